@@ -34,8 +34,8 @@ def resume(
 ) -> Run:
     """Resume an interrupted run, or add trials to a finished one.
 
-    Answers that were paid for are not asked again. Limits count from now on; the calls of an effort count from the
-    run's beginning, until a limit takes their place.
+    Answers that were paid for are not asked again. Limits count from the run's beginning, kills included; a new one
+    takes the place of the earlier one, or of the effort's.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
     check_keywords(changes, LMConfig, also=tuple(may_change))
     wanted = {name: value for name, value in changes.items() if value is not None}
     manifest = RunDirectory.open(Path(run)).read_json(MANIFEST)
-    settings = with_changed_limits(manifest, RunSettings.from_dict(manifest["settings"]), wanted)
+    settings = with_changed_limits(RunSettings.from_dict(manifest["settings"]), wanted)
     if settings.program == "python":
         raise InputError(
             f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"

@@ -118,7 +118,7 @@ def search_in(
     finally:
         if asks_in_chat(setup.evaluator.model):
             setup.evaluator.model.engine.keep_rate()
-    if limit and settings.limited_by == "effort":
+    if limit and settings.limited_by != "user":  # it ends as it was planned
         observer.phase(f"{limit}; {_how_to_resume(settings, directory.path)} --max-calls N")
     elif limit:
         raise BudgetReachedError(f"{limit}; {_how_to_resume(settings, directory.path)}", result) from stopped

@@ -28,7 +28,7 @@ def resume(
 ) -> int:
     """Go on with an interrupted run, or add trials to a finished one.
 
-    Answers that were paid for are not asked again. Limits count from now on.
+    Answers that were paid for are not asked again. Limits count from the run's beginning.
     """
     from psopt.api import settings_to_resume
     from psopt.cli._run import run as carry_on

@@ -28,7 +28,7 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, free_folder, held, recommendation_lines
+from psopt.runs import MANIFEST, free_folder, held, recommendation_lines, spending_kept
 from psopt.search import open_storage
 from psopt.search_spaces import Prompt
 
@@ -115,7 +115,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     if is_of_python and (said := make_room(folder, now)):
         compilation.observer.phase(said)
     resume = (folder / MANIFEST).exists()
-    with held(folder, resume=resume) as directory:
+    with held(folder, resume=resume) as directory, spending_kept(directory, models.budget):
         texts = [sample.text for sample in task.train]
         shares = sensitivity_by_step(model, baseline, texts, AnswerType.of(task))
         setup = SearchSetup(

@@ -56,7 +56,7 @@ class RunCounter:
 
     def add_known(self, n: int) -> None:
         """Count answers that were known already."""
-        self._budget.usage.cached += n
+        self._budget.count(cached=n)
 
     @contextlib.contextmanager
     def one_run(self) -> Iterator[None]:
@@ -93,16 +93,15 @@ class RunCounter:
             time.sleep(_PAUSE)
 
     def _settle(self, usage: Any, n_calls: int, n_reserved: int, *, went_well: bool) -> None:
-        spent = self._budget.usage
         with self._lock:
             self._budget.release(0, 0.0, n_reserved)
             # One that failed before it asked anything is a failed attempt all the same.
-            spent.made += n_calls if went_well else max(0, n_calls - 1)
-            spent.failed += not went_well
+            self._budget.count(made=n_calls if went_well else max(0, n_calls - 1), failed=not went_well)
             self._n_runs += 1
             self._n_calls += n_calls
             self._most_calls = max(self._most_calls, n_calls)
             for entries in usage.usage_data.values():
                 for entry in entries:
-                    spent.tokens_in += entry.get("prompt_tokens") or entry.get("input_tokens") or 0
-                    spent.tokens_out += entry.get("completion_tokens") or entry.get("output_tokens") or 0
+                    read = entry.get("prompt_tokens") or entry.get("input_tokens") or 0
+                    written = entry.get("completion_tokens") or entry.get("output_tokens") or 0
+                    self._budget.count(tokens_in=read, tokens_out=written)

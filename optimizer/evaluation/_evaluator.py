@@ -197,7 +197,7 @@ class Evaluator:
         )
         # Models that are asked over a client count by themselves: there an answer may be cached, or be asked for twice.
         if not counts_calls:
-            self.budget.usage.made += int(cells.sum())
+            self.budget.count(made=int(cells.sum()))
         return answers
 
     def prior_calls(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_] | None = None) -> int:
@@ -214,7 +214,7 @@ class Evaluator:
 
     def _count_recalled(self, prompt: Prompt, split: Split) -> None:
         """Count answers that were taken over, when they are first used."""
-        self.budget.usage.cached += self._n_recalled.pop((prompt.id, split), 0)
+        self.budget.count(cached=self._n_recalled.pop((prompt.id, split), 0))
 
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
         """Return a prompt under each rephrasing of a split."""

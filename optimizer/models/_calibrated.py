@@ -228,7 +228,7 @@ class CalibratedModel:
         """The model's own probabilities under one prompt, (n, C), counted."""
         cells = np.ones((len(texts), 1), dtype=np.bool_)
         if not capabilities_of(self._model).counts_calls:
-            self._budget.usage.made += len(texts)
+            self._budget.count(made=len(texts))
         return predict_proba_cells(self._model, [prompt], texts, cells)[:, 0]
 
 

@@ -26,6 +26,7 @@ from psopt.runs._directory import (
 )
 from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_note, picked_prompt, read_entry
 from psopt.runs._holding import has_found_nothing, held
+from psopt.runs._ledger import spending_kept
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
@@ -161,6 +162,7 @@ __all__ = [
     "short_line",
     "shorter_line",
     "sized",
+    "spending_kept",
     "study_name",
     "time_line",
     "whole_grids",

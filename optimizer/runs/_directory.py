@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
 
 MANIFEST = "run.json"
+SPENT = "spent.json"
 FRONT = "front.json"
 REPORT = "report.html"
 STUDY = "study.db"

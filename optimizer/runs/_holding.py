@@ -14,6 +14,7 @@ from psopt.runs._directory import (
     MANIFEST,
     PROPOSALS,
     REPHRASINGS,
+    SPENT,
     STUDY,
     TEMPORARY,
     TRACKING,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # What a run writes before its first trial is done, run.json first: without it a file called rephrasings.json is
 # somebody's own, and a study what an earlier version left.
-_BEGINNINGS = {MANIFEST, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, WANDB, *_STUDY_FILES}
+_BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, WANDB, *_STUDY_FILES}
 # .. and what may stay there for the next: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
 
@@ -128,7 +129,7 @@ def _has_files(folder: Path) -> bool:
 
 def _is_beginning(path: Path, name: str) -> bool:
     """Whether a file is what a run writes before its first trial is done."""
-    own = _BEGINNINGS if (path / MANIFEST).exists() else _STUDY_FILES
+    own = _BEGINNINGS if (path / MANIFEST).exists() else {SPENT, *_STUDY_FILES}
     return name in own or name.startswith(TEMPORARY)
 
 

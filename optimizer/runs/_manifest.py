@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Evaluator
     from psopt.models import Model
-    from psopt.models.chat import Usage
+    from psopt.models.chat import Budget
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate, RaceCounts
     from psopt.search_spaces import Prompt
@@ -42,7 +42,7 @@ def manifest(
 
     `race` is there only where candidates raced.
 
-    `before` is what an interrupted run's manifest held: calls and seconds are summed over the parts of a run.
+    `before` is what an interrupted run's manifest held: seconds are summed over the parts of a run.
     """
     rephrasings = evaluator.rephrasings
     info = task.info
@@ -79,7 +79,7 @@ def manifest(
         "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
         "front": [{**front_entry(candidate, knee_id), "call": call(candidate)} for candidate in front],
         "short": {**front_entry(shortest, knee_id), "call": call(shortest)} if shortest else None,
-        "calls": {**calls(evaluator.budget.usage, before), **_models_of(evaluator.model)},
+        "calls": {**calls(evaluator.budget), **_models_of(evaluator.model)},
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **own_prompt,
@@ -108,9 +108,10 @@ def _models_of(model: Model) -> dict[str, Any]:
     return {"models": dict(model.answered_by.most_common())}
 
 
-def calls(usage: Usage, before: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked and paid, by a run and by what it goes on with."""
-    now = {
+def calls(budget: Budget) -> dict[str, Any]:
+    """What was asked and paid, by all parts of a run."""
+    usage = budget.earlier + budget.usage
+    return {
         "made": usage.made,
         "cached": usage.cached,
         "failed": usage.failed,
@@ -119,5 +120,3 @@ def calls(usage: Usage, before: Mapping[str, Any]) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning,
         "cached_input_tokens": usage.cached_in,
     }
-    earlier = before.get("calls", {})
-    return {name: value + earlier.get(name, 0) for name, value in now.items()}

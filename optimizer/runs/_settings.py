@@ -49,7 +49,8 @@ class RunSettings(RunOptions):
         By what the sizes were planned: ``light``, ``medium`` or ``heavy``, ``limits`` for those of the user; ``full``
         where nothing was.
     limited_by : str
-        Whose `lm.max_calls` is: the ``user``'s, or the ``effort``'s.
+        Whose the limits are: the ``user``'s, or the ``effort``'s; ``plan`` where the sizes were chosen to fit the
+        user's, so that a run that reaches them ends as planned.
     heldout_from : tuple of str
         Wordings of another source, under which what is handed back is measured on test too. They are kept whole:
         nothing reads their file again.
@@ -67,7 +68,7 @@ class RunSettings(RunOptions):
     test_samples: int | None = None
     heldout: int = N_HELDOUT
     effort: str = "full"
-    limited_by: Literal["user", "effort"] = "user"
+    limited_by: Literal["user", "effort", "plan"] = "user"
     heldout_from: tuple[str, ...] = ()
     heldout_from_name: str = ""
 

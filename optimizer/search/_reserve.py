@@ -260,22 +260,25 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     reserve = Reserve(evaluator)
     if not reserve.is_needed:
         return
-    least = reserve.least(prompt, ("test",) if has_val else ("val", "test"))
     budget = evaluator.budget
+    least = budget.spent + reserve.least(prompt, ("test",) if has_val else ("val", "test"))
+    of_it = f", of which {budget.spent.calls:,} calls are made" if budget.spent.calls else ""
     what = "the baseline's final test" if has_val else "the baseline on val and the final test"
     if budget.max_calls is not None and least.calls > budget.max_calls:
         if effort:
             raise InputError(
-                f"effort {effort}, {budget.max_calls:,} calls, can't pay {what}, at least {least.calls}: "
+                f"effort {effort}, {budget.max_calls:,} calls, can't pay {what}, at least {least.calls}{of_it}: "
                 f"give --max-calls {least.calls} or more, or a larger --effort"
             )
-        raise InputError(f"--max-calls {budget.max_calls} can't pay {what}: at least {least.calls}")
+        raise InputError(f"--max-calls {budget.max_calls} can't pay {what}: at least {least.calls}{of_it}")
     if budget.max_tokens is not None and least.tokens > budget.max_tokens:
         raise InputError(
-            f"--max-tokens-total {budget.max_tokens} can't pay {what}: at least {rounded_up(least.tokens):.0f}"
+            f"--max-tokens-total {budget.max_tokens} can't pay {what}: at least {rounded_up(least.tokens):.0f}{of_it}"
         )
     if budget.max_cost is not None and least.cost > budget.max_cost:
-        raise InputError(f"--max-cost {budget.max_cost:g} can't pay {what}: at least {rounded_up(least.cost):g} USD")
+        raise InputError(
+            f"--max-cost {budget.max_cost:g} can't pay {what}: at least {rounded_up(least.cost):g} USD{of_it}"
+        )
 
 
 def rounded_up(amount: float) -> float:

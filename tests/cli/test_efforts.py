@@ -90,7 +90,9 @@ def test_an_effort_that_is_used_up_is_no_error_and_a_limit_lets_the_run_go_on(
     assert next(prompt for prompt in run["front"] if prompt["knee"])["test"]
     assert psopt("resume", "run") == 0
     assert server.counts()["requests"] - before <= 600
-    assert psopt("resume", "run", "--max-calls", "150") == 3
+    assert psopt("resume", "run", "--max-calls", "150") == 2  # of the whole run
+    assert "are made" in capsys.readouterr().err
+    assert psopt("resume", "run", "--max-calls", "750") == 3
     assert 600 < server.counts()["requests"] - before <= 750
     assert manifest(folder)["plan"] == run["plan"]
 

@@ -85,11 +85,38 @@ def test_kills_lose_no_answer(data: Path) -> None:
         done = psopt(data, *arguments)
         assert done.returncode == 0, done.stderr
         log = server.requests()
+        asked = server.counts()["requests"]
     again = sum(one["answered"] - 1 for one in log if one["answered"] > 1)
     assert again <= 8 * N_KILLS
     assert max(one["answered"] for one in log) <= 1 + N_KILLS
     assert read(data)["finish_reason"] == "trials"
     assert len(log) >= 8 * 90
+    calls = read(data)["calls"]
+    assert asked <= calls["made"] + calls["failed"] <= asked + 8 * N_KILLS  # some had not left when it was killed
+
+
+def test_a_limit_holds_over_kills_and_parts(data: Path) -> None:
+    """What earlier parts of a run have asked counts, also what was on its way when one was killed."""
+    with FakeServer(delay_ms=5) as server:
+        arguments = ["optimize", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url]
+        arguments += ["--out", "run", *SMALL, "--trials", "12", "--race", "off", "--max-calls", "600"]
+        for n_seen in (250, 350):
+            started = subprocess.Popen(
+                [sys.executable, "-m", "psopt", *arguments], cwd=data, env=environment(data), stderr=subprocess.PIPE
+            )
+            wait_for_requests(server, n_seen, started)
+            started.kill()
+            started.communicate()
+            arguments = ["resume", "run"]
+        assert psopt(data, "resume", "run").returncode == 3
+        assert psopt(data, "resume", "run").returncode == 3
+        n_asked = server.counts()["requests"]
+        assert 500 < n_asked <= 600
+        again = psopt(data, "resume", "run", "--max-calls", "300")
+        assert (again.returncode, server.counts()["requests"]) == (2, n_asked)
+        assert "calls are made" in again.stderr
+    calls = read(data)["calls"]
+    assert n_asked <= calls["made"] + calls["failed"] <= 600
 
 
 def wait_for_requests(server: FakeServer, number: int, process: subprocess.Popen[Any]) -> None:

@@ -133,6 +133,9 @@ def test_a_limit_returns_the_best_so_far(make: Any, most: int, tmp_path: Path) -
     assert better.run.recommendation is not None
     assert better.run.baseline.test is not None
     assert any(f"max_calls={most} is reached" in phase for phase in heard.phases)
+    again = compiled(make(), lm, heard, FEW, max_calls=most, log_dir=tmp_path / "run", **sizes)
+    assert n_calls(lm) <= most  # of both parts
+    assert again.run.recommendation is not None
     more = keyword_lm()
     longer = compiled(make(), more, heard, FEW, log_dir=tmp_path / "run", **sizes)
     assert longer.run.finish_reason in {"trials", "exhausted", "converged"}

@@ -163,7 +163,7 @@ def test_nothing_of_a_size_is_refused(name: str) -> None:
         SizeOptions(**{name: 0})  # type: ignore[arg-type]
 
 
-def test_a_run_that_is_resumed_keeps_its_sizes_and_what_is_left_of_its_efforts_calls() -> None:
+def test_a_run_that_is_resumed_keeps_its_sizes_and_its_limit() -> None:
     begun = replace(
         SETTINGS,
         samples=100,
@@ -174,17 +174,19 @@ def test_a_run_that_is_resumed_keeps_its_sizes_and_what_is_left_of_its_efforts_c
         limited_by="effort",
         lm=LMConfig(max_calls=5000),
     )
-    manifest = {
-        "settings": begun.to_dict(),
-        "plan": {"limits": {"calls": 5000}},
-        "calls": {"made": 1900, "failed": 100},
-    }
+    manifest = {"settings": begun.to_dict()}
     assert RunSettings.from_dict(begun.to_dict()) == begun
     again = resumed_from(manifest, SETTINGS, PlanOptions(sizes=AskedSizes(trials=60)))
     assert (again.samples, again.train_samples, again.test_samples, again.heldout) == (100, 60, 80, 3)
-    assert (again.search.trials, again.lm.max_calls, again.limited_by) == (60, 3000, "effort")
-    assert with_changed_limits(manifest, begun, {}).lm.max_calls == 3000
-    freed = with_changed_limits(manifest, begun, {"max_cost": 2.0})
+    assert (again.search.trials, again.lm.max_calls, again.limited_by) == (60, 5000, "effort")
+    assert with_changed_limits(begun, {}) == begun
+    freed = with_changed_limits(begun, {"max_cost": 2.0})
     assert (freed.lm.max_calls, freed.limited_by) == (None, "user")
+    fitted = replace(begun, limited_by="plan")
+    assert (
+        resumed_from({"settings": fitted.to_dict()}, replace(SETTINGS, lm=fitted.lm), PlanOptions()).limited_by
+        == "plan"
+    )
+    assert with_changed_limits(fitted, {"max_cost": 2.0}).limited_by == "user"
     with pytest.raises(InputError, match="begun with effort light, and keeps it"):
         resumed_from(manifest, SETTINGS, PlanOptions("heavy"))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from psopt.models.chat._call_watcher import CallWatcher
     from psopt.settings import LMConfig
 
@@ -45,6 +47,10 @@ class Usage:
         """Tokens in and out."""
         return self.tokens_in + self.tokens_out
 
+    def __add__(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(Usage)))
+
 
 @dataclass(frozen=True, slots=True)
 class Need:
@@ -66,7 +72,7 @@ class Need:
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """Limits that all models of a run share; None is no limit.
+    """Limits that all models of a run share, over all its parts; None is no limit.
 
     A request reserves the most that it can take before it is sent, so that no limit is ever passed, and settles for
     what it took. Where the rest is too small for another request the budget is reached.
@@ -80,6 +86,11 @@ class Budget:
     max_cost : float or None
         US dollars.
     usage : Usage
+        What this process has spent.
+    earlier : Usage
+        What the run had spent before, which is resumed.
+    ledger : callable or None
+        Is told, before each request and after it, what the run has spent so far; requests on their way are failed ones.
     held_back : Need
         What must be left.
     in_whole : bool
@@ -93,6 +104,8 @@ class Budget:
     max_tokens: int | None = None
     max_cost: float | None = None
     usage: Usage = field(default_factory=Usage)
+    earlier: Usage = field(default_factory=Usage)
+    ledger: Callable[[Usage], None] | None = None
     held_back: Need = field(default_factory=Need)
     in_whole: bool = False
     call_watcher: CallWatcher | None = None
@@ -127,6 +140,17 @@ class Budget:
     def set_aside(self, tokens: int, cost: float, calls: int = 1) -> None:
         """Set aside what a request that is on its way already may take, whatever is left; `release` takes it back."""
         self._reserved += Need(calls, tokens, cost)
+        self._tell_ledger()
+
+    def count(self, **amounts: float) -> None:
+        """Add to what was spent, by the names of `Usage`."""
+        for name, amount in amounts.items():
+            setattr(self.usage, name, getattr(self.usage, name) + amount)
+        self._tell_ledger()
+
+    def _tell_ledger(self) -> None:
+        if self.ledger is not None:
+            self.ledger(self.earlier + self.usage + Usage(failed=self._reserved.calls))
 
     def check_room(self, need: Need) -> None:
         """Refuse requests that can't all be paid, where that is asked for (`in_whole`).
@@ -141,7 +165,7 @@ class Budget:
 
     def _too_much(self, under_way: Need, need: Need) -> str | None:
         """Say which limit these requests would pass, beside what is set aside for others and held back."""
-        spent, back = self._spent, self.held_back
+        spent, back = self.spent, self.held_back
         total = spent + under_way + need + back
         if total.fits(self):
             return None
@@ -155,7 +179,7 @@ class Budget:
 
     def pays_for(self, need: Need) -> float:
         """How many times as much can be paid beside what is set aside and held back; infinite without a limit."""
-        taken = self._spent + self._reserved + self.held_back
+        taken = self.spent + self._reserved + self.held_back
         limits = (
             (self.max_calls, taken.calls, need.calls),
             (self.max_tokens, taken.tokens, need.tokens),
@@ -165,8 +189,10 @@ class Budget:
         return max(0.0, min(times, default=math.inf))
 
     @property
-    def _spent(self) -> Need:
-        return Need(self.usage.made + self.usage.failed, self.usage.tokens, self.usage.cost)
+    def spent(self) -> Need:
+        """What all parts of the run have spent."""
+        spent = self.earlier + self.usage
+        return Need(spent.made + spent.failed, spent.tokens, spent.cost)
 
     def release(self, tokens: int, cost: float, calls: int = 1) -> None:
         """Take a reservation back."""

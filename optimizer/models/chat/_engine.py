@@ -123,7 +123,7 @@ class Engine:
             self._scheduler.progress = Progress(len(queries), 0, None).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
             keys, answers, missing = self._looked_up(queries)
-        self.budget.usage.cached += len(queries) - len(missing) - n_asked
+        self.budget.count(cached=len(queries) - len(missing) - n_asked)
         if monitor is not None:
             monitor.begin(len(answers) + len(missing), answers.values())
         progress = Progress(len(queries), len(queries) - len(missing), on_progress)
@@ -241,7 +241,7 @@ class Engine:
             same_call = self._in_flight[key]
             await asyncio.wait([same_call])
             if not same_call.cancelled():
-                self.budget.usage.cached += 1
+                self.budget.count(cached=1)
                 return same_call.result()
         asking = self._in_flight[key] = asyncio.ensure_future(self._ask_until_answered(query, worker))
         try:
@@ -264,7 +264,7 @@ class Engine:
                 raise
             except TransientError as failure:
                 tries.count(failure)
-                self.budget.usage.failed += not failure.unreachable  # nothing was sent
+                self.budget.count(failed=not failure.unreachable)  # nothing was sent
                 await asyncio.sleep(self._retries.wait_before_next(failure, tries, is_over=worker.batch.is_over))
             else:
                 self._cache.put(self.key(query), answer.to_dict())
@@ -292,7 +292,7 @@ class Engine:
                 worker.is_sending = False
                 self.budget.release(tokens, cost)
         self._has_spoken |= bool(answer.text)
-        self.budget.usage.made += 1
+        self.budget.count(made=1)
         self._pay(answer, self._price)
         self.meter.learn(query, answer)
         return answer
@@ -332,13 +332,13 @@ class Engine:
         """Keep and count what a batch was answered, what it was answered in vain, and what failed."""
         self._cache.put_many({key: answer.to_dict() for key, answer in answers.items()})
         for key, answer in answers.items():
-            self.budget.usage.made += 1
+            self.budget.count(made=1)
             self._pay(answer, self._batch_price)
             if (query := query_of(key)) is not None:
                 self.meter.learn(query, answer)
-        self.budget.usage.failed += n_failed
+        self.budget.count(failed=n_failed)
         for answer in empty:
-            self.budget.usage.failed += 1
+            self.budget.count(failed=1)
             self._pay(answer, self._batch_price)
 
     def most(self, query: Query, *, in_batch: bool = False) -> tuple[int, float]:
@@ -350,12 +350,13 @@ class Engine:
 
     def _pay(self, answer: Answer, price: Price | None) -> None:
         """Count what an answer took, also one that says nothing and is asked for again."""
-        usage = self.budget.usage
-        usage.tokens_in += answer.tokens_in
-        usage.tokens_out += answer.tokens_out
-        usage.reasoning += answer.reasoning
-        usage.cached_in += answer.cached_in
-        usage.cost += price.of(answer.tokens_in, answer.tokens_out, answer.cached_in) if price else 0.0
+        self.budget.count(
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            reasoning=answer.reasoning,
+            cached_in=answer.cached_in,
+            cost=price.of(answer.tokens_in, answer.tokens_out, answer.cached_in) if price else 0.0,
+        )
 
 
 def _close(client: ChatClient) -> None:

@@ -66,14 +66,11 @@ class Plan:
         """Return the settings of a run that follows it: nobody needs the plan to go on with them."""
         if self.effort == "full":
             return settings
-        lm = settings.lm
-        is_of_effort = Limits.of_user(lm) == Limits() and self.effort in EFFORT_CALLS
-        return replace(
-            sized(settings, self.sizes),
-            effort=self.effort,
-            limited_by="effort" if is_of_effort else "user",
-            lm=replace(lm, max_calls=self.limits.calls) if is_of_effort else lm,
-        )
+        planned = replace(sized(settings, self.sizes), effort=self.effort)
+        limits = Limits.of_user(settings.lm)
+        if limits == Limits() and self.effort in EFFORT_CALLS:
+            return replace(planned, limited_by="effort", lm=replace(settings.lm, max_calls=self.limits.calls))
+        return replace(planned, limited_by="plan" if limits.pay(self.estimate) else "user")
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json keeps it."""

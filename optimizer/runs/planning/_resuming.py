@@ -1,4 +1,4 @@
-"""A run that is resumed keeps its sizes, and what is left of its effort's calls."""
+"""A run that is resumed keeps its sizes and its limits, which count what its earlier parts have spent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from psopt.runs.planning._sizes import Sizes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.models.chat import LMConfig
     from psopt.runs.planning._effort import PlanOptions
 
 
@@ -53,25 +52,20 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: Pl
     settings = replace(sized(settings, options.sizes.set_in(sizes)), effort=before.effort)
     if options.sizes.trials is None:
         settings = replace(settings, search=replace(settings.search, most_trials=before.search.most_trials))
-    if before.limited_by == "user" or Limits.of_user(settings.lm) != Limits():
+    limits = Limits.of_user(settings.lm)
+    if before.limited_by == "plan" and limits == Limits.of_user(before.lm):
+        return replace(settings, limited_by="plan")
+    if before.limited_by != "effort" or limits != Limits():
         return settings
-    return replace(settings, limited_by="effort", lm=rest_of_effort(manifest, settings.lm))
+    return replace(settings, limited_by="effort", lm=replace(settings.lm, max_calls=before.lm.max_calls))
 
 
-def rest_of_effort(manifest: Mapping[str, Any], lm: LMConfig) -> LMConfig:
-    """Return how models are asked by a run whose effort's calls are partly used: for no more than the rest."""
-    limit = manifest["plan"]["limits"]["calls"]
-    used = manifest.get("calls") or {}
-    return replace(lm, max_calls=max(0, limit - used.get("made", 0) - used.get("failed", 0)))
-
-
-def with_changed_limits(manifest: Mapping[str, Any], settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
+def with_changed_limits(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
     """Return the settings of a run's own run.json with other limits, where there are any among the changes.
 
-    They take the place of the effort's; else that counts all calls since the run was begun.
+    They take the place of the effort's, and are the user's: a run that reaches them has not ended as planned.
     """
-    if settings.limited_by == "user":
-        return settings
     if any(changes.get(name) is not None for name in ("max_calls", "max_tokens_total", "max_cost")):
-        return replace(settings, limited_by="user", lm=replace(settings.lm, max_calls=None))
-    return replace(settings, lm=rest_of_effort(manifest, settings.lm))
+        lm = settings.lm if settings.limited_by != "effort" else replace(settings.lm, max_calls=None)
+        return replace(settings, limited_by="user", lm=lm)
+    return settings

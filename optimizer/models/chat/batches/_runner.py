@@ -155,7 +155,7 @@ class BatchRunner:
         kept = self._engine.kept_by_key(free)
         for key, answer in kept.items():
             if answer is not None:
-                self._engine.budget.usage.cached += 1
+                self._engine.budget.count(cached=1)
                 grid.answered(key, answer)
         queue = [key for key in free if kept[key] is None]
         sent: list[OpenBatch] = []

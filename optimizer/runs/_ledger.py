@@ -1,0 +1,83 @@
+"""What a run has spent, kept at every call: limits hold over all its parts, though it was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import asdict, fields
+from io import FileIO
+from typing import TYPE_CHECKING, Any
+
+from psopt.models.chat import Usage
+from psopt.runs._directory import MANIFEST, SPENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from psopt.models.chat import Budget
+    from psopt.runs._directory import RunDirectory
+
+_SIZE = 400  # bytes: more than the numbers take, so that each state overwrites the one before in a single write
+
+
+@contextlib.contextmanager
+def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
+    """Let a budget know what the run has spent before, and keep what it spends from now on.
+
+    A request that was on its way when the process was killed counts as one that failed: it may have been paid.
+    """
+    budget.earlier = _spent_before(directory.path)
+    with contextlib.closing(_Ledger(directory.path / SPENT)) as ledger:
+        budget.ledger = ledger.write
+        try:
+            yield
+        finally:
+            budget.ledger = None
+
+
+class _Ledger:
+    """A file that is made with the first amount, and overwritten in place with each further one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: FileIO | None = None
+
+    def write(self, usage: Usage) -> None:
+        """Keep an amount; where the disk is full the one before stays, and other files of the run say what is wrong."""
+        with contextlib.suppress(OSError):
+            if self._file is None:
+                self._file = FileIO(os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o666), "w")
+            self._file.seek(0)
+            self._file.write(json.dumps(asdict(usage)).ljust(_SIZE).encode())
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+def _spent_before(path: Path) -> Usage:
+    """What earlier parts of a run have spent; of a run without the file, what its run.json says."""
+    kept = _numbers(path / SPENT)
+    if kept:
+        return Usage(**{part.name: kept[part.name] for part in fields(Usage) if part.name in kept})
+    calls = _numbers(path / MANIFEST).get("calls") or {}
+    return Usage(
+        made=calls.get("made", 0),
+        cached=calls.get("cached", 0),
+        failed=calls.get("failed", 0),
+        tokens_in=calls.get("tokens", 0),
+        cost=calls.get("cost_usd", 0.0),
+        reasoning=calls.get("reasoning_tokens", 0),
+        cached_in=calls.get("cached_input_tokens", 0),
+    )
+
+
+def _numbers(file: Path) -> dict[str, Any]:
+    """The content of a JSON file; empty where it can't be read."""
+    with contextlib.suppress(OSError, ValueError):
+        content = json.loads(file.read_text("utf-8"))
+        return content if isinstance(content, dict) else {}
+    return {}
