@@ -96,7 +96,7 @@ def find_clusters(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
     clusters = []
     for index, label in enumerate(predictions.labels):
         of_class = predictions.members(label)[:_MOST_OF_A_CLASS]
-        texts = [predictions.samples[member].text for member in of_class]
+        texts = [predictions.texts[member] for member in of_class]
         for members, within, across in _clusters(predictions.p_tau, of_class):
             phrases, in_order, n_named = naming.name(members, of_class, index)
             clusters.append(
@@ -158,7 +158,7 @@ class _Naming:
     """Names a cluster by phrases that its members share and that are a sign of its class."""
 
     def __init__(self, predictions: Predictions, labelled: Sequence[Sample]) -> None:
-        self._index = PhraseIndex.of([sample.text for sample in predictions.samples], min_texts=2)
+        self._index = PhraseIndex.of(predictions.texts, min_texts=2)
         labels = np.array([predictions.labels.index(str(sample.label)) for sample in labelled])
         texts = [sample.text for sample in labelled]
         self._purity = self._index.purity(texts, labels, len(predictions.labels)) if self._index.phrases else None

@@ -44,7 +44,7 @@ def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
     ids = set(failing.samples)
     members = np.array([index for index, sample in enumerate(predictions.samples) if sample.id in ids])
     unstable = predictions.sensitivities
-    texts = [sample.text for sample in predictions.samples]
+    texts = predictions.texts
     words = distinctive_words(texts, members)
     broken = _broken(predictions)[members].sum(axis=0)
     worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]

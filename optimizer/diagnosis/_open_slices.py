@@ -57,7 +57,7 @@ def find_open_slices(
     most : int
         Slices of each view.
     """
-    traits = _Traits.of([sample.text for sample in predictions.samples], embed)
+    traits = _Traits.of(predictions.texts, embed)
     if not traits.n:
         return ()
     return tuple(
@@ -177,7 +177,7 @@ class _Cover:
             view=self._view,
             label=None,
             predicted=None,
-            phrases=phrases or distinctive_words([sample.text for sample in samples], members),
+            phrases=phrases or distinctive_words(self._predictions.texts, members),
             samples=tuple(samples[index].id for index in in_order),
             severity=float(self._severities[members].sum()),
             gain=0.0,  # without a class nothing says what obeying the phrase would be

@@ -167,7 +167,7 @@ class _GreedyCover:
         self._truth = predictions.truth
         self._right = predictions.share_right
         self._uncovered = severity(predictions, view).copy()
-        self._index = PhraseIndex.of([sample.text for sample in predictions.samples])
+        self._index = PhraseIndex.of(predictions.texts)
         n_labels = len(predictions.labels)
         self._one_hot = np.eye(n_labels)[self._truth]
         labels = np.array([predictions.labels.index(sample.label) for sample in labelled])
@@ -226,7 +226,7 @@ class _GreedyCover:
 
 def _unlabelled_slices(predictions: Predictions, most: int) -> tuple[FailureSlice, ...]:
     unstable = predictions.sensitivities
-    index = PhraseIndex.of([sample.text for sample in predictions.samples])
+    index = PhraseIndex.of(predictions.texts)
     # What exceeds the mean: without classes a phrase of average samples would win by their number alone.
     excess = unstable - unstable.mean()
     slices: list[FailureSlice] = []

@@ -47,7 +47,7 @@ def find_slices_by_meaning(
     """
     if not predictions.is_labelled:
         return ()
-    texts = [sample.text for sample in predictions.samples]
+    texts = predictions.texts
     vectors = vectors_of(texts, embed)
     slices = [
         _slice(predictions, members, direction)
@@ -93,7 +93,7 @@ def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tupl
     unstable = predictions.sensitivities[members]
     severities = np.maximum(wrong, unstable)
     in_order = members[np.argsort(-severities, kind="stable")]
-    words = distinctive_words([sample.text for sample in predictions.samples], members, _MOST_LOOKED_AT)
+    words = distinctive_words(predictions.texts, members, _MOST_LOOKED_AT)
     telling = [word for word in words if topic_words(f"^{word}")]  # "of, to" says nothing to a reader
     return FailureSlice(
         view="sensitivity" if unstable.sum() >= wrong.sum() else "accuracy",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence
     from psopt.search import Observer
-    from psopt.settings import GateMode
+    from psopt.settings import GateMode, HoldBack
     from psopt.tracking import Callback
 
 Auto = Literal["light", "medium", "heavy"]
@@ -132,6 +132,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     heldout_from : sequence of str, or path, optional
         Wordings of the instructions from another source, written by people for instance: the program that is handed
         back is put to them on the testset too, beside one's own held-out ones.
+    hold_back : {"all", "private", "copies", "none"}
+        Examples that are no demonstrations: those with private text, near copies of the valset's or testset's, or both.
     provide_traceback : bool, optional
         Show the whole traceback where a program or metric ends the run.
     max_errors : int, optional
@@ -175,6 +177,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         provide_traceback: bool | None = None,
         callbacks: Iterable[Callback] = (),
         heldout_from: Sequence[str] | str | Path = (),
+        hold_back: HoldBack = "all",
     ) -> None:
         super().__init__()
         _check_metric(metric)
@@ -214,6 +217,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.gate_margin = gate_margin
         self.max_prompt_tokens = max_prompt_tokens
         self.max_errors = max_errors
+        self.hold_back: HoldBack = hold_back
         self.provide_traceback = provide_traceback
         with in_python_words():
             self.heldout_from, self.heldout_from_name = given_wordings(heldout_from)
@@ -349,7 +353,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             search=SearchOptions(
                 self.num_trials or _TRIALS,
                 seed=self.seed,
-                parts=SearchRestriction(max_prompt_tokens=self.max_prompt_tokens),
+                parts=SearchRestriction(max_prompt_tokens=self.max_prompt_tokens, hold_back=self.hold_back),
             ),
             rephrasings=self.num_rephrasings or _REPHRASINGS,
             storage=self.storage,

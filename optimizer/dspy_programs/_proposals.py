@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._model import ProgramModel
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Edit, Prompt
+    from psopt.settings import HoldBack
     from psopt.tasks import Task
 
 
@@ -47,23 +48,35 @@ class ProgramProposals:
     n_demonstrations: int
 
     def __call__(
-        self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
+        self,
+        task: Task,
+        prompt: Prompt,
+        predictions: Predictions,
+        diagnosis: Diagnosis,
+        pool: Sequence[Edit],
+        hold_back: HoldBack = "all",
     ) -> list[Edit]:
         """Return edits, those with most to gain first."""
         # Of free text no note can say where it belongs, nor where a metric alone knows what is right.
         outcome = self.model.outcome
         is_labelled = outcome.equivalence is None and outcome.has_references
-        edits = propose_edits(task, prompt, predictions, diagnosis, pool) if is_labelled else []
+        edits = propose_edits(task, prompt, predictions, diagnosis, pool, hold_back) if is_labelled else []
         texts = [edit for edit in edits if edit.kind != "example"]
-        return texts + self._demonstrations(task, prompt, predictions, diagnosis, pool)
+        return texts + self._demonstrations(task, prompt, predictions, diagnosis, pool, hold_back)
 
     def _demonstrations(
-        self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
+        self,
+        task: Task,
+        prompt: Prompt,
+        predictions: Predictions,
+        diagnosis: Diagnosis,
+        pool: Sequence[Edit],
+        hold_back: HoldBack,
     ) -> list[Edit]:
         usable = self._usable(task, predictions)
         if not usable.samples:
             return []
-        checks = ProposalChecks.of(task, prompt) if predictions.is_labelled else None
+        checks = ProposalChecks.of(task, prompt, hold_back) if predictions.is_labelled else None
         kinds = self._kinds_of_layers(len(predictions.labels))
         layers = layers_by_step(self.shares, self.model.outcome.step, len(kinds))
         edits: list[Edit] = []
@@ -73,7 +86,7 @@ class ProgramProposals:
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
             if task.spec.is_open:
                 topics = topics_of(diagnosis.slices)
-                chosen = examples_of_open_answers(usable, taken, ProposalChecks.of(task, prompt), topics)
+                chosen = examples_of_open_answers(usable, taken, ProposalChecks.of(task, prompt, hold_back), topics)
             else:
                 chosen = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]

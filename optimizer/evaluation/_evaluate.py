@@ -20,6 +20,7 @@ from psopt.models import (
     is_assessed,
     predict_cells,
     predict_proba_cells,
+    reads_in_part,
 )
 
 if TYPE_CHECKING:
@@ -110,8 +111,14 @@ def predictions_of(
         no_labels(model, prompts, texts, answers.array),
         answer_type,
         confidence=model.confidences(prompts, texts, answers.array) if has_confidences(model) else None,
+        parts_read=parts_read(model, samples),
     )
     return assessed(predictions, model)
+
+
+def parts_read(model: Model, samples: Sequence[Sample]) -> tuple[str, ...]:
+    """What a model reads of each sample, where that is only the beginning of long ones; else empty."""
+    return tuple(model.parts_read([sample.text for sample in samples])) if reads_in_part(model) else ()
 
 
 def assessed(predictions: Predictions, model: Model) -> Predictions:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from psopt.answers import ONE_LABEL
-from psopt.evaluation._evaluate import ask_cells, predictions_of, rephrased_prompts
+from psopt.evaluation._evaluate import ask_cells, parts_read, predictions_of, rephrased_prompts
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import Predictions
 from psopt.models import calibrates, capabilities_of
@@ -179,6 +179,7 @@ class Evaluator:
             families=tuple(form.family for form in forms),
             rephrasings=tuple(texts),
             answers=self.answer_type,
+            parts_read=parts_read(self.model, [self.samples[split][row] for row in rows]),
         )
 
     def _ask(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> PartialAnswers:

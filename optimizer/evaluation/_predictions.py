@@ -71,6 +71,8 @@ class Predictions:
         How far a judge of the answers agrees with itself, where there is one.
     same : (N, Q) int or None
         Which open answers to a sample are the same, numbered as `places`, where something else than they say so.
+    parts_read : tuple of str
+        What the model reads of each sample's text; empty where that is all of it.
     remarks : mapping of text to str
         What a metric says in words of answers to a sample's text, where it does.
     confidence : (N, Q) float or None
@@ -92,11 +94,17 @@ class Predictions:
     same: NDArray[np.int64] | None = None
     confidence: NDArray[np.float64] | None = None
     remarks: Mapping[str, str] = field(default_factory=dict)
+    parts_read: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The size: answers would fill screens."""
         n_samples, n_rephrasings = self.array.shape
         return f"<Predictions: {n_samples} samples x {n_rephrasings} rephrasings, {self.answers.name}>"
+
+    @property
+    def texts(self) -> list[str]:
+        """What the model read of each sample: what it did not read says nothing of its answers."""
+        return [*self.parts_read] or [sample.text for sample in self.samples]
 
     @property
     def n_rephrasings(self) -> int:

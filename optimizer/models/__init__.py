@@ -26,6 +26,7 @@ from psopt.models._capabilities import (
     has_probability_cells,
     is_assessed,
     n_computed,
+    reads_in_part,
 )
 from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
 from psopt.models._provider import ModelProvider
@@ -69,6 +70,7 @@ __all__ = [
     "name_of_model",
     "predict_cells",
     "predict_proba_cells",
+    "reads_in_part",
 ]
 
 

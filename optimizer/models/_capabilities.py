@@ -55,6 +55,8 @@ class Capabilities:
         Whether its probabilities are a language model's: they hold a preference for some labels, whatever the text.
     calibrates : bool
         Whether it is a `CalibratedModel`: under prompts that say so the label prior is taken out.
+    reads_in_part : bool
+        Whether it is a `PartlyReadingModel`.
     frame : str
         What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance.
     """
@@ -72,6 +74,7 @@ class Capabilities:
     has_confidences: bool = False
     has_label_prior: bool = False
     calibrates: bool = False
+    reads_in_part: bool = False
     frame: str = ""
 
     @property
@@ -99,6 +102,7 @@ def capabilities_of(model: Model) -> Capabilities:
         has_explanations=hasattr(model, "no_labels"),
         has_cells=hasattr(model, "predict_cells")
         and hasattr(model, "predict_proba") == hasattr(model, "predict_proba_cells"),
+        reads_in_part=hasattr(model, "parts_read"),
     )
 
 
@@ -114,6 +118,14 @@ class ProbabilisticModel(Model, Protocol):
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
         """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
+        ...
+
+
+class PartlyReadingModel(Model, Protocol):
+    """A model that reads no more than the beginning of long texts."""
+
+    def parts_read(self, texts: Sequence[str]) -> list[str]:
+        """Return what is read of each text."""
         ...
 
 
@@ -205,6 +217,11 @@ def is_assessed(model: Model) -> TypeIs[AssessedModel]:
 def has_confidences(model: Model) -> TypeIs[ConfidentModel]:
     """Whether `confidences` may be called."""
     return capabilities_of(model).has_confidences
+
+
+def reads_in_part(model: Model) -> TypeIs[PartlyReadingModel]:
+    """Whether the model reads only the beginning of long texts, and can say which."""
+    return capabilities_of(model).reads_in_part
 
 
 def has_explanations(model: Model) -> TypeIs[ExplainingModel]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from psopt.search_spaces import Edit, Prompt
+    from psopt.settings import HoldBack
     from psopt.tasks import Sample, Task
 
 _LONGEST_COUNTED = 3  # words of a phrase that train was counted for
@@ -40,17 +41,20 @@ class ProposalChecks:
         What train tells of phrases.
     columns : tuple of str
         Further columns that the prompt's template shows.
+    hold_back : str
+        Which samples are shown as no example: see `SearchRestriction`.
     """
 
     task: Task
     evidence: PhraseEvidence
     columns: tuple[str, ...] = ()
+    hold_back: HoldBack = "all"
 
     @classmethod
-    def of(cls, task: Task, prompt: Prompt | None = None) -> ProposalChecks:
+    def of(cls, task: Task, prompt: Prompt | None = None, hold_back: HoldBack = "all") -> ProposalChecks:
         """The checks for a task's train, and for a prompt that shows its samples."""
         template = prompt.template if prompt else None
-        return cls(task, PhraseEvidence.of(task), tuple(template.fields) if template else ())
+        return cls(task, PhraseEvidence.of(task), tuple(template.fields) if template else (), hold_back)
 
     def against_statement(self, kind: str, label: str, text: str) -> str | None:
         """Say what speaks against a note or a definition: it tells of somebody, or quotes what is no sign of a label.
@@ -88,15 +92,18 @@ class ProposalChecks:
         inputs = inputs_of(sample.text)
         if missing := [name for name in self._usual_inputs if not words_of(without_markup(inputs.get(name, "")))]:
             return f"has no {missing[0]}"
+        if self.hold_back in {"all", "private"} and self._shows_private_text(sample):
+            return "holds private text"
+        if self.hold_back in {"all", "copies"} and self._held.holds(sample.text):
+            return "is nearly a text of val or test"
+        return None
+
+    def _shows_private_text(self, sample: Sample) -> bool:
         shown = [shown_words(sample.text)]
         if isinstance(sample.text, Row):
             shown += [sample.text.fields.get(name, "") for name in self.columns]
         private = (piece for text in shown for piece in private_pieces(text))
-        if any(piece not in self._shared_pieces for piece in private):
-            return "holds private text"
-        if self._held.holds(sample.text):
-            return "is nearly a text of val or test"
-        return None
+        return any(piece not in self._shared_pieces for piece in private)
 
     def _private(self, text: str) -> str | None:
         piece = next(private_pieces(text, with_cases=True), None)

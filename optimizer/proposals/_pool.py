@@ -27,19 +27,25 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.proposals._phrase_evidence import PhraseEvidence
     from psopt.search_spaces import Edit, Prompt
+    from psopt.settings import HoldBack
     from psopt.tasks import Task
 
 
 def propose_edits(
-    task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit] = ()
+    task: Task,
+    prompt: Prompt,
+    predictions: Predictions,
+    diagnosis: Diagnosis,
+    pool: Sequence[Edit] = (),
+    hold_back: HoldBack = "all",
 ) -> list[Edit]:
     """Propose edits for a prompt from its diagnosis on train, those with most to gain first.
 
     Every edit names the train samples it was drawn from. What the prompt already holds is not proposed, and no example
     that is in the pool; no second note of a topic, and nothing against which `ProposalChecks` speak; nor, for a
-    template, what would read as a part of it once it is exported.
+    template, what would read as a part of it once it is exported. `hold_back` says which samples are no examples.
     """
-    checks = ProposalChecks.of(task, prompt)
+    checks = ProposalChecks.of(task, prompt, hold_back)
     shown = _shown_texts(prompt, pool)
     if task.spec.is_open:
         edits = _edits_of_open_answers(task, predictions, diagnosis, shown, checks)

@@ -236,13 +236,16 @@ class RunRecorder:
         """The samples of train that are shown as no example, found out once; where that is most of them it is said."""
         if self._not_shown is None:
             samples = self.evaluator.samples["train"]
-            checks = ProposalChecks.of(self.task, search.problem.baseline_prompt)
+            checks = ProposalChecks.of(
+                self.task, search.problem.baseline_prompt, search.problem.options.parts.hold_back
+            )
             self._not_shown = checks.held_back(samples)
             if len(self._not_shown) > len(samples) / 2:
                 counts = Counter(self._not_shown.values()).most_common()
                 reasons = ", ".join(f"{why} ({n})" for why, n in counts)
                 search.problem.observer.phase(
-                    f"{len(self._not_shown)} of {len(samples)} train samples may be no example: {reasons} ({PROPOSALS})"
+                    f"{len(self._not_shown)} of {len(samples)} train samples may be no example: {reasons} "
+                    f"({PROPOSALS}; hold_back lifts that)"
                 )
         return self._not_shown
 

@@ -54,7 +54,7 @@ def _propose(
     problem: SearchProblem, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
 ) -> list[Edit]:
     """Propose edits by rule, and by a language model where there is one."""
-    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool)
+    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool, problem.options.parts.hold_back)
     if problem.proposer is None:
         return by_rule
     problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")

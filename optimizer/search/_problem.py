@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator, Predictions
     from psopt.proposals.llm import LLMProposer
     from psopt.search_spaces import Edit, Prompt
-    from psopt.settings import SearchOptions
+    from psopt.settings import HoldBack, SearchOptions
     from psopt.tasks import Task
 
-Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]"], "list[Edit]"]
-"""From a task, a prompt, its predictions on train, their diagnosis and the pool to edits, most to gain first."""
+Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack"], "list[Edit]"]
+"""From a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back to edits."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from psopt.settings._schema import ALL, config_schema
 from psopt.settings._search import (
     KINDS,
     VIEWS,
+    HoldBack,
     RaceMode,
     SamplerName,
     SearchOptions,
@@ -45,6 +46,7 @@ __all__ = [
     "Effort",
     "Family",
     "GateMode",
+    "HoldBack",
     "LMConfig",
     "Leaf",
     "MeasureOptions",

@@ -12,6 +12,7 @@ _LEAST_TO_SHORTEN = 10
 
 SamplerName = Literal["tpe", "nsga2", "gp", "random"]
 RaceMode = Literal["auto", "on", "strict", "off"]
+HoldBack = Literal["all", "private", "copies", "none"]
 View = Literal["sensitivity", "consistency", "accuracy"]
 VIEWS: tuple[View, ...] = get_args(View)
 TextKind = Literal["definition", "note", "example"]
@@ -54,6 +55,12 @@ class SearchRestriction:
     no_verbatim: bool = option(
         False,
         "Let no text of a sample into a prompt: no example, no run of three words, no number, nothing rare or private.",
+        _PANEL,
+    )
+    hold_back: HoldBack = rare(
+        "all",
+        "Samples that are shown as no example: those that hold private text, near copies of texts of val or test, or "
+        "both; proposals.json lists them. Without copies, scores may be too good.",
         _PANEL,
     )
     examples_allowed: int = 0

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import psopt
@@ -19,6 +19,7 @@ from psopt.proposals._near_copies import NearCopies
 from psopt.proposals.llm import DraftChecks
 from psopt.proposals.llm._draft_checks import DraftError
 from psopt.search_spaces import seed_prompt
+from psopt.settings import HoldBack
 from psopt.tasks import DatasetInfo, Sample, Task, inputs_of, shown_words
 from psopt.text import FUNCTION_WORDS, label_mentions
 
@@ -158,11 +159,18 @@ def test_what_all_samples_share_holds_none_back_and_what_is_held_back_is_listed(
         made["test"],
         DatasetInfo("mails", "memory", ""),
     )
-    checks = ProposalChecks.of(task)
-    assert checks.held_back([*made["train"], private, copied, empty]) == {
+    task_and_odd = [*made["train"], private, copied, empty]
+    assert ProposalChecks.of(task).held_back(task_and_odd) == {
         "train-x": "holds private text",
         "train-y": "is nearly a text of val or test",
         "train-z": "is empty",
+    }
+    held_back = {how: {*ProposalChecks.of(task, None, how).held_back(task_and_odd)} for how in get_args(HoldBack)}
+    assert held_back == {
+        "all": {"train-x", "train-y", "train-z"},
+        "private": {"train-x", "train-z"},
+        "copies": {"train-y", "train-z"},
+        "none": {"train-z"},
     }
 
 

@@ -66,6 +66,20 @@ class Encoder:
         tokenizer, _ = self._load()
         return sum(len(ids) > MAX_TOKENS for ids in tokenizer(long, verbose=False)["input_ids"])
 
+    def parts_read(self, texts: Sequence[str]) -> list[str]:
+        """What is read of each text: of those with more tokens than are read, the text up to there."""
+        parts = [*texts]
+        long = [row for row, text in enumerate(texts) if len(text) > MAX_TOKENS]
+        if long:
+            tokenizer, _ = self._load()
+            wanted = {"truncation": True, "max_length": MAX_TOKENS, "return_offsets_mapping": True}
+            offsets = tokenizer([texts[row] for row in long], **wanted)["offset_mapping"]
+            for row, of_text in zip(long, offsets, strict=True):
+                end = max(last for _, last in of_text)
+                if texts[row][end:].strip():
+                    parts[row] = texts[row][:end]
+        return parts
+
     def _run(self, texts: Sequence[str]) -> NDArray[np.float16]:
         # Threads that wait must not spin: two processes on two cores would slow each other down threefold. It is read
         # when torch comes, and costs a process that is alone 8 %.

@@ -50,7 +50,7 @@ class MiniLM:
 
     name = "minilm"
     # it takes the mean of a label's examples: their order is nothing to it
-    capabilities = Capabilities(is_free=True, reads_order=False, has_cells=True)
+    capabilities = Capabilities(is_free=True, reads_order=False, has_cells=True, reads_in_part=True)
 
     def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
         if not reference_texts:
@@ -73,6 +73,10 @@ class MiniLM:
         predictions = np.stack(columns, axis=1).astype(np.int64)
         predictions[[not text.strip() for text in texts]] = len(prompts[0].labels)
         return predictions
+
+    def parts_read(self, texts: Sequence[str]) -> list[str]:
+        """Return the beginnings of texts that are longer than what is read (see `PartlyReadingModel`)."""
+        return self.encoder.parts_read(texts)
 
     def _say_what_is_cut(self, prompt: Prompt, texts: Sequence[str]) -> None:
         """Say once how many texts are longer than what is read of them."""
