@@ -5,6 +5,7 @@
     PsoptError               everything below; the command line prints it as one line and exits with `exit_code`
     ├── InputError           what the user gave can't be used: a file, a column, an option         exit 2
     │   ├── DataError        … a data file or a task                                               exit 2
+    │   ├── DamagedStudyError  … the study of a run, which can't be resumed then                   exit 2
     │   └── UnknownNameError … a name that is not known, with the nearest known one                exit 2
     ├── MissingExtraError    a feature needs an optional dependency                                exit 2
     ├── ModelError           a model could not be loaded or could not answer                       exit 2
@@ -38,6 +39,10 @@ class InputError(PsoptError, ValueError):
 
 class DataError(InputError):
     """A data file, a task file or a task can't be used."""
+
+
+class DamagedStudyError(InputError):
+    """The storage of a run is damaged: what it held can't be resumed."""
 
 
 def say_how_to_go_on(error: BaseException, how: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from psopt._version import __version__
 from psopt.api._finishing import finish
-from psopt.errors import BudgetReachedError, InputError, NoLabelsError, say_how_to_go_on
+from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLabelsError, say_how_to_go_on
 from psopt.models.chat import asks_in_chat
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
@@ -113,7 +113,8 @@ def search_in(
             directory.discard()
         elif directory.has_begun:
             recorder.save_broken_off(search, error)
-            say_how_to_go_on(error, _how_to_resume(settings, directory.path))
+            if not isinstance(error, DamagedStudyError):
+                say_how_to_go_on(error, _how_to_resume(settings, directory.path))
         raise
     finally:
         if asks_in_chat(setup.evaluator.model):

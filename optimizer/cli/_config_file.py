@@ -50,6 +50,8 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise UsageError(f"--config {path} can't be read: {error.strerror}") from error
+    except RecursionError as error:
+        raise UsageError(f"--config {path} is no valid TOML for options: nested too deeply") from error
     except ValueError as error:
         raise UsageError(f"--config {path} is no valid TOML: {error}") from error
 

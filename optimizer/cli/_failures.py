@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import traceback
@@ -14,6 +15,9 @@ def failure(error: Exception) -> tuple[str, int]:
     """Return the line that says what happened, and the exit code."""
     notes = getattr(error, "__notes__", [])
     if isinstance(error, OSError) and error.errno is not None:
+        if error.errno in {errno.EMFILE, errno.ENFILE}:
+            cure = "too many files are open: raise `ulimit -n`, or give a lower --concurrency"
+            return "; ".join([cure, *notes]), 2
         where = f"{error.filename}: " if error.filename is not None else ""
         return "; ".join([f"{where}{error.strerror or os.strerror(error.errno)}", *notes]), 2
     if isinstance(error, MemoryError):

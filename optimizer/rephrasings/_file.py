@@ -54,6 +54,8 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
         data = json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InputError(f"rephrasings {path} can't be read: {error.strerror}") from error
+    except RecursionError as error:
+        raise InputError(f"rephrasings {path} are no valid JSON for rephrasings: nested too deeply") from error
     except ValueError as error:
         raise InputError(f"rephrasings {path} are no valid JSON: {error}") from error
     try:

@@ -220,7 +220,9 @@ class RunRecorder:
     def save_proposals(self, search: Search) -> None:
         """Write every edit that was proposed, every draft that was refused, and every sample held back, and why."""
         earlier = self.directory.path / PROPOSALS
-        refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
+        refused: list[dict[str, Any]] = []
+        with contextlib.suppress(InputError):  # a damaged file is written anew
+            refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
         drafting = search.problem.proposer
         refused += [asdict(draft) for draft in drafting.refused] if drafting else []
         held_back = self._held_back(search)

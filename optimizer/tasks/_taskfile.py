@@ -128,6 +128,8 @@ def _parse(path: Path) -> dict[str, Any]:
         raise DataError(f"{path}: can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: is not UTF-8 (byte {error.start + 1}); convert it to UTF-8") from error
+    except RecursionError as error:
+        raise DataError(f"{path}: no valid TOML for a task: nested too deeply") from error
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path}: no valid TOML: {error}{_backslash_hint(error, path)}") from error
 

@@ -12,6 +12,7 @@ from psopt.errors import InputError
 if TYPE_CHECKING:
     from psopt.templates._source import Source
 
+_MOST_VALUES = 100_000  # of a prompt file, by far; an alias of aliases holds any number
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
 
@@ -73,6 +74,8 @@ def read_yaml(source: Source) -> Node:
 
     try:
         document = yaml.compose(source.text, Loader=yaml.SafeLoader)
+        if _n_values(document, {}) > _MOST_VALUES:
+            raise InputError(f"prompt {source.path} repeats itself by aliases: it holds over {_MOST_VALUES:,} values")
         return _yaml_node(yaml.SafeLoader(""), document)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -82,6 +85,16 @@ def read_yaml(source: Source) -> Node:
         raise InputError(f"prompt {source.path} is no valid YAML: {' '.join(str(error).split())}") from error
     except (RecursionError, ValueError) as error:
         raise InputError(f"prompt {source.path} is no valid YAML for a prompt: {error}") from error
+
+
+def _n_values(node: Any, counted: dict[int, int]) -> int:
+    """How many values a YAML node holds where each alias is written out; each node is looked at once."""
+    if id(node) not in counted:
+        counted[id(node)] = 1  # of one that holds itself
+        children = node.value if isinstance(getattr(node, "value", None), list) else []
+        parts = [part for child in children for part in (child if isinstance(child, tuple) else (child,))]
+        counted[id(node)] += sum(_n_values(part, counted) for part in parts)
+    return counted[id(node)]
 
 
 def _json_node(text: str, position: int) -> Node:

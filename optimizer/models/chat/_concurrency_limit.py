@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+
 # A server that is full refuses what is above its capacity: at twice the capacity every second request. One that draws
 # its faults, or is unwell, refuses the same few however little it is asked. Below this share nothing is learnt about
 # capacity, and fewer requests would only be slower; TCP's fixed cut at each loss keeps about sqrt(1.5 / share) requests
@@ -10,6 +13,7 @@ _TOLERATED = 0.1
 _SMALLEST_ROUND = 10  # refusals of fewer requests are no share: one of ten is what is tolerated
 # Set by hand, and tried on simulated servers that are full or draw faults: tests/models/test_server_load.py.
 _LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
+_OTHER_FILES = 32  # that a process has open beside its connections: 19 at most were seen in a run, and libraries load
 _WON_BACK = 0.2  # of the limit, by a round with no more refusals than are tolerated; at least one request
 
 
@@ -67,3 +71,23 @@ class ConcurrencyLimit:
             self._value = min(self._most, self._value + max(1.0, _WON_BACK * self._value))
         self._since = now
         self._n_answered = self._n_refused = 0
+
+
+def most_connections(wanted: int) -> int:
+    """How many of the wanted connections the system lets a process have open beside its files; at least one.
+
+    The limit is raised, where the system allows that.
+    """
+    if sys.platform == "win32":  # sockets are no files there
+        return wanted
+    import resource
+
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _OTHER_FILES
+    if limit == resource.RLIM_INFINITY or limit >= needed:
+        return wanted
+    with contextlib.suppress(ValueError, OSError):
+        higher = needed if most == resource.RLIM_INFINITY else min(most, needed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (higher, most))
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(1, min(wanted, limit - _OTHER_FILES))

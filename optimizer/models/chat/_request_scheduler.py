@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from psopt.models.chat._concurrency_limit import ConcurrencyLimit
+from psopt.models.chat._concurrency_limit import ConcurrencyLimit, most_connections
 from psopt.models.chat._errors import TransientError
 from psopt.models.chat._timeout_policy import TimeoutPolicy
 from psopt.models.chat._wait_notices import WaitNotices, clock, span
@@ -37,7 +37,10 @@ class RequestScheduler:
 
     def __init__(self, name: str, options: LMConfig) -> None:
         self.notices = WaitNotices(name)
-        self.limit = ConcurrencyLimit(options.concurrency)
+        most = most_connections(options.concurrency)
+        if most < options.concurrency:
+            self.notices.say(f"at most {most} requests at once: the system allows few open files (raise `ulimit -n`)")
+        self.limit = ConcurrencyLimit(most)
         self.timeouts = TimeoutPolicy(options.timeout)
         self.progress: Callable[[], str] = lambda: "Ctrl-C saves"
         self._in_flight = 0

@@ -12,7 +12,7 @@ import optuna
 import sqlalchemy.exc
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from psopt.errors import InputError, import_extra
+from psopt.errors import DamagedStudyError, InputError, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,8 +79,16 @@ def opening(url: str) -> Iterator[None]:
         ValueError,
     ) as error:
         reason = str(error.__cause__ or error).splitlines()[0]
-        extra = "; pip install 'psopt[postgres]'" if isinstance(error, ImportError) else ""
-        raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}{extra}") from error
+        if isinstance(error, ImportError) and "psycopg" in reason:
+            reason += "; pip install 'psopt[postgres]'"
+        elif isinstance(error, ImportError):
+            reason += "; install what this kind of storage needs, or take sqlite:///FILE or postgresql://.."
+        elif "malformed" in reason or "not a database" in reason:
+            raise DamagedStudyError(
+                f"the storage {without_password(url)!r} is damaged ({reason}): put it back, or start anew in another "
+                "folder (answers that were paid for are in the cache)"
+            ) from error
+        raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}") from error
 
 
 def without_password(url: str) -> str:
