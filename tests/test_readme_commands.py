@@ -26,7 +26,7 @@ from tests.docs.pages import DOCS, ROOT, all_commands
 from tests.fake_server import FakeServer
 
 COMMANDS = all_commands()
-SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
+SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1 --test-samples 24 --heldout 3"
 SIMULATED = "sim/accuracy=0.6,wobble=0.4"
 REPEATED = "psopt optimize --dataset trec"  # the guide gives it in small too
 ELSEWHERE = {

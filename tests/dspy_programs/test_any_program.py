@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-TRAIN, VAL = examples(0, 5), examples(5, 5)
+TRAIN, VAL, TEST = examples(0, 4), examples(5, 3), examples(10, 1)
 
 
 def compiled(program: Any, folder: Path, train: Any = None, val: Any = None, lm: Any = None, **options: Any) -> Any:
-    given = {"num_trials": 4, "num_rephrasings": 4, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
+    given = {"num_trials": 3, "num_rephrasings": 3, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
         return optimizer.compile(program, trainset=train or TRAIN, valset=val or VAL)
