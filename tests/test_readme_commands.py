@@ -107,6 +107,8 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:
         line += f" --model {SIMULATED}"
+    if "--batch" in line:
+        line += " --batch-tick 0.01"
     for name in ("mail", "tickets"):
         made = sorted((folder / "runs" / name / "prompts").glob("*.json"))
         if made:
