@@ -34,6 +34,7 @@ ELSEWHERE = {
     "dashboard": "below",
     "hf:": "tests/cli/test_hub_data.py",
     "runs/tickets-larger": "tests/cli/test_report_of_two_runs.py",
+    "--figures": "tests/report/test_report.py",
     "--without": "tests/cli/test_export.py",  # what edits a run has is not known before
 }
 STARS = ((1, "support"), (3, "legal"), (5, "sales"))

@@ -101,7 +101,7 @@ def wait_for_requests(server: FakeServer, number: int, process: Process) -> None
 
 def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
     with FakeServer(key="sk-another", faults="500", fault_rate=0.1) as server:
-        refused = optimize(data, server)
+        refused = optimize(data, server, "--concurrency", "24")
         assert refused.returncode == 2
         server.change(key=KEY)
         done = psopt(data, "resume", "run")

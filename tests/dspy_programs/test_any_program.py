@@ -38,11 +38,12 @@ TRAIN, VAL = examples(0, 4), examples(5, 5)
 
 
 def compiled(program: Any, folder: Path, train: Any = None, val: Any = None, lm: Any = None, **options: Any) -> Any:
-    given = {"num_trials": 3, "num_rephrasings": 3, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
+    given = {"num_trials": 3, "num_rephrasings": 4, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
-        given_val = val or VAL
-        return optimizer.compile(program, trainset=train or TRAIN, valset=given_val[:-4], testset=given_val[-4:])
+        val = val or VAL
+        apart = {} if val is train else {"valset": val[:-4], "testset": val[-4:]}
+        return optimizer.compile(program, trainset=train or TRAIN, **{"valset": val, **apart})
 
 
 class SaysText(dspy.Module):
