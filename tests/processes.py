@@ -47,7 +47,7 @@ class Process:
 
     def __init__(self, words: Any, *, cwd: Path, env: Mapping[str, str]) -> None:
         pipes = [os.pipe() for _ in range(3)]
-        request = {"words": [*map(str, words)], "cwd": str(cwd), "env": dict(env)}
+        request: dict[str, Any] = {"words": [*map(str, words)], "cwd": str(cwd), "env": dict(env)}
         channel = _forker()
         socket.send_fds(channel, [json.dumps(request).encode()], [write for _, write in pipes])
         self.pid = int(channel.recv(64))
