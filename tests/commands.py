@@ -42,9 +42,9 @@ def run_command(*words: Any, cwd: Path, env: Mapping[str, str], texts: str = "")
 
 @contextlib.contextmanager
 def _environment(env: Mapping[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
+    before, given = dict(os.environ), dict(env)  # which may be os.environ itself
     os.environ.clear()
-    os.environ.update(env)
+    os.environ.update(given)
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import signal
 import sqlite3
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 import sqlalchemy
 from hypothesis import settings
+from optuna.storages._rdb.storage import _VersionManager
 from psopt.models.gguf import KNOWN
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
@@ -38,23 +40,49 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Two processes on two cores slow each other down where each begins two threads.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+IN_MEMORY = "/dev/shm"
+ROOM = 6 * 1024**3  # bytes; runs, environments and databases of a session take one and a half at most
+
 # A module stays with the process that begins it: begun last, these kept one process busy while the other was done.
 LONG_MODULES = (
     "test_real_trec",
     "test_workers",
-    "test_optimize_command",
-    "test_readme_commands",
-    "test_experiments",
-    "test_language_model_runs",
-    "test_sensitivity_optimizer",
-    "test_faults_in_the_loop",
-    "test_budgets",
     "test_open_answers",
-    "test_limits_keep_the_end",
+    "test_experiments",
+    "test_sensitivity_optimizer",
+    "test_any_program",
+    "test_budgets",
+    "test_readme_commands",
+    "test_faults_in_the_loop",
+    "test_optimize_command",
+    "test_language_model_runs",
     "test_readme",
+    "test_every_verb",
+    "test_hf",
+    "test_report",
+    "test_scores",
+    "test_signals",
     "test_any_metric",
-    "test_programs_on_the_command_line",
+    "test_what_is_what",
+    "test_terminal",
+    "test_limits_keep_the_end",
+    "test_efforts",
+    "test_hub",
+    "test_waiting",
+    "test_racing_runs",
+    "test_dashboard_in_a_browser",
 )
+
+
+def pytest_configure() -> None:
+    """Keep what tests write in memory where there is room: a study waits for the disk a hundred times."""
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(IN_MEMORY).free > ROOM and os.access(IN_MEMORY, os.W_OK):
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", IN_MEMORY)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,6 +107,22 @@ def no_waiting_for_the_disk() -> None:
             connection.execute("PRAGMA synchronous = OFF")
 
     sqlalchemy.event.listen(sqlalchemy.Engine, "connect", leave_it_to_the_system)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrations_are_read_once() -> Iterator[None]:
+    """Let Optuna read its thirty migrations once a process, not twice for every study: a tenth of a small run."""
+    read = _VersionManager._create_alembic_script
+    scripts: list[Any] = []
+
+    def read_once(self: _VersionManager) -> Any:
+        if not scripts:
+            scripts.append(read(self))
+        return scripts[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_VersionManager, "_create_alembic_script", read_once)
+        yield
 
 
 @pytest.fixture(autouse=True)

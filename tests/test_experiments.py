@@ -6,12 +6,16 @@ import importlib
 import json
 import runpy
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import psopt.models
 import pytest
+from psopt.dspy_programs._sizing import AUTO_CALLS
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
+from psopt.tasks import read_bundled
 
 from tests.fake_server import FakeServer
 
@@ -37,6 +41,7 @@ BESIDES = (
     "racing.py",
     "write_results.py",
 )
+LABELLED = {sample.text: str(sample.label) for samples in read_bundled("trec") for sample in samples}
 SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
 
 
@@ -195,8 +200,19 @@ def test_what_racing_saves_is_counted(run: Any, tmp_path: Path, monkeypatch: pyt
     assert f"| racing | {raced['share']:.1%} ({raced['share']:.1%}) |" in written
 
 
-def test_dspy_s_optimizers_are_compared(run: Any) -> None:
+@pytest.fixture
+def quick_lm(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Put a language model that answers at once in minilm's place: labels by text, which it gets right mostly."""
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    from tests.dspy_programs.keyword_lm import knowing_lm
+
+    truth: dict[str, str] = {}
+    monkeypatch.setattr("psopt.models.minilm_lm", lambda *_, **__: knowing_lm(truth))
+    return truth
+
+
+def test_dspy_s_optimizers_are_compared(run: Any, quick_lm: dict[str, str]) -> None:
+    quick_lm.update(LABELLED)
     found = run("dspy_peers.py", "--small", "--seeds", "0", "--only", "runs", folder="--out")
     (rows,) = found["runs"]
     assert len(rows) == 5
@@ -204,16 +220,28 @@ def test_dspy_s_optimizers_are_compared(run: Any) -> None:
     assert all(0 <= row[name] <= 1 for row in rows.values() for name in ("f1", "sensitivity", "consistency"))
 
 
-def test_presets_are_compared_under_wordings_by_hand(run: Any) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+def test_presets_are_compared_under_wordings_by_hand(
+    run: Any, quick_lm: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick_lm.update(LABELLED)
+    for auto, most in (("light", 400), ("medium", 500)):
+        monkeypatch.setitem(AUTO_CALLS, auto, most)
     found = run("dspy_peers.py", "--small", "--seeds", "0", "--only", "budgets", folder="--out")
     (rows,) = found["budgets"]
     assert {"unoptimised", "SensitivityOptimizer, light", "SensitivityOptimizer, medium"} < set(rows)
-    assert 0 < rows["SensitivityOptimizer, light"]["calls"] < 2000
+    assert 0 < rows["SensitivityOptimizer, light"]["calls"] <= 400
 
 
-def test_optimizers_are_compared_within_the_same_number_of_calls(run: Any) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+def test_optimizers_are_compared_within_the_same_number_of_calls(
+    run: Any, quick_lm: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    bench = importlib.import_module("_equal_calls_bench")
+    monkeypatch.setattr(bench, "minilm_lm", psopt.models.minilm_lm)
+    splits = bench.load_splits("messages", EXPERIMENTS, (40, 24, 12), 0)
+    quick_lm.update(row for rows in splits for row in rows)
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(jobs))
+    monkeypatch.setattr("logging.disable", lambda *_: None)  # as long as the process
     options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "200", "--jobs", "1")
     found = run("dspy_equal_calls.py", *options, folder="--out")
     (rows,) = found["runs"].values()

@@ -70,8 +70,8 @@ def test_its_dspy_program_runs(tmp_path: Path, cache_dir: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
     environment["PSOPT_CACHE_DIR"] = str(cache_dir)
     sizes = (
-        ("subset(samples, 60,", "subset(samples, 18,"),
-        ("num_trials=12, num_rephrasings=5", "num_trials=4, num_rephrasings=3"),
+        ("subset(samples, 60,", "subset(samples, 9,"),
+        ("num_trials=12, num_rephrasings=5", "num_trials=3, num_rephrasings=2"),
     )
     script = f"{smaller(block, *sizes)}\nprint(len(better.pareto_front), better.run.path)"
     done = subprocess.run(
@@ -86,8 +86,8 @@ def test_the_example_of_two_steps_runs(tmp_path: Path, cache_dir: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     example = (ROOT / "examples" / "dspy_program.py").read_text("utf-8")
     sizes = (
-        ("subset(samples, 40,", "subset(samples, 18,"),
-        ("num_trials=8, num_rephrasings=4", "num_trials=4, num_rephrasings=3"),
+        ("subset(samples, 40,", "subset(samples, 9,"),
+        ("num_trials=8, num_rephrasings=4", "num_trials=3, num_rephrasings=2"),
     )
     (tmp_path / "example.py").write_text(smaller(example, *sizes), "utf-8")
     environment = {**os.environ, "PSOPT_CACHE_DIR": str(cache_dir)}

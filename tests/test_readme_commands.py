@@ -26,7 +26,7 @@ from tests.docs.pages import DOCS, ROOT, all_commands
 from tests.fake_server import FakeServer
 
 COMMANDS = all_commands()
-SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
+SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1 --test-samples 24 --heldout 3"
 SIMULATED = "sim/accuracy=0.6,wobble=0.4"
 REPEATED = "psopt optimize --dataset trec"  # the guide gives it in small too
 ELSEWHERE = {
@@ -34,6 +34,7 @@ ELSEWHERE = {
     "dashboard": "below",
     "hf:": "tests/cli/test_hub_data.py",
     "runs/tickets-larger": "tests/cli/test_report_of_two_runs.py",
+    "--figures": "tests/report/test_report.py",
     "--without": "tests/cli/test_export.py",  # what edits a run has is not known before
 }
 STARS = ((1, "support"), (3, "legal"), (5, "sales"))
@@ -107,6 +108,8 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:
         line += f" --model {SIMULATED}"
+    if "--batch" in line:
+        line += " --batch-tick 0.01"
     for name in ("mail", "tickets"):
         made = sorted((folder / "runs" / name / "prompts").glob("*.json"))
         if made:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.processes import Process
+
+    Running = Process | subprocess.Popen[str]
+
 T = TypeVar("T")
 _TICK = 0.02
 _HANGS = 240.0  # seconds after which a test has failed; a process takes a minute to begin where ten others compute
 
 
-def wait_until(
-    condition: Callable[[], T], *, process: subprocess.Popen[str] | None = None, seconds: float = _HANGS
-) -> T:
+def wait_until(condition: Callable[[], T], *, process: Running | None = None, seconds: float = _HANGS) -> T:
     """Return what `condition` gives once that is true; the process that should bring it about must not have ended."""
     end = time.monotonic() + seconds
     while not (value := condition()):
@@ -27,7 +29,7 @@ def wait_until(
     return value
 
 
-def let_run(process: subprocess.Popen[str], seconds: float) -> None:
+def let_run(process: Running, seconds: float) -> None:
     """Let a process run for a while, or until it ends."""
     try:
         process.wait(seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +65,8 @@ def likely_classes(
     samples = [*predictions.samples, *(subset(others, room, seed=0) if room else ())]
     truth = np.array([predictions.labels.index(str(sample.label)) for sample in samples])
     likely = np.full((len(samples), len(predictions.labels)), np.nan)
-    rows, classes, p = _out_of_fold([sample.text for sample in samples], truth)
+    words = tuple(without_markup(shown_words(sample.text)) for sample in samples)
+    rows, classes, p = _out_of_fold(words, tuple(truth.tolist()))
     likely[np.ix_(rows, classes)] = p
     usual = np.full(len(predictions.labels), np.nan)
     for label in classes:
@@ -72,14 +74,16 @@ def likely_classes(
     return likely[: len(predictions.samples)], usual
 
 
+@functools.lru_cache(maxsize=4)  # a run asks the same of train in every round
 def _out_of_fold(
-    texts: Sequence[str], truth: NDArray[np.int64]
+    texts: tuple[str, ...], labels: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """The rows that could be judged, the classes that could be learnt, and how likely each of these is for each row."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.naive_bayes import ComplementNB
 
+    truth = np.array(labels, dtype=np.int64)
     sizes = np.bincount(truth)
     rows = np.flatnonzero(sizes[truth] >= _LEAST_OF_A_CLASS)
     classes = np.unique(truth[rows])
@@ -87,9 +91,7 @@ def _out_of_fold(
     if len(classes) < 2:
         return nothing, nothing, np.zeros((0, 0))
     try:
-        words = TfidfVectorizer(sublinear_tf=True).fit_transform(
-            [without_markup(shown_words(texts[row])) for row in rows.tolist()]
-        )
+        words = TfidfVectorizer(sublinear_tf=True).fit_transform([texts[row] for row in rows.tolist()])
     except ValueError:  # not a single word in any text
         return nothing, nothing, np.zeros((0, 0))
     folds = StratifiedKFold(min(_N_FOLDS, int(sizes[classes].min())), shuffle=True, random_state=0)

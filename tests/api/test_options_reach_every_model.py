@@ -59,7 +59,8 @@ def test_options_arrive_at_every_model_of_a_verb(verb: str, folder: Path, engine
         measured: dict[str, Any] = {**common, "model": "openai/model", "rephrasings": 3, "rephrasing": rephrasing}
         names = {"openai/model", "openai/writer", "openai/judge"}
         if verb == "optimize":
-            psopt.optimize(task, **measured, trials=2, rounds=1, samples=12, proposer="openai/writer", out="run")
+            small: dict[str, Any] = {"trials": 2, "rounds": 1, "samples": 8, "test_samples": 4, "heldout": 2}
+            psopt.optimize(task, **measured, **small, proposer="openai/writer", out="run")
         elif verb == "compare":
             other = Prompt("Order the question by what it asks for.", task.labels, "question")
             psopt.compare(task, {"one": prompt, "other": other}, **measured)
@@ -86,7 +87,14 @@ def test_a_run_takes_families_and_a_file_of_rephrasings_and_is_resumed(folder: P
     by_rule = psopt.rephrase(task, rephrasings=3)
     file = folder / "rephrasings.json"
     file.write_text(json.dumps(to_file(by_rule)))
-    asked: dict[str, Any] = {"model": "sim/accuracy=0.8", "rephrasings": 3, "trials": 2, "rounds": 1, "samples": 12}
+    asked: dict[str, Any] = {
+        "model": "sim/accuracy=0.8",
+        "rephrasings": 3,
+        "trials": 2,
+        "rounds": 1,
+        "samples": 8,
+        "heldout": 2,
+    }
     run = psopt.optimize(task, **asked, rephrasing=RephrasingOptions(file=file), out="by-file")
     assert json.loads((run.path / "run.json").read_text())["rephrasings"]["search"] == list(by_rule.search)
     varied = psopt.optimize(task, **asked, rephrasing=RephrasingOptions(families=("format",)), out="varied")

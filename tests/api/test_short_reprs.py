@@ -22,15 +22,14 @@ def test_a_line_says_what_it_is(tmp_path: Path) -> None:
         [{"text": f"{n} and {n}", "label": 2 * n} for n in range(20)], name="sums", answers="number"
     )
     assert repr(numbers).startswith("<Task 'sums': answers number; ")
-    report = psopt.diagnose(task, model="minilm", rephrasings=3, cache_dir=tmp_path / "cache")
+    model = "sim/accuracy=0.6,wobble=0.4"
+    report = psopt.diagnose(task, model=model, rephrasings=3)
     assert repr(report).startswith(f"<PromptReport {report.prompt.id}: S 0.")
     assert repr(report).endswith("samples x 3 rephrasings>")
     assert (
         repr(report.predictions) == f"<Predictions: {len(report.predictions.samples)} samples x 3 rephrasings, label>"
     )
-    run = psopt.optimize(
-        task, trials=2, rounds=1, rephrasings=3, heldout=3, out=tmp_path / "run", cache_dir=tmp_path / "cache"
-    )
+    run = psopt.optimize(task, model=model, trials=2, rounds=1, rephrasings=3, heldout=3, out=tmp_path / "run")
     assert repr(run).startswith("<Run '")
     assert "recommended " in repr(run)
     assert max(len(repr(of)) for of in (task, report, report.predictions, run)) < 300

@@ -140,8 +140,8 @@ def test_what_psopt_writes_is_utf_8_with_plain_line_ends(folder: Path) -> None:
         assert "\r\n" not in content.decode("utf-8"), path
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_process_with_such_streams_writes_an_export_to_a_file(folder: Path, encoding: str) -> None:
+def test_a_process_with_such_streams_writes_an_export_to_a_file(folder: Path) -> None:
+    encoding = "cp1252"
     process = [sys.executable, "-P", "-m", "psopt"]
     env = {**environment(folder), "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     with (folder / "exported.txt").open("wb") as file:

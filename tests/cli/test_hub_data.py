@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 from psopt.cli._json_schemas import schema_of
 
-from tests.hub import HubStandIn, hub_stand_in
+from tests.hub import Clerk, HubStandIn, hub_stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,18 +41,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hub")
 
 
-def psopt(hub: HubStandIn, folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own: the hub's library reads its environment when it is imported."""
-    environment = {**os.environ, **hub.environment(folder / "hf"), "PSOPT_CACHE_DIR": str(folder / "cache")}
-    command = [sys.executable, "-m", "psopt", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done
+@pytest.fixture(scope="module")
+def psopt(hub: HubStandIn, folder: Path) -> Iterator[Any]:
+    """Runs a command in a process whose environment says where the hub is, and gives back what it printed."""
+    environment = {**hub.environment(folder / "hf"), "PSOPT_CACHE_DIR": str(folder / "cache")}
+    clerk = Clerk("tests.cli.telling:told", environment, folder)
+
+    def run(*words: str, code: int = 0) -> Any:
+        ended, out, err = clerk.ask(words=words, folder=str(folder))
+        assert ended == code, out + err
+        return out, err
+
+    yield run
+    clerk.close()
 
 
-def test_data_fetch_tells_where_the_library_keeps_them(hub: HubStandIn, folder: Path) -> None:
-    done = psopt(hub, folder, "data", "fetch", NAME, "--json")
-    fetched = json.loads(done.stdout)
+def test_data_fetch_tells_where_the_library_keeps_them(psopt: Any, folder: Path) -> None:
+    out, _ = psopt("data", "fetch", NAME, "--json")
+    fetched = json.loads(out)
     jsonschema.Draft202012Validator(schema_of("data-fetch")).validate(fetched)
     assert fetched["name"] == NAME
     assert fetched["path"].startswith(str(folder / "hf"))
@@ -71,7 +74,7 @@ def test_data_fetch_tells_where_the_library_keeps_them(hub: HubStandIn, folder: 
     ],
     ids=lambda command: command[0],
 )
-def test_every_command_with_a_data_set_takes_one_of_the_hub(hub: HubStandIn, folder: Path, command: list[str]) -> None:
+def test_every_command_with_a_data_set_takes_one_of_the_hub(psopt: Any, folder: Path, command: list[str]) -> None:
     for name in ("p", "q"):
         (folder / f"{name}.txt").write_text(f"Which team answers this ticket? {name}\n\n{{body}}\n")
     columns = COLUMNS if command[0] != "rephrase" else []
@@ -81,23 +84,24 @@ def test_every_command_with_a_data_set_takes_one_of_the_hub(hub: HubStandIn, fol
         columns = COLUMNS[2:]
     dataset = NAME if columns else "task.toml"
     verb, *options = command
-    assert psopt(hub, folder, verb, "--dataset", dataset, *columns, *options, "--json").stdout
+    out, _ = psopt(verb, "--dataset", dataset, *columns, *options, "--json")
+    assert json.loads(out)
 
 
-def test_a_run_knows_its_commit_and_does_not_go_on_with_another(hub: HubStandIn, folder: Path) -> None:
+def test_a_run_knows_its_commit_and_does_not_go_on_with_another(hub: HubStandIn, psopt: Any, folder: Path) -> None:
     run = ["optimize", "--dataset", NAME, *COLUMNS, *RUN, "--out", "runs/tickets", "--quiet"]
-    psopt(hub, folder, *run)
+    psopt(*run)
     first = hub.repositories["org/tickets-v1.0"].refs["main"]
     dataset = json.loads((folder / "runs/tickets/run.json").read_text())["dataset"]
     assert (dataset["name"], dataset["source"], dataset["revision"]) == ("tickets-v1.0", "hub", first)
-    psopt(hub, folder, "resume", "runs/tickets", "--quiet")
+    psopt("resume", "runs/tickets", "--quiet")
     hub.add("org/tickets-v1.0", {"data.csv": tickets("old"), "README.md": b"Only the card is new."})
-    psopt(hub, folder, "resume", "runs/tickets", "--quiet")  # the same samples, of a later commit
+    psopt("resume", "runs/tickets", "--quiet")  # the same samples, of a later commit
     hub.add("org/tickets-v1.0", {"data.csv": tickets("new")})
-    refused = psopt(hub, folder, "resume", "runs/tickets", "--quiet", code=2).stderr
+    _, refused = psopt("resume", "runs/tickets", "--quiet", code=2)
     assert "the samples (was" in refused
     commit = json.loads((folder / "runs/tickets/run.json").read_text())["dataset"]["revision"]
     earlier = f"{NAME}@{commit}"
     assert f"give --resume with --dataset {earlier}" in refused
     assert refused.count("\n") == 1
-    psopt(hub, folder, "optimize", "--dataset", earlier, *run[3:], "--resume")
+    psopt("optimize", "--dataset", earlier, *run[3:], "--resume")

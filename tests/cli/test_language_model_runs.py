@@ -6,16 +6,16 @@ import contextlib
 import json
 import os
 import random
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tests.commands import run_command
 from tests.fake_server import FakeServer
+from tests.processes import Process
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 KEY = "sk-very-secret-0123456789"
@@ -48,10 +48,11 @@ def predictions(folder: Path, run: Any) -> dict[str, Any]:
 
 
 def test_a_third_of_the_calls_failing_changes_no_prediction(data: Path) -> None:
+    sizes = ["--samples", "16", "--test-samples", "16", "--concurrency", "24"]
     with FakeServer() as server:
-        assert optimize(data, server, out="good").returncode == 0
+        assert optimize(data, server, *sizes, out="good").returncode == 0
     with FakeServer(faults=FAULTS, fault_rate=0.3, fault_seed=1) as server:
-        done = optimize(data, server, "--timeout", "0.5", "--cache-dir", "elsewhere", out="bad")
+        done = optimize(data, server, *sizes, "--timeout", "0.5", "--cache-dir", "elsewhere", out="bad")
         assert done.returncode == 0, done.stderr
     good, bad = predictions(data, "good"), predictions(data, "bad")
     assert good.keys() == bad.keys()
@@ -73,9 +74,7 @@ def test_kills_lose_no_answer(data: Path) -> None:
         arguments += ["--out", "run", *SMALL, "--trials", "8", "--race", "off"]
         before = 0
         for _ in range(N_KILLS):
-            started = subprocess.Popen(
-                [sys.executable, "-m", "psopt", *arguments], cwd=data, env=environment(data), stderr=subprocess.PIPE
-            )
+            started = Process(arguments, cwd=data, env=environment(data))
             wait_for_requests(server, before + moments.randint(1, 60), started)
             started.kill()
             started.communicate()
@@ -119,7 +118,7 @@ def test_a_limit_holds_over_kills_and_parts(data: Path) -> None:
     assert n_asked <= calls["made"] + calls["failed"] <= 600
 
 
-def wait_for_requests(server: FakeServer, number: int, process: subprocess.Popen[Any]) -> None:
+def wait_for_requests(server: FakeServer, number: int, process: Process) -> None:
     """Wait until the server has seen so many requests, or the process has ended."""
     while process.poll() is None:
         with contextlib.suppress(TimeoutError):
@@ -129,7 +128,7 @@ def wait_for_requests(server: FakeServer, number: int, process: subprocess.Popen
 
 def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
     with FakeServer(key="sk-another", faults="500", fault_rate=0.1) as server:
-        refused = optimize(data, server)
+        refused = optimize(data, server, "--concurrency", "24")
         assert refused.returncode == 2
         server.change(key=KEY)
         done = psopt(data, "resume", "run")
@@ -188,8 +187,8 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> Non
 
     with FakeServer(delay_ms=5) as server:
         given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run"]
-        command = [sys.executable, "-m", "psopt", "optimize", *given, *SMALL, "--trials", "8", "--retries", "0"]
-        started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
+        words = ["optimize", *given, *SMALL, "--trials", "8", "--retries", "0"]
+        started = Process(words, cwd=data, env=environment(data))
         wait_for_requests(server, 200, started)
         server.change(faults="500", fault_rate=1.0)
         line = next(line for line in started.stderr if "failed" in line)

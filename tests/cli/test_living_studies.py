@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -16,9 +14,11 @@ import pytest
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import run_command
+from tests.processes import Process
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--model", "sim/wobble=0.5,seed=3"]
@@ -108,8 +108,7 @@ def test_a_run_about_something_else_is_not_gone_on_with(data: Path) -> None:
 
 def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
     words = ["optimize", "--dataset", "data.csv", *SMALL, "--trials", "400", "--out", "run"]
-    command = [sys.executable, "-m", "psopt", *words]
-    started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
+    started = Process(words, cwd=data, env=environment(data))
     wait_until(lambda: len(list((data / "run").glob("artifacts/*"))) >= 4, process=started)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)

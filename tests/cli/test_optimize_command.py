@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
-SMALL = ["--trials", "4", "--samples", "40", "--rephrasings", "3", "--rounds", "2"]
-SMALL += ["--test-samples", "40", "--heldout", "3"]  # embedding the answers to all of test takes longer than all else
+SMALL = ["--trials", "4", "--samples", "24", "--rephrasings", "2", "--rounds", "2"]
+SMALL += ["--test-samples", "24", "--heldout", "2"]  # embedding the answers to all of test takes longer than all else
 
 
 def run_psopt(*arguments: str, cwd: Any, cache_dir: Any, alone: bool = False) -> subprocess.CompletedProcess[str]:
@@ -87,7 +87,7 @@ def test_run_json_holds_what_the_contract_says(user: Any) -> None:
         "calls", "finish_reason", "seconds",
     } <= set(run)  # fmt: skip
     assert run["finish_reason"] == "trials"
-    assert len(run["rephrasings"]["search"]) == 3
+    assert len(run["rephrasings"]["search"]) == 2
     assert [entry["knee"] for entry in run["front"]].count(True) == 1
     for scores in (run["baseline"]["val"], run["baseline"]["test"], run["front"][0]["test"]):
         assert {"f1", "macro_f1", "sensitivity", "consistency", "na_rate", "per_class", "ci"} <= set(scores)

@@ -6,8 +6,6 @@ import itertools
 import json
 import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +14,7 @@ from psopt.cli import main
 from tests.cli.limited_runs import write_questions
 from tests.commands import run_command
 from tests.fake_server import FakeServer
+from tests.processes import Process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,18 +48,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, server: FakeServer, *arguments: str) -> subprocess.Popen[str]:
+def start(folder: Path, server: FakeServer, *arguments: str) -> Process:
     verb, *rest = arguments
     data = [] if verb == "classify" else ["--dataset", "data.csv"]
     model = [] if verb == "rephrase" else ["--model", "openai/test"]
-    command = [sys.executable, "-m", "psopt", verb, *data, *model, "--api-base", server.url, *SMALL, *rest]
+    words = [verb, *data, *model, "--api-base", server.url, *SMALL, *rest]
     environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return Process(words, cwd=folder, env=environment)
 
 
-def end(process: subprocess.Popen[str], server: FakeServer, which: Any = signal.SIGTERM) -> Any:
+def end(process: Process, server: FakeServer, which: Any = signal.SIGTERM) -> Any:
     """Send a signal when the server has been asked; returns what was said.
 
     A process that waited for its answers or for the server would not end at all.

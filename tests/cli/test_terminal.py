@@ -69,7 +69,7 @@ def widest_row(text: str) -> int:
     return max((len(line) for line in text.splitlines() if line.startswith(marks) and "psopt " not in line), default=0)
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
+@pytest.mark.parametrize("columns", [40, 80, 200])
 def test_tables_fit_the_terminal(folder: Any, columns: int) -> None:
     for words in PRINTING_TABLES:
         done = psopt(folder, *words, columns=columns)

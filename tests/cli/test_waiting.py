@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.fake_server import FakeServer
+from tests.processes import Process
 from tests.waiting import let_run
 
 if TYPE_CHECKING:
@@ -26,16 +25,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, url: str, *arguments: str, model: str = "openai/test") -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "psopt", "diagnose", "--dataset", "data.csv", "--split", "all", "--model", model]
-    command += ["--api-base", url, "--rephrasings", "3", *arguments]
+def start(folder: Path, url: str, *arguments: str, model: str = "openai/test") -> Process:
+    words = ["diagnose", "--dataset", "data.csv", "--split", "all", "--model", model]
+    words += ["--api-base", url, "--rephrasings", "3", *arguments]
     environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return Process(words, cwd=folder, env=environment)
 
 
-def first_line(process: subprocess.Popen[str], containing: Any) -> Any:
+def first_line(process: Process, containing: Any) -> Any:
     for line in process.stderr:
         if containing in line:
             return line

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -16,6 +15,7 @@ from psopt.runs import RunDirectory
 from psopt.search import open_storage
 
 from tests.commands import run_command
+from tests.processes import Process
 from tests.waiting import let_run, wait_until
 
 if TYPE_CHECKING:
@@ -33,16 +33,8 @@ def start(tmp_path: Path) -> Iterator[Any]:
     environment |= {"PSOPT_CACHE_DIR": str(tmp_path / "cache"), "PSOPT_HEARTBEAT": "0.5"}
     running = []
 
-    def starting(*words: Any) -> subprocess.Popen[str]:
-        # "-P" keeps the working directory out of the path, so that the installed package is used
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "psopt", *map(str, words)],
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def starting(*words: Any) -> Process:
+        process = Process(words, cwd=tmp_path, env=environment)
         running.append(process)
         return process
 
@@ -73,7 +65,7 @@ def loaded(storage: Any, name: str) -> Any:
     return optuna.load_study(study_name=name, storage=open_storage(storage))
 
 
-def finished(process: subprocess.Popen[str], seconds: int = 900) -> Any:
+def finished(process: Process, seconds: int = 900) -> Any:
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == 0, err
     return out
@@ -170,7 +162,7 @@ def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any,
     check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 48)
 
 
-def wait_for_writing(file: Path, process: subprocess.Popen[str]) -> None:
+def wait_for_writing(file: Path, process: Process) -> None:
     """Wait until a process writes to a file, or has ended: killed sooner, it would only have been importing."""
     size = file.stat().st_size if file.is_file() else 0
     wait_until(lambda: process.poll() is not None or (file.is_file() and file.stat().st_size > size))

@@ -34,14 +34,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-TRAIN, VAL = examples(0, 5), examples(5, 5)
+TRAIN, VAL = examples(0, 4), examples(5, 5)
 
 
 def compiled(program: Any, folder: Path, train: Any = None, val: Any = None, lm: Any = None, **options: Any) -> Any:
-    given = {"num_trials": 4, "num_rephrasings": 4, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
+    given = {"num_trials": 3, "num_rephrasings": 4, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
-        return optimizer.compile(program, trainset=train or TRAIN, valset=val or VAL)
+        val = val or VAL
+        apart = {} if val is train else {"valset": val[:-4], "testset": val[-4:]}
+        return optimizer.compile(program, trainset=train or TRAIN, **{"valset": val, **apart})
 
 
 class SaysText(dspy.Module):
@@ -150,7 +152,9 @@ def look_up(name: str) -> str:
 
 
 def test_an_agent_with_tools_is_compiled(tmp_path: Path) -> None:
-    better = compiled(dspy.ReAct(Sort, tools=[look_up], max_iters=2), tmp_path, lm=tool_lm())
+    better = compiled(
+        dspy.ReAct(Sort, tools=[look_up], max_iters=2), tmp_path, lm=tool_lm(), num_trials=2, num_rephrasings=2
+    )
     assert set(better.sensitivity_by_step) == {"react", "extract.predict"}
     assert better.run.baseline.val.na_rate == 0
     assert "look_up" in better.react.signature.instructions
@@ -173,7 +177,7 @@ class Interpreter:
 def test_a_program_of_thought_is_compiled(tmp_path: Path) -> None:
     with pytest.warns(DeprecationWarning, match="ProgramOfThought"):
         program = dspy.ProgramOfThought(Sort, max_iters=1, interpreter_factory=Interpreter)
-    better = compiled(program, tmp_path, lm=tool_lm())
+    better = compiled(program, tmp_path, lm=tool_lm(), num_trials=2, num_rephrasings=2)
     assert better.failures == {}
     assert better.run.baseline.val.na_rate == 0
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRAIN, VAL = examples(0, 25), examples(25, 25)
-FEW = examples(0, 5), examples(5, 5)
+FEW = examples(0, 3), examples(5, 3)
 
 
 class Listener(Observer):
@@ -123,10 +123,10 @@ def test_a_server_counts_no_more_requests_than_the_limit(tmp_path: Path, monkeyp
         assert 400 < server.counts()["requests"] <= 900
 
 
-@pytest.mark.parametrize(("make", "most"), [(predict, 700), (two_steps, 1800)])
+@pytest.mark.parametrize(("make", "most"), [(predict, 330), (two_steps, 800)])
 def test_a_limit_returns_the_best_so_far(make: Any, most: int, tmp_path: Path) -> None:
     lm, heard = keyword_lm(), Listener()
-    sizes = {"num_trials": 20, "num_rephrasings": 6}
+    sizes = {"num_trials": 12, "num_rephrasings": 4}
     better = compiled(make(), lm, heard, FEW, max_calls=most, log_dir=tmp_path / "run", **sizes)
     assert n_calls(lm) <= most
     assert better.run.finish_reason == "budget"
@@ -146,7 +146,7 @@ def test_a_limit_returns_the_best_so_far(make: Any, most: int, tmp_path: Path) -
 
 def test_a_limit_that_pays_for_nothing_raises_and_keeps_what_was_paid(tmp_path: Path) -> None:
     lm = keyword_lm()
-    options = {"num_trials": 5, "num_rephrasings": 6, "log_dir": tmp_path / "run"}
+    options = {"num_trials": 3, "num_rephrasings": 4, "log_dir": tmp_path / "run"}
     with pytest.raises(BudgetReachedError, match="max_calls=60"):
         compiled(two_steps(), lm, None, FEW, max_calls=60, **options)
     assert n_calls(lm) <= 60
@@ -294,8 +294,8 @@ def test_another_forward_other_examples_and_another_signature_are_noticed(tmp_pa
     other_signature.sort = dspy.Predict(Sort.with_instructions("Say what is asked for."))
     for what, program, given in (
         ("the program's code", Whispers(), FEW),
-        ("the examples", Whispers(), (FEW[0], examples(9, 5))),
-        ("its instructions", other_signature, (FEW[0], examples(9, 5))),
+        ("the examples", Whispers(), (FEW[0], examples(9, 3))),
+        ("its instructions", other_signature, (FEW[0], examples(9, 3))),
     ):
         heard = Listener()
         compiled(program, None, heard, given, **options)

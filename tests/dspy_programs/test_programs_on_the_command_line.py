@@ -56,7 +56,8 @@ def psopt(words: Any) -> Any:
     return end.value.code
 
 
-SMALL = ["--dataset", "trec", "--trials", "3", "--samples", "12", "--rephrasings", "3", "--quiet"]
+SMALL = ["--dataset", "trec", "--trials", "3", "--samples", "12", "--rephrasings", "2", "--rounds", "1", "--quiet"]
+SMALL += ["--test-samples", "12", "--heldout", "2"]  # all of test under ten wordings takes a minute
 
 
 def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

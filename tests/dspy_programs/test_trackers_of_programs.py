@@ -18,7 +18,7 @@ from tests.dspy_programs.programs_to_mend import examples, predict  # noqa: E402
 if TYPE_CHECKING:
     from pathlib import Path
 
-TRAIN, VAL = examples(0, 15), examples(15, 15)
+TRAIN, VAL = examples(0, 5), examples(15, 5)
 
 
 class Listening(Tracker):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-TRAIN, VAL = examples(0, 5), examples(5, 5)
+TRAIN, VAL = examples(0, 3), examples(5, 3)
 
 
 class Listener(Observer):

@@ -72,7 +72,6 @@ def test_parts_of_a_grid_are_answered_as_the_whole_is(model: Any) -> None:
     prompts = [PROMPT, PROMPT.described_as("Sort.")]
     cells = np.array([[True, False], [False, True], [True, True], [False, False]])
     model_of_part, model_of_whole = MiniLM(TEXTS), MiniLM(TEXTS)  # which have embedded nothing yet
-    model_of_part.encoder._network = model_of_whole.encoder._network = model.encoder._load()
     part = predict_cells(model_of_part, prompts, TEXTS, cells)
     np.testing.assert_array_equal(part, np.where(cells, model_of_whole.predict(prompts, TEXTS), -1))
 

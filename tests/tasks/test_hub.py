@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,7 @@ import pytest
 from psopt.errors import InputError, MissingExtraError
 from psopt.tasks import HubName, load_task
 
-from tests.hub import TOKEN, HubStandIn, hub_stand_in
+from tests.hub import TOKEN, Clerk, HubStandIn, hub_stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,23 +21,6 @@ if TYPE_CHECKING:
 
 pytest.importorskip("datasets", reason="psopt[hub] is not installed")
 
-PROGRAM = """
-import json, sys
-from psopt.errors import PsoptError
-from psopt.tasks import load_task
-try:
-    task = load_task(sys.argv[1], **json.loads(sys.argv[2]))
-except PsoptError as error:
-    print(json.dumps({"error": str(error)}))
-else:
-    samples = {
-        split: [(sample.id, str(sample.text), sample.label) for sample in getattr(task, split)]
-        for split in ("train", "val", "test")
-    }
-    info = task.info
-    facts = {"name": task.name, "source": info.source, "sha256": info.sha256, "revision": info.revision}
-    print(json.dumps({**facts, "note": info.note, "labels": task.labels, **samples}))
-"""
 CLASSES = ("bad", "good")
 
 
@@ -101,19 +82,26 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hf-home")
 
 
+CLERKS: dict[Any, Clerk] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dismissed() -> Iterator[None]:
+    yield
+    for clerk in CLERKS.values():
+        clerk.close()
+    CLERKS.clear()
+
+
 def load(hub: HubStandIn, home: Path, dataset: str, *, env: dict[str, str] | None = None, **options: Any) -> Any:
-    """Load a task in a process of its own, since the library reads its environment when it is imported."""
-    environment = {**os.environ, **hub.environment(home), **(env or {})}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, dataset, json.dumps(options)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return json.loads(done.stdout)
+    """Load a task in a process whose environment says where the hub is; one for each environment."""
+    environment = {**hub.environment(home), **(env or {})}
+    key = tuple(sorted(environment.items()))
+    if key not in CLERKS:
+        folder = home / f"clerk {len(CLERKS)}"
+        folder.mkdir()
+        CLERKS[key] = Clerk("tests.tasks.loading:loaded", environment, folder)
+    return CLERKS[key].ask(dataset=dataset, options=options)
 
 
 def error_of(hub: HubStandIn, home: Path, dataset: str, **options: Any) -> str:
@@ -199,15 +187,9 @@ def test_data_that_cannot_be_read_say_so_in_a_line(hub: HubStandIn, home: Path, 
 def test_a_folder_of_that_name_is_not_taken_for_it(hub: HubStandIn, home: Path, tmp_path: Path) -> None:
     (tmp_path / "org" / "one.csv").mkdir(parents=True)
     (tmp_path / "org" / "one.csv" / "data.csv").write_bytes(csv_of(8))
-    environment = {**os.environ, **hub.environment(home)}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "hf:org/one.csv", "{}"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        check=True,
-    )
-    assert len(json.loads(done.stdout)["train"]) == 18
+    clerk = Clerk("tests.tasks.loading:loaded", hub.environment(home), tmp_path)
+    assert len(clerk.ask(dataset="hf:org/one.csv", options={})["train"]) == 18
+    clerk.close()
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ def task() -> psopt.Task:
 
 def test_minilm_reads_instructions_and_notes_of_a_prompt(task: psopt.Task, cache_dir: Path) -> None:
     pytest.importorskip("torch", reason="the extra `local` is not installed")
-    small: dict[str, Any] = {"model": "minilm", "rephrasings": 10, "cache_dir": cache_dir}
-    array = psopt.measure(task, FOLDER / "plain.txt", **small).array
-    truth = [task.labels.index(str(sample.label)) for sample in task.test]
+    small: dict[str, Any] = {"model": "minilm", "rephrasings": 10, "samples": 20, "cache_dir": cache_dir}
+    predictions = psopt.measure(task, FOLDER / "plain.txt", **small)
+    array = predictions.array
+    truth = [task.labels.index(str(sample.label)) for sample in predictions.samples]
     assert (array != array[:, :1]).any()
     assert (array[:, 0] == truth).mean() > 0.5  # by chance .25
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from pathlib import Path
@@ -40,7 +41,6 @@ class Encoder:
         store = cache_dir / f"embeddings-minilm-{WEIGHTS_SHA256[:8]}.sqlite" if cache_dir else None
         self._store = EmbeddingStore(store)
         self._known: dict[str, NDArray[np.float16]] = {}
-        self._network: tuple[Any, Any] | None = None
 
     def encode(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> NDArray[np.float32]:
         """Return (n_texts, 384) float32 vectors of length 1 (to float16's precision)."""
@@ -63,7 +63,7 @@ class Encoder:
         long = [text for text in texts if len(text) > MAX_TOKENS]
         if not long:
             return 0
-        tokenizer, _ = self._load()
+        tokenizer, _ = _tokenizer_and_network(self._folder)
         return sum(len(ids) > MAX_TOKENS for ids in tokenizer(long, verbose=False)["input_ids"])
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
@@ -86,7 +86,7 @@ class Encoder:
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         import torch
 
-        tokenizer, network = self._load()
+        tokenizer, network = _tokenizer_and_network(self._folder)
         tokens: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=MAX_TOKENS)["input_ids"]
         out = np.empty((len(texts), 384), dtype=np.float16)
         for length, members in _by_padded_length(tokens).items():
@@ -103,18 +103,18 @@ class Encoder:
                     out[batch] = torch.nn.functional.normalize(mean, dim=-1).numpy().astype(np.float16)
         return out
 
-    def _load(self) -> tuple[Any, Any]:
-        if self._network is None:
-            os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-            import_extra("torch", "the model minilm", "local")
-            transformers = import_extra("transformers", "the model minilm", "local")
-            transformers.utils.logging.disable_progress_bar()
-            path = str(self._folder)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
-            network = transformers.AutoModel.from_pretrained(path, local_files_only=True).eval()
-            self._network = (tokenizer, network)
-        return self._network
+
+@functools.cache
+def _tokenizer_and_network(folder: Path) -> tuple[Any, Any]:
+    """Both as they are read from a folder, once a process: that takes a second."""
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import_extra("torch", "the model minilm", "local")
+    transformers = import_extra("transformers", "the model minilm", "local")
+    transformers.utils.logging.disable_progress_bar()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+    network = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
+    return tokenizer, network
 
 
 def _by_padded_length(tokens: Sequence[Sequence[int]]) -> dict[int, list[int]]:

@@ -57,7 +57,20 @@ def psopt(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Commands:
     for file in (smollm2, fast_copy(smollm2)):
         (models / file.name).symlink_to(file)
     psopt = Commands(folder, {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "200"})
-    sizes = ["--samples", "12", "--trials", "3", "--rounds", "1", "--rephrasings", "2", "--max-calls", "500"]
+    sizes = [
+        "--samples",
+        "12",
+        "--trials",
+        "3",
+        "--rounds",
+        "1",
+        "--rephrasings",
+        "2",
+        "--heldout",
+        "3",
+        "--max-calls",
+        "500",
+    ]
     psopt("optimize", "--dataset", "data.csv", "--model", "smollm2", *sizes, "--out", "run")
     return psopt
 
