@@ -100,9 +100,7 @@ def test_a_limit_holds_over_kills_and_parts(data: Path) -> None:
         arguments = ["optimize", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url]
         arguments += ["--out", "run", *SMALL, "--trials", "12", "--race", "off", "--max-calls", "600"]
         for n_seen in (250, 350):
-            started = subprocess.Popen(
-                [sys.executable, "-m", "psopt", *arguments], cwd=data, env=environment(data), stderr=subprocess.PIPE
-            )
+            started = Process(arguments, cwd=data, env=environment(data))
             wait_for_requests(server, n_seen, started)
             started.kill()
             started.communicate()
