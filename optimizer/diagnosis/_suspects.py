@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.diagnosis._suspect_labels import likely_classes
-from psopt.tasks import FREE
+from psopt.tasks import FREE, shown_words, subset
+from psopt.text import without_markup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
+
 # Of ten well-known test sets at most 10 % of the labels are wrong, 3.4 % in the mean (Northcutt, Athalye and Mueller,
 # "Pervasive label errors in test sets", 2021). Where more of a class look so, the model is the likelier cause.
 MOST_OF_A_CLASS = 0.1
 _FEWEST_WORDINGS = 2  # under one wording every answer is alike
+_MOST_TEXTS = 5_000  # that the classifier is fitted to; it takes a second or two
+_N_FOLDS = 5
+_LEAST_OF_A_CLASS = 3  # a class of two has no fold to be learnt from without the sample itself
+# Share of answers that name one other class. Alone they tell a stable error of the model as well as one of the label.
+_AS_GOOD_AS_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +178,84 @@ def _are_alike_and_wrong(predictions: Predictions) -> Flags:
 
 def _by_words(predictions: Predictions, rows: NDArray[np.int64], labelled: Sequence[Sample]) -> list[bool | None]:
     """Whether the answer to each of the rows is likelier by its words than the label is; None where nobody knows."""
-    likely, _ = likely_classes(predictions, labelled)
+    likely, _ = _likely_classes(predictions, labelled)
     answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
     of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
     known = ~(np.isnan(of_answer) | np.isnan(own))
     return [bool(of_answer[place] > own[place]) if known[place] else None for place in range(len(rows))]
+
+
+def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> NDArray[np.bool_]:
+    """Tell which samples may be mislabelled: (N,) bool.
+
+    Two witnesses are heard: the model that answered, and a classifier of words, fitted without the sample. A label is
+    suspect where the classifier finds another class as likely as is usual for that class, and the sample's own less
+    likely than usual (confident learning: Northcutt, Jiang and Chuang, 2021); or where nine of ten answers name the
+    same other class, and the classifier, if it can judge, prefers that one too. Suspicion is cheap: it keeps a sample
+    from being shown as an example, where there are many others.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With labels; without them nothing is suspect.
+    labelled : sequence of Sample, optional
+        More labelled samples (all of train), from which the classifier learns.
+    """
+    if not predictions.is_labelled:
+        return np.zeros(len(predictions.samples), dtype=bool)
+    likely, usual = _likely_classes(predictions, labelled)
+    rows = np.arange(len(likely))
+    own = likely[rows, predictions.truth]
+    others = likely.copy()
+    others[rows, predictions.truth] = np.nan
+    counts = predictions.counts[:, : likely.shape[1]].copy()
+    counts[rows, predictions.truth] = 0
+    answered = counts.argmax(axis=1)
+    is_sure = counts[rows, answered] >= _AS_GOOD_AS_ALL * np.maximum(predictions.counts.sum(axis=1), 1)
+    # What the classifier can't judge is nan, and not less than anything.
+    by_words = ((others >= usual) & (others > own[:, None])).any(axis=1) & (own < usual[predictions.truth])
+    return np.asarray(by_words | (is_sure & ~(likely[rows, answered] <= own)))
+
+
+def _likely_classes(
+    predictions: Predictions, labelled: Sequence[Sample]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How likely each class is for each sample, by its words, (N, C); and for its own samples usually, (C,)."""
+    own = {sample.id for sample in predictions.samples}
+    others = [sample for sample in labelled if sample.id not in own and sample.label in predictions.labels]
+    room = max(0, _MOST_TEXTS - len(predictions.samples))
+    samples = [*predictions.samples, *(subset(others, room, seed=0) if room else ())]
+    truth = np.array([predictions.labels.index(str(sample.label)) for sample in samples])
+    likely = np.full((len(samples), len(predictions.labels)), np.nan)
+    rows, classes, p = _out_of_fold([sample.text for sample in samples], truth)
+    likely[np.ix_(rows, classes)] = p
+    usual = np.full(len(predictions.labels), np.nan)
+    for label in classes:
+        usual[label] = likely[truth == label, label].mean()
+    return likely[: len(predictions.samples)], usual
+
+
+def _out_of_fold(
+    texts: Sequence[str], truth: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The rows that could be judged, the classes that could be learnt, and how likely each of these is for each row."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.naive_bayes import ComplementNB
+
+    sizes = np.bincount(truth)
+    rows = np.flatnonzero(sizes[truth] >= _LEAST_OF_A_CLASS)
+    classes = np.unique(truth[rows])
+    nothing = np.array([], dtype=np.int64)
+    if len(classes) < 2:
+        return nothing, nothing, np.zeros((0, 0))
+    try:
+        words = TfidfVectorizer(sublinear_tf=True).fit_transform(
+            [without_markup(shown_words(texts[row])) for row in rows.tolist()]
+        )
+    except ValueError:  # not a single word in any text
+        return nothing, nothing, np.zeros((0, 0))
+    folds = StratifiedKFold(min(_N_FOLDS, int(sizes[classes].min())), shuffle=True, random_state=0)
+    # Of uneven classes, as those of tickets are, the complement of a class tells more than its few texts.
+    p = cross_val_predict(ComplementNB(), words, truth[rows], cv=folds, method="predict_proba")
+    return rows, classes, np.asarray(p)

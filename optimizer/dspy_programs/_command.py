@@ -9,8 +9,7 @@ from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._find_outcome import find_outcome
-from psopt.dspy_programs._loading import load_program
-from psopt.errors import InputError
+from psopt.errors import InputError, import_own
 from psopt.models import ModelProvider
 from psopt.models.chat import CHAT_KINDS, name_hint
 from psopt.tasks import as_value, subset
@@ -133,3 +132,19 @@ def _check_options(settings: RunSettings) -> None:
     for option, is_given in meaningless.items():
         if is_given:
             raise InputError(f"{option} means nothing for a --program: its instructions are its own; leave it out")
+
+
+def load_program(name: str) -> Any:
+    """Import ``module:attribute``, a `dspy.Module` or what makes one when called; the working directory counts.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    program = import_own(name, "--program")
+    if not isinstance(program, dspy.Module) and callable(program):
+        program = program()
+    if not isinstance(program, dspy.Module):
+        raise InputError(f"--program {name} is no dspy.Module but a {type(program).__name__}")
+    return program

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
-from psopt.evaluation._likelihood import posix_of
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
@@ -23,6 +22,7 @@ from psopt.metrics import (
     macro_f1_interval,
     mean_interval,
     micro_f1,
+    posix,
     score_intervals,
     sensitivity,
 )
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from psopt.evaluation._paired import Method
     from psopt.evaluation._predictions import Predictions
     from psopt.metrics import Interval
+
+
+_LEAST_PROBABILITY = 1e-9
+"""What a class has at least: one that a server does not list among its likeliest has 0, whose logarithm is no number.
+
+Set by hand; no change of an answer's likelihood is then above 20.7 nats."""
+_FEWEST_WORDINGS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +251,7 @@ def score(
         consistency_no_self_pairs=_consistency_no_self_pairs(predictions),
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
-        posix=posix_of(predictions),
+        posix=_posix_of(predictions),
         shares=answer_shares(predictions),
     )
 
@@ -396,3 +403,19 @@ def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _posix_of(predictions: Predictions) -> float | None:
+    """Return POSIX of single labels, in nats a label, 0 or more; None without probabilities or under one wording.
+
+    What wording j answers is its most probable class, N/A among them; a label is a unit, of length 1.
+    """
+    probabilities = predictions.probabilities
+    if probabilities is None or predictions.answers.open is not None or not predictions.is_whole:
+        return None
+    if predictions.n_rephrasings < _FEWEST_WORDINGS:
+        return None
+    # sums of rounded probabilities may pass 1
+    logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))
+    answers = predictions.array
+    return posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.rephrasings._curated import Curated, read_curated
 from psopt.rephrasings._frames import Named
 from psopt.rephrasings._rules import check_enough, check_numbers, rephrase_by_rules, rephrasings
 from psopt.rephrasings._set import RephrasingSet, comparable
@@ -76,7 +77,7 @@ def rephrasings_for(
 
 
 def _curated_first(
-    task: Task, curated: Curated, original: str, n_search: int, n_heldout: int, seed: int
+    task: Task, curated: _Curated, original: str, n_search: int, n_heldout: int, seed: int
 ) -> RephrasingSet:
     rng = np.random.default_rng([seed, 4])
     search = [original, *(curated.search[int(index)] for index in rng.permutation(len(curated.search)))]
@@ -87,3 +88,21 @@ def _curated_first(
         texts += itertools.islice(by_rule, max(0, wanted - len(texts)))
         check_enough("search" if side == "search" else "held-out", texts, wanted)
     return RephrasingSet(original, tuple(search[:n_search]), tuple(heldout[:n_heldout]), "builtin")
+
+
+@dataclass(frozen=True, slots=True)
+class _Curated:
+    """The rephrasings written for a task's original description; the original itself is in neither list."""
+
+    original: str
+    search: tuple[str, ...]
+    heldout: tuple[str, ...]
+
+
+def read_curated(task_name: str) -> _Curated | None:
+    """Return what is written for a built-in task, or None."""
+    file = resources.files("psopt.rephrasings.builtin").joinpath(f"{task_name}.json")
+    if not task_name.isidentifier() or not file.is_file():
+        return None
+    data = json.loads(file.read_text("utf-8"))
+    return _Curated(data["original"], tuple(data["search"]), tuple(data["heldout"]))

@@ -5,7 +5,6 @@ from psopt.runs._beside_verdict import beside_verdict_lines
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
-from psopt.runs._data_options import load_data
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
@@ -29,9 +28,7 @@ from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
-from psopt.runs._prompt_fit import check_fits
-from psopt.runs._prompt_options import with_prompt_options
-from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
+from psopt.runs._prompt_source import PromptSource, TaskPrompt, check_fits, inputs_named, with_prompt_options
 from psopt.runs._racing_share import whole_grids
 from psopt.runs._read_run import read_run
 from psopt.runs._reading_back import asks_the_same, read_back
@@ -47,7 +44,7 @@ from psopt.runs._run import Run
 from psopt.runs._same_prompt import check_same_prompt
 from psopt.runs._search_basis import SearchBasis
 from psopt.runs._search_estimate import estimate_from, estimate_search
-from psopt.runs._settings import N_HELDOUT, RunSettings
+from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._study_note import StudyNote
 from psopt.runs._writing_estimate import judging_phases, rephrasing_phases

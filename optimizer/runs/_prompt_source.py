@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import reader_for
 from psopt.errors import InputError
+from psopt.models.chat import read_response_format
 from psopt.rephrasings import read_file
 from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
-from psopt.runs._prompt_fit import check_fits
-from psopt.runs._prompt_options import with_prompt_options
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
-from psopt.tasks import Task, columns_of
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of
 from psopt.templates import named_fields, read_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from psopt.rephrasings import RephrasingSet
     from psopt.runs._measured import Measured
     from psopt.templates import PromptText
+
+
+_NAMED = {
+    LABEL: "a label",
+    LABELS: "several labels",
+    NUMBER: "a number",
+    TEXT: "a text",
+    JSON: "JSON",
+    FREE: "a free answer",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +182,75 @@ def manifest_of(run: Path) -> dict[str, Any]:
     """Read a run's run.json."""
     manifest: dict[str, Any] = RunDirectory.open(run).read_json(MANIFEST)
     return manifest
+
+
+def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
+    """Refuse a prompt for other labels, or one that names fields which the samples don't have.
+
+    Parameters
+    ----------
+    prompt : Prompt
+    task : Task
+    source : str
+        Where the prompt comes from, as messages name it; empty for one that was made in Python.
+
+    Raises
+    ------
+    InputError
+    """
+    named = f"prompt {source or prompt.id}"
+    if prompt.asks != task.spec.form:
+        raise InputError(f"{named} asks for {_NAMED[prompt.asks]}; the data's answers are {_NAMED[task.spec.form]}")
+    if set(prompt.labels) != set(task.labels):
+        own = ", ".join(prompt.labels)
+        raise InputError(f"{named} is for the labels {own}; the data have {', '.join(task.labels)}")
+    fields = prompt.template.fields if prompt.template else ()
+    columns = dict.fromkeys((*task.fields, "text"))
+    for name in fields:
+        if name not in columns:
+            raise InputError(
+                f"{named} names the field {name}, and the data have no such column; columns: {', '.join(columns)}"
+            )
+
+
+def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "the prompt") -> Prompt:
+    """Return a prompt whose answers are asked for and read as the options say; `source` is named in messages.
+
+    Raises
+    ------
+    InputError
+        If it is a prompt in psopt's own form, or an option can't be used.
+    """
+    if options.answer is None and options.response_format is None:
+        return prompt
+    if prompt.template is None:
+        option = "--answer" if options.answer is not None else "--response-format"
+        raise InputError(
+            f"{option} is for a prompt that is sent as it is: {source} is in psopt's own form, which asks for a "
+            f"label and reads one; leave {option} out"
+        )
+    template = prompt.template
+    if options.answer is not None:
+        reader_for(options.answer, prompt.labels)
+        template = replace(template, answer=options.answer)
+    if options.response_format is not None:
+        template = replace(template, response_format=_schema_in(options.response_format))
+    return replace(prompt, template=template)
+
+
+def _schema_in(path: str | Path) -> str:
+    """Read a file with a JSON schema, as requests hold it.
+
+    Raises
+    ------
+    InputError
+        If it can't be read, or holds no schema.
+    """
+    try:
+        return read_response_format(Path(path).read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"--response-format {path} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"--response-format {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
+    except InputError as error:
+        raise InputError(f"--response-format {path}: {error}") from error

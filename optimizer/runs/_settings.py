@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from psopt.errors import InputError
+from psopt.errors import DataError, InputError
 from psopt.models import can_write
 from psopt.models.chat import without_header_values
-from psopt.runs._data_options import load_data
 from psopt.search import check_wordings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, seed_prompt
 from psopt.settings import RunOptions, check, flat, of_flat
+from psopt.tasks import is_hub_name, load_task
 
 if TYPE_CHECKING:
+    from psopt.settings import DataOptions
     from psopt.tasks import Task
+
 
 N_HELDOUT = 10
 """How many held-out rephrasings a run has."""
@@ -127,3 +130,39 @@ class RunSettings(RunOptions):
         if not self.prompt:
             del kept["prompt"], kept["prompt_file"]
         return {**kept, "command": without_header_values(self.command), **own_prompt}
+
+
+def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:
+    """Load the task; `seed` decides how samples without a split are split.
+
+    Raises
+    ------
+    DataError
+        If the data can't be used; of files that are gone it is said where they were.
+    """
+    is_file = bool(Path(data.dataset).suffix) and not is_hub_name(data.dataset)
+    return load_task(
+        str(_located(data.dataset, data.folder) if is_file else data.dataset),
+        inputs=data.inputs,
+        text_column=data.text_column,
+        label_column=data.label_column,
+        task_file=_located(data.task_file, data.folder),
+        test_file=_located(data.test_file, data.folder),
+        answers=data.answers,
+        order=data.order,
+        seed=seed,
+        strict_data=data.strict_data,
+        require_labels=require_labels,
+        skip_empty=data.skip_empty,
+        pinned_column=data.pinned_column,
+    )
+
+
+def _located(name: str | None, folder: str) -> str | None:
+    """A file of the data: where it was when the run was started, or as it is named here."""
+    if name is None or not folder or Path(folder) == Path.cwd():
+        return name
+    for path in (Path(folder) / name, Path(name)):
+        if path.exists():
+            return str(path)
+    raise DataError(f"{name} is neither where the run was started ({folder}), nor here: put it back, or go where it is")

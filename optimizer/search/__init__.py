@@ -3,9 +3,8 @@
 from psopt.search._contributions import Contribution, leave_one_out
 from psopt.search._final_test import nominees, score_on_test, scoring_order
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
-from psopt.search._observer import Observer
 from psopt.search._pick import pick_one
-from psopt.search._problem import Propose, SearchProblem
+from psopt.search._problem import Observer, Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
 from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study

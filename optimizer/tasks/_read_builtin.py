@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
 from psopt.tasks._assemble import assemble
-from psopt.tasks._bundled import bundled_folder
+from psopt.tasks._builtin import find_builtin
 from psopt.tasks._download import DownloadError, download
 from psopt.tasks._origin import Origin, find_local, where_looked
 from psopt.tasks._samples import Placed
@@ -15,7 +17,7 @@ from psopt.tasks._taskfile import read_task_file
 
 if TYPE_CHECKING:
     from psopt.tasks._assemble import TaskFields
-    from psopt.tasks._dataset import Builtin
+    from psopt.tasks._dataset import Builtin, TrainTest
 
 
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
@@ -26,7 +28,7 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
     DataError
         If local files can't be used, or, if `strict`, none are at hand.
     """
-    package = bundled_folder(builtin)
+    package = _bundled_folder(builtin)
     described = read_task_file(package / "task.toml")
     try:
         origin = find_local(builtin) or Origin(download(builtin), "downloaded")
@@ -42,3 +44,26 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
     placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
     splits = make_splits(builtin.name, placed, None, seed=seed)
     return assemble(builtin.name, described, splits, source=origin.source, notes=[origin.note])
+
+
+def read_bundled(name: str) -> TrainTest:
+    """Read (train, test) of the sample that psopt brings along for a built-in data set; nothing is downloaded.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such data set.
+
+    Examples
+    --------
+    >>> train, test = read_bundled("trec")
+    >>> test[0].label
+    'Number'
+    """
+    builtin = find_builtin(name)
+    return builtin.read_bundled(_bundled_folder(builtin))
+
+
+def _bundled_folder(builtin: Builtin) -> Path:
+    """The folder with the sample and its ``task.toml``."""
+    return Path(str(resources.files(builtin.package)))

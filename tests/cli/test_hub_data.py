@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
-from psopt.cli._json_schemas import schema_of
+from psopt.cli._schema import schema_of
 
 from tests.hub import HubStandIn, hub_stand_in
 
