@@ -46,20 +46,11 @@ _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 @dataclass(frozen=True, slots=True)
 class AnswerReader:
-    """Reads answers to one prompt.
+    """Reads answers to one prompt."""
 
-    Attributes
-    ----------
-    spec : str
-        One of the `ANSWER_FORMS`.
-    labels : tuple of str
-    form : str
-        What an answer is: ``label``, ``labels``, ``number``, ``text``, ``json`` (`AnswerSpec.form`).
-    """
-
-    spec: str
+    spec: str  # one of the `ANSWER_FORMS`
     labels: tuple[str, ...]
-    form: str
+    form: str  # what an answer is: ``label``, ``labels``, ``number``, ``text``, ``json`` (`AnswerSpec.form`)
     _extract: Callable[[str], Extract] = field(repr=False, compare=False)
 
     def read(self, answer: str | None, *, is_cut: bool = False) -> int:

@@ -41,34 +41,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SearchSetup:
-    """All that a search starts from.
-
-    Attributes
-    ----------
-    task : Task
-    settings : RunSettings
-    baseline : Prompt
-        The original prompt.
-    evaluator : Evaluator
-        Compares prompts.
-    proposer : LLMProposer or None
-        Drafts edits, where a model does.
-    propose : callable
-        Proposes edits by rule.
-    plan : dict or None
-        The run's plan, as run.json keeps it, where one was made now.
-    probes : tuple of Sample
-        What the user wants both prompts to be put to at the end.
-    """
+    """All that a search starts from."""
 
     task: Task
     settings: RunSettings
-    baseline: Prompt
-    evaluator: Evaluator
-    proposer: LLMProposer | None = None
-    propose: Propose = propose_edits
-    plan: dict[str, Any] | None = None
-    probes: tuple[Sample, ...] = ()
+    baseline: Prompt  # the original prompt
+    evaluator: Evaluator  # compares prompts
+    proposer: LLMProposer | None = None  # drafts edits, where a model does
+    propose: Propose = propose_edits  # proposes edits by rule
+    plan: dict[str, Any] | None = None  # the run's plan, as run.json keeps it, where one was made now
+    probes: tuple[Sample, ...] = ()  # what the user wants both prompts to be put to at the end
 
 
 def search_in(

@@ -20,23 +20,12 @@ DEFAULT = "minilm"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model of a command.
-
-    Attributes
-    ----------
-    model : str
-    server : str or None
-        The address that is asked, without secrets.
-    origin : str
-        Where that comes from, in words.
-    lm : LMConfig
-        How it is asked.
-    """
+    """The model of a command."""
 
     model: str
-    server: str | None
-    origin: str
-    lm: LMConfig
+    server: str | None  # the address that is asked, without secrets
+    origin: str  # where that comes from, in words
+    lm: LMConfig  # how it is asked
 
     @property
     def line(self) -> str:

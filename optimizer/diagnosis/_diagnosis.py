@@ -29,25 +29,14 @@ _MOST = 3  # of wordings and of members: a table cell holds no more
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Facts about a slice.
+    """Facts about a slice."""
 
-    Attributes
-    ----------
-    share : float
-        Its samples' part of the sum of S over all samples, in [0, 1].
-    words : tuple of str
-        What sets its texts apart.
-    worst_rephrasings : tuple of int
-        Columns of the predictions, the one that breaks most of its samples first: by wrong answers, or without labels
-        answers other than the sample's most frequent one.
-    typical : tuple of str
-        Ids of the members that show most of those words.
-    """
-
-    share: float
-    words: tuple[str, ...]
+    share: float  # its samples' part of the sum of S over all samples, in [0, 1]
+    words: tuple[str, ...]  # what sets its texts apart
+    # Columns of the predictions, the one that breaks most of its samples first: by wrong answers, or without labels
+    # answers other than the sample's most frequent one
     worst_rephrasings: tuple[int, ...]
-    typical: tuple[str, ...]
+    typical: tuple[str, ...]  # ids of the members that show most of those words
 
 
 def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
@@ -93,30 +82,15 @@ class FailureCase:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where a prompt fails.
+    """Where a prompt fails."""
 
-    Attributes
-    ----------
-    failure_cases : dict of view to FailureCases
-        The most severe first.
-    slices : tuple of FailureSlice
-        Over all views.
-    evidence : tuple of Evidence
-        What speaks for each slice, in their order.
-    joint : JointView or None
-        S against mean consistency; None without labels, and where not every cell was asked.
-    carried : dict of share to int
-        How few samples carry half, 80 % and 90 % of the whole S.
-    clusters : tuple of AnswerCluster
-        What classes fall apart into.
-    """
-
-    failure_cases: dict[View, tuple[FailureCase, ...]]
-    slices: tuple[FailureSlice, ...]
-    evidence: tuple[Evidence, ...] = ()
+    failure_cases: dict[View, tuple[FailureCase, ...]]  # the most severe first
+    slices: tuple[FailureSlice, ...]  # over all views
+    evidence: tuple[Evidence, ...] = ()  # what speaks for each slice, in their order
+    # S against mean consistency; None without labels, and where not every cell was asked
     joint: JointView | None = None
-    carried: dict[str, int] = field(default_factory=dict)
-    clusters: tuple[AnswerCluster, ...] = ()
+    carried: dict[str, int] = field(default_factory=dict)  # how few samples carry half, 80 % and 90 % of the whole S
+    clusters: tuple[AnswerCluster, ...] = ()  # what classes fall apart into
 
     def __repr__(self) -> str:
         """How many samples fail by which view, and how many groups they make: their texts would fill screens."""

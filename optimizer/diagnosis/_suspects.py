@@ -33,50 +33,29 @@ _AS_GOOD_AS_ALL = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A sample that is answered alike under all wordings, and never as labelled.
-
-    Attributes
-    ----------
-    id, text, label : str
-    answered : str
-        What is answered instead.
-    n_wordings : int
-        Under how many wordings it was asked about.
-    by_words : bool or None
-        Whether a classifier of words, fitted to other samples, takes the answer for likelier than the label too; None
-        where it can't judge.
-    of_class : float
-        The share of the label's samples that look so, in [0, 1]; of answers without classes, of all samples.
-    is_rather_the_model : bool
-        Whether that is more than wrong labels are likely to be: the model does not know this class.
-    is_kept_out : bool
-        Whether the sample is no example and no evidence for edits: nothing speaks for its label.
-    """
+    """A sample that is answered alike under all wordings, and never as labelled."""
 
     id: str
     text: str
     label: str
-    answered: str
-    n_wordings: int
+    answered: str  # what is answered instead
+    n_wordings: int  # under how many wordings it was asked about
+    # Whether a classifier of words, fitted to other samples, takes the answer for likelier than the label too; None
+    # where it can't judge
     by_words: bool | None
+    # The share of the label's samples that look so, in [0, 1]; of answers without classes, of all samples
     of_class: float
+    # Whether that is more than wrong labels are likely to be: the model does not know this class
     is_rather_the_model: bool
-    is_kept_out: bool
+    is_kept_out: bool  # whether the sample is no example and no evidence for edits: nothing speaks for its label
 
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    """The suspects among samples, those first whose words speak for the answer too and whose class is else known.
-
-    Attributes
-    ----------
-    samples : tuple of Suspect
-    n_samples : int
-        Among how many they were looked for.
-    """
+    """The suspects among samples, those first whose words speak for the answer too and whose class is else known."""
 
     samples: tuple[Suspect, ...] = ()
-    n_samples: int = 0
+    n_samples: int = 0  # among how many they were looked for
 
     @property
     def kept_out(self) -> frozenset[str]:

@@ -37,18 +37,11 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class ProgramData:
-    """The examples of a program.
+    """The examples of a program."""
 
-    Attributes
-    ----------
-    task : Task
-        Their texts and classes.
-    examples : mapping of text to dspy.Example
-        By which a text is put to the program. Each example has a text of its own: where several read alike, be it that
-        their inputs differ in what is not shown or that their labels do, each has a mark behind it.
-    """
-
-    task: Task
+    task: Task  # their texts and classes
+    # By which a text is put to the program. Each example has a text of its own: where several read alike, be it that
+    # their inputs differ in what is not shown or that their labels do, each has a mark behind it.
     examples: Mapping[str, Any]
 
 

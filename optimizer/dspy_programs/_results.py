@@ -14,29 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DetailedResults:
-    """The programs that were kept, as GEPA's ``detailed_results`` has them.
+    """The programs that were kept, as GEPA's ``detailed_results`` has them."""
 
-    Attributes
-    ----------
-    candidates : list of dspy.Module
-        The baseline, the front and the shortest program that is as good.
-    val_aggregate_scores : list of float
-        F1 of each on val, or the metric's mean, in [0, 1].
-    val_aggregate_subscores : list of dict
-        The objectives of each: ``f1``, ``sensitivity``, and ``consistency`` where it is defined.
-    best_idx : int
-        The program that was returned.
-    total_metric_calls : int
-        Calls of language models that were made.
-    log_dir : str
-    seed : int
-    """
-
-    candidates: list[Any]
-    val_aggregate_scores: list[float]
+    candidates: list[Any]  # the baseline, the front and the shortest program that is as good
+    val_aggregate_scores: list[float]  # F1 of each on val, or the metric's mean, in [0, 1]
+    # The objectives of each: ``f1``, ``sensitivity``, and ``consistency`` where it is defined
     val_aggregate_subscores: list[dict[str, float]]
-    best_idx: int
-    total_metric_calls: int
+    best_idx: int  # the program that was returned
+    total_metric_calls: int  # calls of language models that were made
     log_dir: str
     seed: int
 

@@ -23,22 +23,12 @@ _LEAST_WEIGHT = 1e-300  # where nothing weighs the mean is 0, and nothing adds t
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
-    """One row for each label of each sample.
+    """One row for each label of each sample."""
 
-    Attributes
-    ----------
-    said : (M, Q) int
-        Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where nobody has asked.
-    labels : (M,) int
-        The row's label.
-    samples : (M,) int
-        The row's sample: rows of one sample come from one draw.
-    n_samples : int
-    """
-
+    # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where nobody has asked
     said: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    samples: NDArray[np.int64]
+    labels: NDArray[np.int64]  # the row's label
+    samples: NDArray[np.int64]  # the row's sample: rows of one sample come from one draw
     n_samples: int
 
     @classmethod

@@ -29,20 +29,13 @@ _NO_SHARES = {"mean absolute error": ".4g", _CONFIDENCE_AGAINST_S: "+.2f"}
 
 @dataclass(frozen=True, slots=True)
 class OpenScores:
-    """What else is asked of open answers.
+    """What else is asked of open answers."""
 
-    Attributes
-    ----------
-    quality_name : str
-        What stands in the place of F1.
-    measures : dict of name to float or None
-        Of several labels ``subset accuracy`` and ``S of equal sets``; of numbers ``mean absolute error``; of texts
-        ``exact match``; of free answers S at other thresholds; of all ``PSS`` (P24), how far the quality of a sample's
-        answers lies apart; where log-probabilities were asked for ``confidence`` and ``confidence against S``
-        (`_confidence_measures`). None where no answer was read.
-    """
-
-    quality_name: str
+    quality_name: str  # what stands in the place of F1
+    # Of several labels ``subset accuracy`` and ``S of equal sets``; of numbers ``mean absolute error``; of texts
+    # ``exact match``; of free answers S at other thresholds; of all ``PSS`` (P24), how far the quality of a sample's
+    # answers lies apart; where log-probabilities were asked for ``confidence`` and ``confidence against S``
+    # (`_confidence_measures`). None where no answer was read.
     measures: dict[str, float | None] = field(default_factory=dict)
 
 
@@ -187,24 +180,14 @@ def _rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -
 
 @dataclass(frozen=True, slots=True)
 class ClassDifference:
-    """One class under two prompts.
-
-    Attributes
-    ----------
-    label : str
-    n : int
-        Its samples.
-    before, after : float
-        Its F1; of answers that are scored the mean score of its samples.
-    paired : PairedDifference
-        After minus before.
-    """
+    """One class under two prompts."""
 
     label: str
-    n: int
+    n: int  # its samples
+    # Its F1; of answers that are scored the mean score of its samples
     before: float
     after: float
-    paired: PairedDifference
+    paired: PairedDifference  # after minus before
 
 
 def compare_classes(first: Predictions, second: Predictions) -> list[ClassDifference]:

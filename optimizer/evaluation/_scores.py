@@ -46,107 +46,67 @@ _FEWEST_WORDINGS = 2
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
-    """The scores of one class; None where the class has no sample.
+    """The scores of one class; None where the class has no sample."""
 
-    Attributes
-    ----------
-    n : int
-        Its samples.
-    f1, sensitivity, consistency : float or None
-    ci : dict of measure to (low, high)
-        95 % intervals of those that are defined; empty where not asked.
-    """
-
-    n: int
+    n: int  # its samples
     f1: float | None
     sensitivity: float | None
     consistency: float | None
+    # 95 % intervals of those that are defined; empty where not asked
     ci: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyScores:
-    """The scores under one family of rephrasings alone.
+    """The scores under one family of rephrasings alone."""
 
-    Attributes
-    ----------
-    n : int
-        Its rephrasings. S grows with their number: compare families of equal n.
-    f1, sensitivity : float
-    """
-
-    n: int
+    n: int  # Its rephrasings. S grows with their number: compare families of equal n.
     f1: float
     sensitivity: float
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a prompt is worth on N samples under Q rephrasings.
+    """What a prompt is worth on N samples under Q rephrasings."""
 
-    Attributes
-    ----------
-    f1 : float
-        micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean;
-        of ordered labels the mean closeness to the truth (`AnswerType`).
-    macro_f1 : float or None
-        Mean F1 over the labels that are true or predicted anywhere, N/A not among them; None where there are no labels.
-    sensitivity : float
-        S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Of ordered labels by their similarities.
-    consistency : float or None
-        C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better. None where there are no classes.
-    na_rate : float
-        Share of answers that name no label.
-    na_kinds : dict of kind to int
-        How many of them are of which kind, most frequent first, where the model can tell.
-    na_examples : dict of kind to NaExample
-        For each kind one answer and the samples concerned.
-    sensitivity_readable : float or None
-        S among the answers that name a label alone (`readable_sensitivity`); None where all do.
-    per_class : dict of label to ClassScores
-    ci : dict of measure to (low, high)
-        95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where
-        not asked.
-    constant : str or None
-        The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
-    n_samples, n_rephrasings : int or None
-        N and Q, without which S says little; None in runs from before 0.2.
-    sensitivity_limit : float or None
-        S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
-    consistency_no_self_pairs : float or None
-        C without each sample's pair with itself, which makes C comparable between different N; None without a pair.
-    ordinal : OrdinalScores or None
-        What else is asked of ordered labels, among it F1 and S as of labels without an order.
-    open : OpenScores or None
-        What else is asked of answers that are no single labels.
-    posix : float or None
-        How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None where answers
-        are scored, not probabilities, and under one wording.
-    per_family : dict of family to FamilyScores
-        Where the rephrasings are of several families: what the model is sensitive to.
-    shares : AnswerShares or None
-        How often each label is answered and is right; None of other answers than single labels, and of earlier runs.
-    """
-
+    # micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean; of
+    # ordered labels the mean closeness to the truth (`AnswerType`).
     f1: float
+    # Mean F1 over the labels that are true or predicted anywhere, N/A not among them; None where there are no labels
     macro_f1: float | None
+    # S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Of ordered labels by their similarities.
     sensitivity: float
+    # C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better. None where there are no classes.
     consistency: float | None
-    na_rate: float
+    na_rate: float  # share of answers that name no label
     per_class: dict[str, ClassScores]
+    # 95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where not
+    # asked
     ci: dict[str, tuple[float, float]]
+    # The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing
     constant: str | None = None
+    # Where the rephrasings are of several families: what the model is sensitive to
     per_family: dict[str, FamilyScores] = field(default_factory=dict)
+    # How many of them are of which kind, most frequent first, where the model can tell
     na_kinds: dict[str, int] = field(default_factory=dict)
+    # For each kind one answer and the samples concerned
     na_examples: dict[str, NaExample] = field(default_factory=dict)
+    # S among the answers that name a label alone (`readable_sensitivity`); None where all do
     sensitivity_readable: float | None = None
+    # N and Q, without which S says little; None in runs from before 0.2
     n_samples: int | None = None
     n_rephrasings: int | None = None
+    # S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
     sensitivity_limit: float | None = None
+    # C without each sample's pair with itself, which makes C comparable between different N; None without a pair
     consistency_no_self_pairs: float | None = None
+    # What else is asked of ordered labels, among it F1 and S as of labels without an order
     ordinal: OrdinalScores | None = None
-    open: OpenScores | None = None
+    open: OpenScores | None = None  # what else is asked of answers that are no single labels
+    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None where answers
+    # are scored, not probabilities, and under one wording
     posix: float | None = None
+    # How often each label is answered and is right; None of other answers than single labels, and of earlier runs
     shares: AnswerShares | None = None
 
     def __repr__(self) -> str:

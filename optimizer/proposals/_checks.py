@@ -40,20 +40,11 @@ _LEAST_QUOTED = 8  # distinct words; fewer are a way of asking ("what is the cap
 
 @dataclass(frozen=True, eq=False)
 class ProposalChecks:
-    """Says what speaks against an edit.
-
-    Attributes
-    ----------
-    task : Task
-    evidence : PhraseEvidence
-        What train tells of phrases.
-    columns : tuple of str
-        Further columns that the prompt's template shows.
-    """
+    """Says what speaks against an edit."""
 
     task: Task
-    evidence: PhraseEvidence
-    columns: tuple[str, ...] = ()
+    evidence: PhraseEvidence  # what train tells of phrases
+    columns: tuple[str, ...] = ()  # further columns that the prompt's template shows
 
     @classmethod
     def of(cls, task: Task, prompt: Prompt | None = None) -> ProposalChecks:

@@ -29,25 +29,6 @@ class Rejected:
 class RephrasingSet:
     """Task descriptions that mean the same, in two disjoint sets.
 
-    Attributes
-    ----------
-    original : str
-        rho_0, the description as its author wrote it.
-    search : tuple of str
-        What candidates are compared under; the original comes first (it is one of the Q).
-    heldout : tuple of str
-        What the front is reported under; no candidate has met them.
-    source : str
-        ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them.
-    checks : dict of text to dict
-        What the checks found, where there were any.
-    rejected : tuple of Rejected
-        What was refused on the way.
-    search_forms, heldout_forms : tuple of PromptFormat
-        Each text's form, and by it its family; empty where all are paraphrases in psopt's own form.
-    n_parts : int
-        Of how many parts each text is, where they are of a template (see `Prompt.template`); 0 where they are not.
-
     Raises
     ------
     InputError
@@ -56,14 +37,17 @@ class RephrasingSet:
         spaces and punctuation.
     """
 
-    original: str
-    search: tuple[str, ...]
-    heldout: tuple[str, ...]
-    source: str
+    original: str  # rho_0, the description as its author wrote it
+    search: tuple[str, ...]  # what candidates are compared under; the original comes first (it is one of the Q)
+    heldout: tuple[str, ...]  # what the front is reported under; no candidate has met them
+    source: str  # ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them
+    # What the checks found, where there were any
     checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
-    rejected: tuple[Rejected, ...] = field(default=(), compare=False)
+    rejected: tuple[Rejected, ...] = field(default=(), compare=False)  # what was refused on the way
+    # Each text's form, and by it its family; empty where all are paraphrases in psopt's own form
     search_forms: tuple[PromptFormat, ...] = ()
     heldout_forms: tuple[PromptFormat, ...] = ()
+    # Of how many parts each text is, where they are of a template (see `Prompt.template`); 0 where they are not
     n_parts: int = 0
 
     def __post_init__(self) -> None:

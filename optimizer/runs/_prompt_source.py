@@ -46,33 +46,15 @@ class TaskPrompt:
 
 @dataclass(frozen=True)
 class PromptSource:
-    """A prompt's file, or the Python function that writes its messages.
+    """A prompt's file, or the Python function that writes its messages."""
 
-    Attributes
-    ----------
-    path : Path
-        The file; of a function ``MODULE:NAME``, of a text its place in messages.
-    prompt : Prompt or None
-        None for a text or messages: which prompt they make, a task decides.
-    description : str
-        The prompt's; empty where there is none yet.
-    run : Path or None
-        The run directory that the file lies in.
-    measured : Measured or None
-        How a run has measured it; None where neither the file nor a run says it.
-    options : PromptOptions
-        How it is read.
-    text : PromptText or None
-        A text or messages that were given in Python, in place of a file.
-    """
-
-    path: Path
-    prompt: Prompt | None
-    description: str = ""
-    run: Path | None = None
-    measured: Measured | None = None
-    options: PromptOptions = field(default_factory=PromptOptions)
-    text: PromptText | None = None
+    path: Path  # the file; of a function ``MODULE:NAME``, of a text its place in messages
+    prompt: Prompt | None  # none for a text or messages: which prompt they make, a task decides
+    description: str = ""  # the prompt's; empty where there is none yet
+    run: Path | None = None  # the run directory that the file lies in
+    measured: Measured | None = None  # how a run has measured it; None where neither the file nor a run says it
+    options: PromptOptions = field(default_factory=PromptOptions)  # how it is read
+    text: PromptText | None = None  # a text or messages that were given in Python, in place of a file
 
     @property
     def named(self) -> str:

@@ -8,18 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class RacingEstimate:
-    """What racing is expected to save of the answers on val.
+    """What racing is expected to save of the answers on val."""
 
-    Attributes
-    ----------
-    calls_without : int
-        What candidates would be asked if none raced.
-    calls : (int, int, int)
-        What they will be asked: the least, about, the most.
-    """
-
-    calls_without: int
-    calls: tuple[int, int, int]
+    calls_without: int  # what candidates would be asked if none raced
+    calls: tuple[int, int, int]  # what they will be asked: the least, about, the most
 
     @classmethod
     def of(cls, grid_calls: int, n_candidates: int, times: tuple[float, float, float]) -> RacingEstimate:

@@ -24,27 +24,16 @@ _MOST_LOSSES = 5  # a line of more classes is not read
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """What the gate has made of a run.
+    """What the gate has made of a run."""
 
-    Attributes
-    ----------
-    prompt : Candidate
-        What is handed back: a nominee, or the baseline.
-    verdict : Verdict
-        What the gate said, and its tests.
-    samples_needed : int or None
-        Where the baseline is kept: with about how many test samples the gate would pass the best nominee in 80 % of
-        cases, if it is as good as it looks. None where no number of samples would do.
-    looks : int
-        How many times test has decided in this run, this time included: of each the error holds, not of all together.
-    before, after : CallPrice, optional
-        What a call of the baseline takes, and one of `prompt`.
-    """
-
-    prompt: Candidate
-    verdict: Verdict
+    prompt: Candidate  # what is handed back: a nominee, or the baseline
+    verdict: Verdict  # what the gate said, and its tests
+    # Where the baseline is kept: with about how many test samples the gate would pass the best nominee in 80 % of
+    # cases, if it is as good as it looks. None where no number of samples would do.
     samples_needed: int | None = None
+    # How many times test has decided in this run, this time included: of each the error holds, not of all together
     looks: int = 1
+    # What a call of the baseline takes, and one of `prompt`
     before: CallPrice | None = None
     after: CallPrice | None = None
 

@@ -26,53 +26,30 @@ _NESTED = ("lm", "parts")
 
 @dataclass(frozen=True, slots=True)
 class RunSettings(RunOptions):
-    """The settings of a run, with its sizes; run.json keeps them for `psopt resume`.
+    """The settings of a run, with its sizes; run.json keeps them for `psopt resume`."""
 
-    Attributes
-    ----------
-    rephrasings : int
-        Q, the number of search rephrasings, the original among them.
-    samples : int
-        How many samples of train (to diagnose) and of val (to compare) are used, at most.
-    train_samples, test_samples : int or None
-        How many of train, where that is another number, and of test; None for as many as of val, and for all.
-    heldout : int
-        How many held-out rephrasings test is put to.
-    own_model : bool
-        Whether the model was an object of the caller's in Python, which no name loads again. A `program` of Python's is
-        called ``python``.
-    command : str
-        The command line, for the record.
-    prompt : Prompt or None
-        A prompt of the user's own, from which the run starts in place of the strategy's. It is kept whole: nothing
-        reads its file again.
-    prompt_file : str
-        Where `prompt` came from; empty for one that was given in Python.
-    effort : str
-        By what the sizes were planned: ``light``, ``medium`` or ``heavy``, ``limits`` for those of the user; ``full``
-        where nothing was.
-    limited_by : str
-        Whose `lm.max_calls` is: the ``user``'s, or the ``effort``'s.
-    heldout_from : tuple of str
-        Wordings of another source, under which what is handed back is measured on test too. They are kept whole:
-        nothing reads their file again.
-    heldout_from_name : str
-        Where they came from.
-    """
-
-    rephrasings: int = 10
-    samples: int = 500
+    rephrasings: int = 10  # Q, the number of search rephrasings, the original among them
+    samples: int = 500  # how many samples of train (to diagnose) and of val (to compare) are used, at most
+    # Whether the model was an object of the caller's in Python, which no name loads again. A `program` of Python's is
+    # called ``python``.
     own_model: bool = False
-    command: str = ""
+    command: str = ""  # the command line, for the record
+    # A prompt of the user's own, from which the run starts in place of the strategy's. It is kept whole: nothing reads
+    # its file again.
     prompt: Prompt | None = None
-    prompt_file: str = ""
+    prompt_file: str = ""  # where `prompt` came from; empty for one that was given in Python
+    # How many of train, where that is another number, and of test; None for as many as of val, and for all
     train_samples: int | None = None
     test_samples: int | None = None
-    heldout: int = N_HELDOUT
+    heldout: int = N_HELDOUT  # how many held-out rephrasings test is put to
+    # By what the sizes were planned: ``light``, ``medium`` or ``heavy``, ``limits`` for those of the user; ``full``
+    # where nothing was
     effort: str = "full"
-    limited_by: Literal["user", "effort"] = "user"
+    limited_by: Literal["user", "effort"] = "user"  # whose `lm.max_calls` is: the ``user``'s, or the ``effort``'s
+    # Wordings of another source, under which what is handed back is measured on test too. They are kept whole: nothing
+    # reads their file again.
     heldout_from: tuple[str, ...] = ()
-    heldout_from_name: str = ""
+    heldout_from_name: str = ""  # where they came from
 
     def __post_init__(self) -> None:
         """Refuse two prompts to start from, and a race under one wording."""

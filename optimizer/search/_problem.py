@@ -67,32 +67,16 @@ class Observer:
 
 @dataclass(frozen=True, eq=False)
 class SearchProblem:
-    """What a search is about.
-
-    Attributes
-    ----------
-    task : Task
-    baseline_prompt : Prompt
-        What edits are applied to, and what candidates are compared with.
-    evaluator : Evaluator
-    options : SearchOptions
-    observer : Observer
-    proposer : LLMProposer or None
-        A language model that proposes edits besides those of `propose`.
-    propose : callable
-        Proposes edits by rule.
-    artifacts : Path or None
-        Where the dashboard finds the predictions and plots of trials.
-    """
+    """What a search is about."""
 
     task: Task
-    baseline_prompt: Prompt
+    baseline_prompt: Prompt  # what edits are applied to, and what candidates are compared with
     evaluator: Evaluator
     options: SearchOptions
     observer: Observer = field(default_factory=Observer)
-    proposer: LLMProposer | None = None
-    propose: Propose = propose_edits
-    artifacts: Path | None = None
+    proposer: LLMProposer | None = None  # a language model that proposes edits besides those of `propose`
+    propose: Propose = propose_edits  # proposes edits by rule
+    artifacts: Path | None = None  # where the dashboard finds the predictions and plots of trials
 
     @cached_property
     def limits(self) -> PromptLimits:

@@ -32,20 +32,11 @@ _FAILURES_TO_COME = 1.5  # times the share of attempts that have failed so far; 
 
 @dataclass(frozen=True, slots=True)
 class PromptNeed:
-    """What a model is still to be asked for a prompt on a split.
+    """What a model is still to be asked for a prompt on a split."""
 
-    Attributes
-    ----------
-    calls : int
-        Answers that are not in the cache.
-    expected : TokenRange
-        Tokens of their messages, by their script alone.
-    most_tokens, most_cost
-        What the largest of them can't pass.
-    """
-
-    calls: int
-    expected: TokenRange
+    calls: int  # answers that are not in the cache
+    expected: TokenRange  # tokens of their messages, by their script alone
+    # What the largest of them can't pass
     most_tokens: int
     most_cost: float
 

@@ -54,24 +54,16 @@ _MEASURED = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpec:
-    """What an answer is.
+    """What an answer is."""
 
-    Attributes
-    ----------
-    kind : str
-        One of `ANSWERS`.
-    detail : str
-        Of several labels the separator between them in the data, empty for lists; of numbers the tolerance, ``0.5`` or
-        ``1%``, empty for none; of texts how they are compared: ``token-f1``, ``json``, or empty for equal texts; of
-        free answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
-        ``embedding:0.9``.
-    measure : str
-        Of several labels ``exact`` where sets are the same or not, and not alike to a degree. Of free answers what they
-        are worth: ``judge:MODEL``, ``MODULE:NAME``, or empty for similarity to the reference.
-    """
-
-    kind: str = LABEL
+    kind: str = LABEL  # one of `ANSWERS`
+    # Of several labels the separator between them in the data, empty for lists; of numbers the tolerance, ``0.5`` or
+    # ``1%``, empty for none; of texts how they are compared: ``token-f1``, ``json``, or empty for equal texts; of free
+    # answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
+    # ``embedding:0.9``
     detail: str = ""
+    # Of several labels ``exact`` where sets are the same or not, and not alike to a degree. Of free answers what they
+    # are worth: ``judge:MODEL``, ``MODULE:NAME``, or empty for similarity to the reference.
     measure: str = ""
 
     @classmethod
@@ -209,17 +201,10 @@ def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """What compares or rates free answers, and is no part of psopt or is larger than a formula.
+    """What compares or rates free answers, and is no part of psopt or is larger than a formula."""
 
-    Attributes
-    ----------
-    kind : str
-        ``embedding``, ``nli``, ``judge``, ``function``, or ``reference``.
-    name : str
-        The model, or the function as ``MODULE:NAME``; the threshold of an embedding, empty for the usual one.
-    """
-
-    kind: str
+    kind: str  # ``embedding``, ``nli``, ``judge``, ``function``, or ``reference``
+    # The model, or the function as ``MODULE:NAME``; the threshold of an embedding, empty for the usual one
     name: str = ""
 
     @classmethod

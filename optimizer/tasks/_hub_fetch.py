@@ -25,23 +25,12 @@ _HIDDEN, _FORBIDDEN = 401, 403
 
 @dataclass(frozen=True, eq=False)
 class HubTables:
-    """A data set of the hub as it was fetched.
-
-    Attributes
-    ----------
-    tables : mapping of split to Dataset
-    revision : str
-        The commit.
-    folder : Path
-        Where the library keeps it.
-    note : str
-        What is to be said of it: that it is an earlier copy.
-    """
+    """A data set of the hub as it was fetched."""
 
     tables: Mapping[str, Any]
-    revision: str
-    folder: Path
-    note: str = ""
+    revision: str  # the commit
+    folder: Path  # where the library keeps it
+    note: str = ""  # what is to be said of it: that it is an earlier copy
 
 
 def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:

@@ -24,26 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputColumns:
-    """Which columns of rows that are to be classified are their inputs.
+    """Which columns of rows that are to be classified are their inputs."""
 
-    Attributes
-    ----------
-    inputs : tuple of str
-        The columns; empty where they are not known yet.
-    candidates : tuple of str
-        Names of which those that are columns are the inputs: what a prompt has in braces. ``text`` is the text column.
-    text_column : str or None
-        The one input where no candidate is a column; by default a customary name is looked for.
-    layout : str
-        How a text is made of the inputs, each in braces; empty for ``name: value``, a line each.
-    texts_alone : bool
-        Whether a text may stand for several inputs: psopt's own form pastes it, a template asks for each.
-    """
-
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # the columns; empty where they are not known yet
+    # Names of which those that are columns are the inputs: what a prompt has in braces. ``text`` is the text column.
     candidates: tuple[str, ...] = ()
+    # The one input where no candidate is a column; by default a customary name is looked for
     text_column: str | None = None
-    layout: str = ""
+    layout: str = ""  # how a text is made of the inputs, each in braces; empty for ``name: value``, a line each
+    # Whether a text may stand for several inputs: psopt's own form pastes it, a template asks for each
     texts_alone: bool = False
 
     @classmethod

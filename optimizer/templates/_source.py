@@ -18,18 +18,10 @@ _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a prompt's file.
-
-    Attributes
-    ----------
-    path : Path
-    text : str
-        Without a byte order mark; line ends as they are.
-    has_bom : bool
-    """
+    """The text of a prompt's file."""
 
     path: Path
-    text: str
+    text: str  # without a byte order mark; line ends as they are
     has_bom: bool = False
 
     @property

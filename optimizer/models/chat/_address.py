@@ -25,27 +25,13 @@ _CHAT = "/chat/completions"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a model is asked.
+    """Where a model is asked."""
 
-    Attributes
-    ----------
-    base : str
-        The address before ``/chat/completions``, without a query.
-    query : mapping
-        Sent with every request.
-    headers : mapping
-        Sent with every request; their values are secrets.
-    key : str
-        The key, or nothing.
-    key_header : str
-        The header that the key goes in as it is; empty for ``Authorization: Bearer KEY``.
-    """
-
-    base: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    key: str
-    key_header: str = ""
+    base: str  # the address before ``/chat/completions``, without a query
+    query: Mapping[str, str]  # sent with every request
+    headers: Mapping[str, str]  # sent with every request; their values are secrets
+    key: str  # the key, or nothing
+    key_header: str = ""  # the header that the key goes in as it is; empty for ``Authorization: Bearer KEY``
 
     @property
     def endpoint(self) -> str:

@@ -40,22 +40,13 @@ _NO = "no"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Attributes
-    ----------
-    what : str
-        ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``long prompts``, ``limits``, ``batches`` or
-        ``speed``.
-    works : str
-        ``yes``, ``no`` or ``-``.
-    used : str
-        What runs will use, or what was seen.
-    """
-
+    # ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``long prompts``, ``limits``, ``batches`` or
+    # ``speed``
     what: str
-    works: str
-    used: str
+    works: str  # ``yes``, ``no`` or ``-``
+    used: str  # what runs will use, or what was seen
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,17 +18,11 @@ IN_BATCHES = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens, in and out.
-
-    Attributes
-    ----------
-    tokens_in, tokens_out : float
-    cached_in : float or None
-        For those of the tokens in that the server had read before; None where that is not known.
-    """
+    """US dollars for a million tokens, in and out."""
 
     tokens_in: float
     tokens_out: float
+    # For those of the tokens in that the server had read before; None where that is not known
     cached_in: float | None = None
 
     def of(self, tokens_in: float, tokens_out: float, cached_in: float = 0) -> float:

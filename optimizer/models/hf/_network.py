@@ -27,18 +27,11 @@ _SLIDING = "sliding_attention"
 
 @dataclass(frozen=True, slots=True)
 class _Attention:
-    """How a model attends.
+    """How a model attends."""
 
-    Attributes
-    ----------
-    windows : dict
-        How many tokens each kind of layer looks back, None for all.
-    longest : int or None
-        Up to how many tokens these windows are the whole truth: behind it some models turn to other frequencies, or
-        to a window that the settings don't describe.
-    """
-
-    windows: dict[str, int | None]
+    windows: dict[str, int | None]  # how many tokens each kind of layer looks back, None for all
+    # Up to how many tokens these windows are the whole truth: behind it some models turn to other frequencies, or to a
+    # window that the settings don't describe
     longest: int | None = None
 
     def covers(self, n_tokens: int) -> bool:
@@ -81,19 +74,11 @@ def _turning_lengths(rope: Any) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A loaded model.
-
-    Attributes
-    ----------
-    model : PreTrainedModel
-    device : torch.device
-    attention : Attention or None
-        How far its layers look, where that is known.
-    """
+    """A loaded model."""
 
     model: Any
     device: Any
-    attention: _Attention | None
+    attention: _Attention | None  # how far its layers look, where that is known
 
     @property
     def n_vocabulary(self) -> int:

@@ -20,25 +20,12 @@ _DECIDING = (".json", ".jinja", ".model", ".txt")  # settings, vocabulary, chat 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A version of a model that is there.
+    """A version of a model that is there."""
 
-    Attributes
-    ----------
-    name : str
-        The model's name in psopt: ``hf/..``.
-    place : str
-        The folder, or the repository's id.
-    version : str
-        What tells this version's answers from another's: the commit, or a digest of the folder.
-    options : dict
-        What `from_pretrained` takes to load this version and no other.
-    config : PreTrainedConfig
-    """
-
-    name: str
-    place: str
-    version: str
-    options: dict[str, Any]
+    name: str  # the model's name in psopt: ``hf/..``
+    place: str  # the folder, or the repository's id
+    version: str  # what tells this version's answers from another's: the commit, or a digest of the folder
+    options: dict[str, Any]  # what `from_pretrained` takes to load this version and no other
     config: Any
 
 

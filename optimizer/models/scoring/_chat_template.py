@@ -29,23 +29,15 @@ SAMPLE: Messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "co
 
 @dataclass(frozen=True, slots=True)
 class ChatFormat:
-    """How a tokenizer's chat template is used.
-
-    Attributes
-    ----------
-    tokenizer : PreTrainedTokenizerBase
-    template : str or None
-        None for a tokenizer without one: then the messages are joined by empty lines, and the answer follows a space.
-    folds_system : bool
-        Whether the template refuses or drops a system message, so that it goes into the user's.
-    cut, added : str
-        What is taken off the end of the template's generation prompt and what takes its place, so that the string
-        ends as a finished answer's beginning does: templates open a reasoning block there, or leave out a header.
-    """
+    """How a tokenizer's chat template is used."""
 
     tokenizer: Any
+    # None for a tokenizer without one: then the messages are joined by empty lines, and the answer follows a space
     template: str | None
+    # Whether the template refuses or drops a system message, so that it goes into the user's
     folds_system: bool = False
+    # What is taken off the end of the template's generation prompt and what takes its place, so that the string ends as
+    # a finished answer's beginning does: templates open a reasoning block there, or leave out a header
     cut: str = ""
     added: str = ""
 

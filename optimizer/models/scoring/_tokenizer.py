@@ -22,19 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenizedLabels:
-    """Labels as continuations of a prompt.
+    """Labels as continuations of a prompt."""
 
-    Attributes
-    ----------
-    n_open : int
-        How many of a prompt's last tokens may grow together with a label (the space of ``"Label: "``, mostly none).
-        They are taken off the prompt and begin the labels instead.
-    tokens : tuple of list of int
-        Each label's tokens.
-    """
-
+    # How many of a prompt's last tokens may grow together with a label (the space of ``"Label: "``, mostly none). They
+    # are taken off the prompt and begin the labels instead.
     n_open: int
-    tokens: tuple[Tokens, ...]
+    tokens: tuple[Tokens, ...]  # each label's tokens
 
 
 class PromptTokenizer:
@@ -124,17 +117,12 @@ class LabelTree:
 
     Node 0 is the prompt's end. A token's log-probability is read off at the node before it, so a label's last token is
     no node, and labels of one token need no node but the root.
-
-    Attributes
-    ----------
-    tokens, parents : tuple of int
-        Token and parent of each node but the root; a parent comes before its children.
-    labels, nodes, targets : tuple of int
-        The steps, label after label: label, node, and the token that follows there.
     """
 
+    # Token and parent of each node but the root; a parent comes before its children
     tokens: tuple[int, ...]
     parents: tuple[int, ...]
+    # The steps, label after label: label, node, and the token that follows there
     labels: tuple[int, ...]
     nodes: tuple[int, ...]
     targets: tuple[int, ...]

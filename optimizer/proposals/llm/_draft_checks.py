@@ -48,27 +48,16 @@ class DraftError(Exception):
 
 @dataclass(frozen=True)
 class DraftChecks:
-    """Reads drafts, and refuses those that say too much, copy a sample or invent a label.
-
-    Attributes
-    ----------
-    labels : tuple of str
-    texts : tuple of str
-        All of train: no run of eight words may come from any of them, and none of five from just one or two. What three
-        or more share, and is shorter, is a way of asking, and may be quoted.
-    in_template : bool
-        Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field.
-    of_every_edit : ProposalChecks or None
-        What must be true of edits by rule too; None where no train tells it.
-    noun : str
-        What a sample is called.
-    """
+    """Reads drafts, and refuses those that say too much, copy a sample or invent a label."""
 
     labels: tuple[str, ...]
+    # All of train: no run of eight words may come from any of them, and none of five from just one or two. What three
+    # or more share, and is shorter, is a way of asking, and may be quoted.
     texts: tuple[str, ...]
+    # Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field
     in_template: bool = False
-    of_every_edit: ProposalChecks | None = None
-    noun: str = ""
+    of_every_edit: ProposalChecks | None = None  # what must be true of edits by rule too; None where no train tells it
+    noun: str = ""  # what a sample is called
 
     @classmethod
     def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:

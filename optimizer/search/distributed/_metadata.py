@@ -15,25 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudyMetadata:
-    """All that prompts are compared on, and how the search goes, as plain JSON data.
+    """All that prompts are compared on, and how the search goes, as plain JSON data."""
 
-    Attributes
-    ----------
-    settings : dict
-        The run's settings.
-    dataset_sha256 : str
-        Of the samples; a worker brings its own.
-    prompt : dict
-        The original prompt.
-    rephrasings : dict
-        The set, as in rephrasings.json.
-    psopt_version : str
-    """
-
-    settings: dict[str, Any]
-    dataset_sha256: str
-    prompt: dict[str, Any]
-    rephrasings: dict[str, Any]
+    settings: dict[str, Any]  # the run's settings
+    dataset_sha256: str  # of the samples; a worker brings its own
+    prompt: dict[str, Any]  # the original prompt
+    rephrasings: dict[str, Any]  # the set, as in rephrasings.json
     psopt_version: str
 
 

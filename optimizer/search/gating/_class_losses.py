@@ -18,24 +18,14 @@ _ENOUGH = 5  # test samples of a class: of fewer, chance alone takes whole class
 
 @dataclass(frozen=True, slots=True)
 class ClassLoss:
-    """A class whose F1 is lower by the margin or more.
-
-    Attributes
-    ----------
-    label : str
-    n : int
-        Its test samples.
-    before, after : float
-        Its F1; of answers that are scored the mean score of its samples.
-    is_sure : bool
-        Whether a one-sided test says so too, at Holm's level over all classes with five samples or more.
-    """
+    """A class whose F1 is lower by the margin or more."""
 
     label: str
-    n: int
+    n: int  # its test samples
+    # Its F1; of answers that are scored the mean score of its samples
     before: float
     after: float
-    is_sure: bool
+    is_sure: bool  # whether a one-sided test says so too, at Holm's level over all classes with five samples or more
 
 
 def class_losses(

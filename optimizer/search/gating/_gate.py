@@ -24,32 +24,18 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says.
+    """What the gate says."""
 
-    Attributes
-    ----------
-    verdict : str
-        ``better``: a nominee has passed; ``keep``: none has, so the baseline stays; ``untested``: nobody asked for a
-        test (``--gate off``).
-    id : str or None
-        The prompt's; None stands for the baseline.
-    mode : str
-    tests : tuple of NomineeTest
-        One a nominee, in their order.
-    margin, alpha : float
-    reason : str
-        Why nothing was tested, or F1 alone; empty where nominees were, in F1 and in S.
-    n_samples, n_wordings : int
-        What was tested on.
-    """
-
+    # ``better``: a nominee has passed; ``keep``: none has, so the baseline stays; ``untested``: nobody asked for a test
+    # (``--gate off``)
     verdict: Literal["better", "keep", "untested"]
-    id: str | None
+    id: str | None  # the prompt's; None stands for the baseline
     mode: GateMode
-    tests: tuple[NomineeTest, ...] = ()
+    tests: tuple[NomineeTest, ...] = ()  # one a nominee, in their order
     margin: float = GATE_MARGIN
     alpha: float = ALPHA
-    reason: str = ""
+    reason: str = ""  # why nothing was tested, or F1 alone; empty where nominees were, in F1 and in S
+    # What was tested on
     n_samples: int = 0
     n_wordings: int = 0
 

@@ -24,28 +24,17 @@ _N_CHANCES = 2  # better in F1 or in S: either is enough, so each is held agains
 
 @dataclass(frozen=True, slots=True)
 class OneSided:
-    """A nominee's difference from the baseline in one measure, nominee minus baseline, and its one-sided p-values.
+    """A nominee's difference from the baseline in one measure, nominee minus baseline, and its one-sided p-values."""
 
-    Attributes
-    ----------
-    difference, low, high : float
-        With its two-sided 95 % interval.
-    not_worse : float
-        Of "worse by the margin or more".
-    better : float
-        Of "no better".
-    is_thin : bool
-        Whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`).
-    before, after : float or None
-        What the baseline and the nominee have; None where it was not kept.
-    """
-
+    # With its two-sided 95 % interval
     difference: float
     low: float
     high: float
-    not_worse: float
-    better: float
+    not_worse: float  # of "worse by the margin or more"
+    better: float  # of "no better"
+    # Whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`)
     is_thin: bool = False
+    # What the baseline and the nominee have; None where it was not kept
     before: float | None = None
     after: float | None = None
 
@@ -72,44 +61,26 @@ class OneSided:
 
 @dataclass(frozen=True, slots=True)
 class NomineeTest:
-    """A nominee against the baseline, on test under held-out wordings.
-
-    Attributes
-    ----------
-    id : str
-    f1, sensitivity : OneSided
-    consistency : float or None
-        The difference in C, of which nothing is asked; None where C is not defined.
-    lost : tuple of str
-        Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not.
-    estimate : MeasuredGain or None
-        What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand;
-        None in runs that kept none.
-    passed : bool
-    level : float
-        What `p_value` was held against.
-    losses : tuple of ClassLoss
-        The classes that are worse by the margin or more, those that surely are first.
-    macro_f1 : (float, float) or None
-        Of the baseline and of the nominee; None where a metric or closeness decides.
-    is_harmful : bool
-        Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
-        takes macro-F1 from the estimate.
-    decisive : tuple of str
-        The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing.
-    """
+    """A nominee against the baseline, on test under held-out wordings."""
 
     id: str
     f1: OneSided
     sensitivity: OneSided
-    consistency: float | None
+    consistency: float | None  # the difference in C, of which nothing is asked; None where C is not defined
+    # Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not
     lost: tuple[str, ...] = ()
     passed: bool = False
-    level: float = 0.0
+    level: float = 0.0  # what `p_value` was held against
+    # What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand;
+    # None in runs that kept none
     estimate: MeasuredGain | None = None
+    # The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing
     decisive: tuple[str, ...] = BOTH
-    losses: tuple[ClassLoss, ...] = ()
+    losses: tuple[ClassLoss, ...] = ()  # the classes that are worse by the margin or more, those that surely are first
+    # Of the baseline and of the nominee; None where a metric or closeness decides
     macro_f1: tuple[float, float] | None = None
+    # Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
+    # takes macro-F1 from the estimate.
     is_harmful: bool = False
 
     @property

@@ -24,22 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisSize:
-    """How much of train a prompt was diagnosed on.
+    """How much of train a prompt was diagnosed on."""
 
-    Attributes
-    ----------
-    id : str
-        The prompt's.
-    samples, of : int
-        How many of how many samples it was asked about.
-    answers : int
-        How many answers that took, of all samples under all wordings.
-    """
-
-    id: str
+    id: str  # the prompt's
+    # How many of how many samples it was asked about
     samples: int
     of: int
-    answers: int
+    answers: int  # how many answers that took, of all samples under all wordings
 
     def __str__(self) -> str:
         return f"diagnosed on {self.samples} of {self.of} train samples, {self.answers:,} answers"

@@ -30,18 +30,10 @@ _AUDITED = 10
 
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """How far a candidate came.
+    """How far a candidate came."""
 
-    Attributes
-    ----------
-    rung : Rung or None
-        The last one that it was asked about; None if it did not race.
-    stop : Stop or None
-        Why it went no further; None if nobody is clearly better, or it did not race.
-    """
-
-    rung: Rung | None
-    stop: Stop | None
+    rung: Rung | None  # the last one that it was asked about; None if it did not race
+    stop: Stop | None  # why it went no further; None if nobody is clearly better, or it did not race
 
 
 class Race:

@@ -36,20 +36,11 @@ F1_BELOW = "F1 below the baseline's"
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why a candidate stopped.
+    """Why a candidate stopped."""
 
-    Attributes
-    ----------
-    reason : str
-        `DOMINATED` or `F1_BELOW`.
-    rival : str
-        The id of the prompt that it was compared with.
-    lead : tuple of float
-        By how much it is ahead of the rival in F1, -S (as disagreement) and, where defined, C on the rung's cells.
-    """
-
-    reason: str
-    rival: str
+    reason: str  # `DOMINATED` or `F1_BELOW`
+    rival: str  # the id of the prompt that it was compared with
+    # By how much it is ahead of the rival in F1, -S (as disagreement) and, where defined, C on the rung's cells
     lead: tuple[float, ...]
 
     @property
