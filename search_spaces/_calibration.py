@@ -54,10 +54,7 @@ class Calibration:
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:
         """Read `to_dict`'s data.
 
-        Raises
-        ------
-        InputError
-            If the method is another, or a label's prior is missing or no number.
+        Raises InputError if the method is another, or a label's prior is missing or no number.
         """
         if data.get("method") not in (BATCH, SUPERVISED):
             raise InputError(f"a prompt's calibration is {BATCH!r} or {SUPERVISED!r}, not {data.get('method')!r}")

@@ -61,10 +61,7 @@ class PromptFormat:
     def from_dict(cls, data: Mapping[str, Any]) -> PromptFormat:
         """Build a format from `to_dict`'s data.
 
-        Raises
-        ------
-        InputError
-            If a part or the family is unknown.
+        Raises InputError if a part or the family is unknown.
         """
         unknown = set(data) - {part.name for part in fields(cls)}
         if unknown:

@@ -75,10 +75,7 @@ class FreeTexts(OpenAnswers):
     def classes(self, answers: Sequence[str]) -> list[int]:
         """Return which answers are the same, or linked by such that are.
 
-        Raises
-        ------
-        ValueError
-            If something else than an embedding says so.
+        Raises ValueError if something else than an embedding says so.
         """
         from scipy.sparse.csgraph import connected_components
 

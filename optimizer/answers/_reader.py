@@ -61,10 +61,7 @@ class AnswerReader:
         an answer. An answer that was cut off (`is_cut`) counts where its form is closed, or where it is a label that no
         other begins with.
 
-        Raises
-        ------
-        InputError
-            If a function of the user's fails.
+        Raises InputError if a function of the user's fails.
 
         Examples
         --------
@@ -135,6 +132,8 @@ class AnswerReader:
 def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerReader:
     """Return what reads the answers to a prompt, made once for a specification and labels.
 
+    Raises InputError if the specification is none of these, the pattern none, or there is no such function.
+
     Parameters
     ----------
     spec : str
@@ -145,11 +144,6 @@ def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerRea
     labels : sequence of str
     form : str
         What an answer is: ``label``, or another form of `AnswerSpec.form`.
-
-    Raises
-    ------
-    InputError
-        If the specification is none of these, the pattern none, or there is no such function.
     """
     return _made(spec, tuple(labels), form)
 
@@ -157,10 +151,7 @@ def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerRea
 def check_spec(spec: str) -> None:
     """Make sure that `reader_for` takes a specification.
 
-    Raises
-    ------
-    InputError
-        If it does not, in one line.
+    Raises InputError if it does not, in one line.
     """
     _extractor(spec)
 

@@ -104,10 +104,7 @@ def check(
 def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...]:
     """The samples that the data pin, and those whose ids are named.
 
-    Raises
-    ------
-    InputError
-        If no sample has such an id.
+    Raises InputError if no sample has such an id.
     """
     samples = (*task.train, *task.val, *task.test)
     ids = {sample.id for sample in samples}

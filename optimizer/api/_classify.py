@@ -213,12 +213,8 @@ def _inputs_of(task: Task | None) -> tuple[str, ...]:
 def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
     """Return the prompt with its own labels, or with those that are given for a text or messages that know none.
 
-    Raises
-    ------
-    InputError
-        If nothing says the labels, or the prompt can't be read.
-    DataError
-        If a row lacks a field that the prompt names.
+    Raises InputError if nothing says the labels, or the prompt can't be read. Raises DataError if a row lacks a field
+    that the prompt names.
     """
     knows_labels = source.prompt is not None or not labels
     read = TaskPrompt(source.with_labels()) if knows_labels else source.read_for(_bare_task(labels, texts))

@@ -185,10 +185,7 @@ def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Ca
 
     A flip is a text of another class that is answered with the note's label once the phrase is there, and not before.
 
-    Raises
-    ------
-    BudgetReachedError
-        If a limit does not pay for it.
+    Raises BudgetReachedError if a limit does not pay for it.
     """
     notes = [edit for edit in chosen.edits if edit.kind == "note"]
     planted = [] if task.spec.is_open else planted_texts(notes, task)

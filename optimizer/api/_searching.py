@@ -63,13 +63,9 @@ def search_in(
 ) -> Run:
     """Search, and write the run directory, which is held; write down how it ended, also if it broke off.
 
-    Raises
-    ------
-    InputError
-        If a run is to be resumed that was about something else, unless `force`, or a pinned sample is none of test.
-    BudgetReachedError
-        If a limit ends it. What was found is scored on test first, as far as that is paid for, and stands in the
-        error's `run`.
+    Raises InputError if a run is to be resumed that was about something else, unless `force`, or a pinned sample is
+    none of test. Raises BudgetReachedError if a limit ends it. What was found is scored on test first, as far as that
+    is paid for, and stands in the error's `run`.
     """
     observer = observer or Observer()
     settings = setup.settings

@@ -56,10 +56,7 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     What is given on the command line goes before what a prompt says. Where a model is named, the prompt's server and
     options are still those to use, as long as both models are asked in the same way.
 
-    Raises
-    ------
-    InputError
-        If nothing says which model it is, or the prompts say different things.
+    Raises InputError if nothing says which model it is, or the prompts say different things.
     """
     from psopt.models.chat import server_of
 

@@ -70,10 +70,7 @@ def keys_of(name: str) -> Keys:
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of an output or file, by its name in `outputs`.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is none of this name.
+    Raises UnknownNameError if there is none of this name.
     """
     if name not in outputs():
         raise UnknownNameError("output", name, outputs())

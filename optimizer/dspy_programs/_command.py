@@ -35,10 +35,7 @@ def optimize_program(
 ) -> Run:
     """Do what `psopt optimize --program` promises; a run in `out` is resumed, if `force` also one that differs.
 
-    Raises
-    ------
-    PsoptError
-        If the program can't be loaded, does not fit the data, or its model fails.
+    Raises PsoptError if the program can't be loaded, does not fit the data, or its model fails.
     """
     _check_options(settings)
     program = load_program(str(settings.program))
@@ -116,10 +113,7 @@ def _writer(model: str | None) -> str | None:
 def _check_options(settings: RunSettings) -> None:
     """Refuse what means nothing for a program.
 
-    Raises
-    ------
-    InputError
-        Naming the option.
+    Raises InputError: naming the option.
     """
     meaningless = {
         "--logprobs": settings.lm.logprobs,
@@ -137,10 +131,7 @@ def _check_options(settings: RunSettings) -> None:
 def load_program(name: str) -> Any:
     """Import ``module:attribute``, a `dspy.Module` or what makes one when called; the working directory counts.
 
-    Raises
-    ------
-    InputError
-        If there is none.
+    Raises InputError if there is none.
     """
     program = import_own(name, "--program")
     if not isinstance(program, dspy.Module) and callable(program):

@@ -38,10 +38,7 @@ class InstructionVariants:
 def rephrase_instructions(program: Any, outcome_step: str, rephrase: Rephrase) -> InstructionVariants:
     """Rephrase the instructions of each step of a program.
 
-    Raises
-    ------
-    InputError
-        If there are not enough rephrasings.
+    Raises InputError if there are not enough rephrasings.
     """
     own = {step: predictor.signature.instructions for step, predictor in program.named_predictors()}
     sets = {step: rephrase(text) for step, text in own.items()}

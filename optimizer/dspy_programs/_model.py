@@ -146,10 +146,7 @@ class ProgramModel:
     ) -> NDArray[np.int64]:
         """Run the program on every text under every prompt (see `Model.predict`); what can't be parsed is N/A.
 
-        Raises
-        ------
-        ModelError
-            If the program fails otherwise: an outage is no answer.
+        Raises ModelError if the program fails otherwise: an outage is no answer.
         """
         return self._classes(self._programs(prompts), texts, prompts[0].labels, on_progress)
 

@@ -50,10 +50,7 @@ class Outcome:
     def truth(self, example: Any, where: str) -> str:
         """The class of an example.
 
-        Raises
-        ------
-        DataError
-            If the example has none, or one that the program can't give.
+        Raises DataError if the example has none, or one that the program can't give.
         """
         if not self.has_references:
             return NO_REFERENCE

@@ -105,12 +105,7 @@ class ProgramRunner:
 
         Where there are `cells`, (n_texts, n_programs), only those are run, and None stands for the others.
 
-        Raises
-        ------
-        NoLabelsError
-            If none of the first runs ends in a label.
-        ModelError
-            If too many texts fail.
+        Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
         fingerprints = [Fingerprint.of(program) for program in programs]
         wanted = np.ones((len(texts), len(programs)), dtype=np.bool_) if cells is None else cells
@@ -153,11 +148,8 @@ class ProgramRunner:
 
         An answer that can't be parsed has the outcome None; so has a run that failed, as long as few texts fail.
 
-        Raises
-        ------
-        PsoptError
-            If psopt's own engine gives up, which is an outage and no answer, a limit is reached, or too many texts
-            have failed.
+        Raises PsoptError if psopt's own engine gives up, which is an outage and no answer, a limit is reached, or too
+        many texts have failed.
         """
         example = self.examples[text]
         try:

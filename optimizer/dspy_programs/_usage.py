@@ -62,10 +62,7 @@ class RunCounter:
     def one_run(self) -> Iterator[None]:
         """Reserve a run, and settle for it when it is over.
 
-        Raises
-        ------
-        BudgetReachedError
-            If there is none left.
+        Raises BudgetReachedError if there is none left.
         """
         if self.counts_elsewhere:
             yield

@@ -73,10 +73,7 @@ class Assessor:
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """Return what is said of answers, (N, Q) as `Predictions.array` has them, to N samples.
 
-        Raises
-        ------
-        PsoptError
-            If what is asked fails, or can't be understood.
+        Raises PsoptError if what is asked fails, or can't be understood.
         """
         worths, of_rater = self._worths(array, samples)
         same, of_matcher = self._same(array, samples)

@@ -24,10 +24,7 @@ def assessor_for(
 ) -> Assessor | None:
     """Return who compares or rates a task's answers; None where the answers themselves tell.
 
-    Raises
-    ------
-    InputError
-        If there is no such model or function, or a judge is to be asked by batches.
+    Raises InputError if there is no such model or function, or a judge is to be asked by batches.
     """
     if not spec.is_assessed:
         return None

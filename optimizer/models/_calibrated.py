@@ -156,10 +156,7 @@ class CalibratedModel:
     def measured(self, prompt: Prompt) -> Prompt:
         """Return a prompt with its label prior, where it is taken out, so that it can be used without the task's texts.
 
-        Raises
-        ------
-        InputError
-            If there are too few texts to measure it.
+        Raises InputError if there are too few texts to measure it.
         """
         if not self.calibrates(prompt):
             return prompt

@@ -34,6 +34,8 @@ def rephrasings_for(
     decides (so that a larger set begins with the smaller one); rules fill up what is asked for beyond them, and do
     everything for any other description.
 
+    Raises InputError if a number is too small, or larger than the rules can satisfy; or if the description is empty.
+
     Parameters
     ----------
     task : Task
@@ -49,11 +51,6 @@ def rephrasings_for(
         Of how many parts the description is, where it is a template's; see `rephrase_by_rules`.
     own_form : bool
         Whether psopt's own form stands around it, which lists the labels and asks for one of them alone.
-
-    Raises
-    ------
-    InputError
-        If a number is too small, or larger than the rules can satisfy; or if the description is empty.
     """
     check_numbers(n_search, n_heldout, seed)
     original = task.description if description is None else description

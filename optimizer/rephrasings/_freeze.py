@@ -45,10 +45,8 @@ def freeze_rephrasings(
     each part is rephrased on its own. `models` makes those that write and judge; `on_text` is told of each text that
     was checked.
 
-    Raises
-    ------
-    InputError
-        If the file holds another description or too few, or the rephraser gives too few that pass the checks.
+    Raises InputError if the file holds another description or too few, or the rephraser gives too few that pass the
+    checks.
     """
     description = prompt if isinstance(prompt, str) else prompt.description
     n_parts = n_parts_of(prompt)
@@ -68,10 +66,7 @@ def freeze_rephrasings(
 def n_parts_of(prompt: Prompt | str) -> int:
     """Of how many parts a prompt's description is; 0 where psopt's own form is built around it.
 
-    Raises
-    ------
-    InputError
-        If it is a template of which nothing is to be rephrased.
+    Raises InputError if it is a template of which nothing is to be rephrased.
     """
     if isinstance(prompt, str) or prompt.template is None:
         return 0

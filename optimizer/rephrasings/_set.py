@@ -29,12 +29,9 @@ class Rejected:
 class RephrasingSet:
     """Task descriptions that mean the same, in two disjoint sets.
 
-    Raises
-    ------
-    InputError
-        If the original is not first in `search`; if a text is empty, or, other than the original, of several lines (of
-        a template: of another number of parts); or if two texts, of one set or of both, differ in nothing but case,
-        spaces and punctuation.
+    Raises InputError if the original is not first in `search`; if a text is empty, or, other than the original, of
+    several lines (of a template: of another number of parts); or if two texts, of one set or of both, differ in nothing
+    but case, spaces and punctuation.
     """
 
     original: str  # rho_0, the description as its author wrote it
@@ -112,10 +109,7 @@ class RephrasingSet:
     def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:
         """Build a set from `to_dict`'s data. The digest may be missing: a set may be edited by hand.
 
-        Raises
-        ------
-        InputError
-            If a part is missing or of the wrong kind, or the set is not sound.
+        Raises InputError if a part is missing or of the wrong kind, or the set is not sound.
         """
         for part in ("original", "search", "heldout", "source"):
             if part not in data:

@@ -40,10 +40,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
 
     Where the baseline is recommended, the best that was found is shown beside it, unless `beside_baseline` is False.
 
-    Raises
-    ------
-    InputError
-        If the run was not finished, or a file is missing or damaged.
+    Raises InputError if the run was not finished, or a file is missing or damaged.
     """
     run = directory.read_json(MANIFEST)
     if not run.get("front") or run["baseline"]["test"] is None:

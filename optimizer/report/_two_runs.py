@@ -113,16 +113,13 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
 
     Nothing is asked: answers are those that the runs have written down.
 
+    Raises InputError if a run was not finished, a file is damaged, or there is no such prompt.
+
     Parameters
     ----------
     first, second : RunDirectory
     pick : str
         Which prompt of each, as `psopt.runs.pick_entry` has it.
-
-    Raises
-    ------
-    InputError
-        If a run was not finished, a file is damaged, or there is no such prompt.
     """
     shown = RunShown.of(first, pick), RunShown.of(second, pick)
     answers = shown[0].predictions, shown[1].predictions

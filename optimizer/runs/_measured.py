@@ -54,10 +54,7 @@ class Measured:
     def from_dict(cls, data: Any) -> Measured:
         """Read it back; what a later version has added is passed over.
 
-        Raises
-        ------
-        InputError
-            If it names no model.
+        Raises InputError if it names no model.
         """
         if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
             raise InputError("its part 'measured' names no model")

@@ -64,10 +64,7 @@ class PromptSource:
     def with_labels(self) -> Prompt:
         """The prompt, which knows its labels.
 
-        Raises
-        ------
-        InputError
-            If it is a text or messages, which know none.
+        Raises InputError if it is a text or messages, which know none.
         """
         if self.prompt is None:
             raise InputError(
@@ -79,10 +76,7 @@ class PromptSource:
     def for_task(self, task: Task) -> Prompt:
         """Return the prompt for a task.
 
-        Raises
-        ------
-        InputError
-            If it is for other labels, names fields that the data don't have, or can't be read.
+        Raises InputError if it is for other labels, names fields that the data don't have, or can't be read.
         """
         return self.read_for(task).prompt
 
@@ -169,16 +163,14 @@ def manifest_of(run: Path) -> dict[str, Any]:
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
     """Refuse a prompt for other labels, or one that names fields which the samples don't have.
 
+    Raises InputError.
+
     Parameters
     ----------
     prompt : Prompt
     task : Task
     source : str
         Where the prompt comes from, as messages name it; empty for one that was made in Python.
-
-    Raises
-    ------
-    InputError
     """
     named = f"prompt {source or prompt.id}"
     if prompt.asks != task.spec.form:
@@ -198,10 +190,7 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
 def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "the prompt") -> Prompt:
     """Return a prompt whose answers are asked for and read as the options say; `source` is named in messages.
 
-    Raises
-    ------
-    InputError
-        If it is a prompt in psopt's own form, or an option can't be used.
+    Raises InputError if it is a prompt in psopt's own form, or an option can't be used.
     """
     if options.answer is None and options.response_format is None:
         return prompt
@@ -223,10 +212,7 @@ def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "t
 def _schema_in(path: str | Path) -> str:
     """Read a file with a JSON schema, as requests hold it.
 
-    Raises
-    ------
-    InputError
-        If it can't be read, or holds no schema.
+    Raises InputError if it can't be read, or holds no schema.
     """
     try:
         return read_response_format(Path(path).read_text("utf-8-sig"))

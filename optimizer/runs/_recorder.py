@@ -73,10 +73,7 @@ class RunRecorder:
     def check_same(self) -> None:
         """Refuse to go on with a run that was about something else.
 
-        Raises
-        ------
-        InputError
-            Naming what differs.
+        Raises InputError: naming what differs.
         """
         if not self.before:
             return

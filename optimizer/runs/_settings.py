@@ -86,10 +86,7 @@ class RunSettings(RunOptions):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read the settings back from run.json, which keeps the options of all groups side by side.
 
-        Raises
-        ------
-        InputError
-            If they hold what this version does not know.
+        Raises InputError if they hold what this version does not know.
         """
         try:
             prompt = data.get("prompt")
@@ -112,10 +109,7 @@ class RunSettings(RunOptions):
 def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:
     """Load the task; `seed` decides how samples without a split are split.
 
-    Raises
-    ------
-    DataError
-        If the data can't be used; of files that are gone it is said where they were.
+    Raises DataError if the data can't be used; of files that are gone it is said where they were.
     """
     is_file = bool(Path(data.dataset).suffix) and not is_hub_name(data.dataset)
     return load_task(

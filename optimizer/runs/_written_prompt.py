@@ -45,10 +45,7 @@ class WrittenPrompt:
 def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] | None = None) -> WrittenPrompt:
     """Write a prompt in a form; how it was measured goes with psopt's JSON.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such form.
+    Raises UnknownNameError if there is no such form.
     """
     if form not in _FORMS:
         raise UnknownNameError("form of a prompt", form, _FORMS)

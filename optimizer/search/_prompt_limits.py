@@ -34,10 +34,7 @@ class PromptLimits:
     def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
         """Take what the user has set, else 25 edits.
 
-        Raises
-        ------
-        InputError
-            If the user's number does not even allow the baseline.
+        Raises InputError if the user's number does not even allow the baseline.
         """
         most_tokens, most_edits = restriction.max_prompt_tokens, restriction.max_prompt_edits
         if most_tokens is not None and most_tokens < (of_baseline := _tokens(baseline, around)):

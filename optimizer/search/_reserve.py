@@ -233,6 +233,8 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
 
     What is in the cache costs nothing. Tokens are estimated at their most, so that a limit that passes here will do.
 
+    Raises InputError: naming the limit and the least that works.
+
     Parameters
     ----------
     evaluator : Evaluator
@@ -242,11 +244,6 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
         Whether val has been answered in an earlier part of the run.
     effort : str
         The name of the effort whose number of calls is the limit, where it is not the user's.
-
-    Raises
-    ------
-    InputError
-        Naming the limit and the least that works.
     """
     reserve = Reserve(evaluator)
     if not reserve.is_needed:

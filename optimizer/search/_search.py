@@ -49,6 +49,8 @@ class Funds(Protocol):
 class Search:
     """A search in an Optuna study. Everything it knows can be read back from there, so that it can be resumed.
 
+    Raises InputError if racing is asked for by name, and what is compared does not allow it.
+
     Parameters
     ----------
     study : StoredStudy
@@ -76,11 +78,6 @@ class Search:
         How many of the candidates this process evaluated.
     is_completing : bool
         Whether the front is being completed: what is held back for that may be spent.
-
-    Raises
-    ------
-    InputError
-        If racing is asked for by name, and what is compared does not allow it.
     """
 
     def __init__(

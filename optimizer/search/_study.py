@@ -31,10 +31,8 @@ def open_study(
 
     Its objectives are those that `answers` have.
 
-    Raises
-    ------
-    InputError
-        If the storage can't be opened, or already holds a study of this name and `resume` is not asked for.
+    Raises InputError if the storage can't be opened, or already holds a study of this name and `resume` is not asked
+    for.
     """
     objectives = objectives_of(answers)
     policy = RetryPolicy(tell)
@@ -55,10 +53,7 @@ def open_study(
 def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | None = None) -> StoredStudy:
     """Load a study that another process has started; `tell` will hear of outages of its storage.
 
-    Raises
-    ------
-    InputError
-        If there is none, it is none of psopt's, or the storage can't be opened.
+    Raises InputError if there is none, it is none of psopt's, or the storage can't be opened.
     """
     policy = RetryPolicy(tell)
     with opening(url), policy.suspended():

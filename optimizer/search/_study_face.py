@@ -31,10 +31,7 @@ def choose_trial(study: StoredStudy, number: int) -> None:
 def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | None:
     """Return the number of the trial that is to be used; None in a study of before 0.2, or without trials.
 
-    Raises
-    ------
-    KeyError
-        If the storage has no such study.
+    Raises KeyError if the storage has no such study.
     """
     number = storage.get_study_system_attrs(study_id).get(CHOSEN)
     return None if number is None else int(number)

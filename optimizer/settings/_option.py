@@ -197,9 +197,7 @@ def told(settings: type[_Settings]) -> type[_Settings]:
 def pairs(texts: list[str]) -> Mapping[str, str]:
     """Read NAME=VALUE, given several times; what is refused is named by its number, for it may be a secret.
 
-    Raises
-    ------
-    ValueError
+    Raises ValueError.
     """
     found = {}
     for number, text in enumerate(texts, 1):
@@ -213,9 +211,7 @@ def pairs(texts: list[str]) -> Mapping[str, str]:
 def listed(text: str) -> tuple[str, ...]:
     """Read a list with commas between.
 
-    Raises
-    ------
-    ValueError
+    Raises ValueError.
 
     Examples
     --------

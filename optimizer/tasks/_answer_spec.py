@@ -70,10 +70,7 @@ class AnswerSpec:
     def read(cls, where: str, text: str | None) -> AnswerSpec:
         """Read what ``--answers`` takes; None is one label.
 
-        Raises
-        ------
-        InputError
-            If it is none; `where` begins the message.
+        Raises InputError if it is none; `where` begins the message.
 
         Examples
         --------
@@ -190,9 +187,7 @@ def _tolerance(detail: str) -> tuple[float, bool] | None:
 def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
     """Refuse what is no answer type, and an order of labels that have none.
 
-    Raises
-    ------
-    InputError
+    Raises InputError.
     """
     spec = AnswerSpec.read(where, answers)
     if order and spec.kind != ORDINAL:

@@ -72,10 +72,7 @@ def assemble(
     Without a description it is ``Classify the <noun> into one of the given classes.``, or where answers are no labels
     ``Give the answer that the <noun> asks for.``; without labels those of the samples are taken in alphabetical order.
 
-    Raises
-    ------
-    DataError
-        If the samples and what describes them don't go together.
+    Raises DataError if the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
     notes = [*notes, pinned_note(splits)]
@@ -172,10 +169,7 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
 def _merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
     """Give labels that are equal to the eye one spelling: that of the task file, else the most frequent; and say so.
 
-    Raises
-    ------
-    DataError
-        If two labels of the task file look the same.
+    Raises DataError if two labels of the task file look the same.
     """
     sizes = Counter(
         name for split in splits for sample in split if sample.label is not None for name in _names(sample, spec)

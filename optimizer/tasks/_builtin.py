@@ -43,10 +43,7 @@ def read_bundled_files(folder: Path) -> TrainTest:
 def read_label_file(path: Path, prefix: str) -> tuple[Sample, ...]:
     """Read a label file; sample ids are the prefix and the line number.
 
-    Raises
-    ------
-    DataError
-        If the file can't be read or a line is not ``COARSE:fine text``.
+    Raises DataError if the file can't be read or a line is not ``COARSE:fine text``.
     """
     try:
         text = path.read_bytes().decode("latin-1")
@@ -96,10 +93,7 @@ BUILTINS = {builtin.name: builtin for builtin in (TREC, CB, RTE, DBPEDIA, WOS)}
 def find_builtin(name: str) -> Builtin:
     """Return the built-in data set of this name.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is none.
+    Raises UnknownNameError if there is none.
     """
     if name not in BUILTINS:
         hint = "or give a .csv, .tsv, .jsonl, .parquet or task .toml file"

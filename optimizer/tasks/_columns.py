@@ -18,10 +18,7 @@ LABEL_NAMES = ("label", "class", "category", "target", "intent", "sentiment")
 class ColumnChoice:
     """The columns that the caller names; what is left out is looked for by customary names.
 
-    Raises
-    ------
-    InputError
-        If both `text` and `inputs` are given, or an input is named twice.
+    Raises InputError if both `text` and `inputs` are given, or an input is named twice.
     """
 
     inputs: tuple[str, ...] = ()  # the columns that a prompt is shown
@@ -65,11 +62,8 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     `source` is named in messages, as is the `option` that says the texts; `names` are the table's columns. Where no
     name fits, `label` is None.
 
-    Raises
-    ------
-    DataError
-        If a given column or the texts are missing (the message lists the columns that exist), or if the labels are
-        among the inputs.
+    Raises DataError if a given column or the texts are missing (the message lists the columns that exist), or if the
+    labels are among the inputs.
     """
     for column in choice.named:
         if column not in names:

@@ -48,12 +48,8 @@ def fetch_dataset(name: str) -> Path:
     the right digest, are left as they are; of an archive what is needed is unpacked, once its digest is found right,
     and the archive is removed.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such data set.
-    DataError
-        If the origin can't be reached, or sends something else than was published.
+    Raises UnknownNameError if there is no such data set. Raises DataError if the origin can't be reached, or sends
+    something else than was published.
     """
     if is_hub_name(name):
         return fetch_tables(HubName.read(name), shows_progress=sys.stderr.isatty()).folder
@@ -67,10 +63,7 @@ def fetch_dataset(name: str) -> Path:
 def download(builtin: Builtin) -> Path:
     """Download what is missing in the user's cache, and return the folder.
 
-    Raises
-    ------
-    DownloadError
-        If that is not possible now; without a network, within about two seconds.
+    Raises DownloadError if that is not possible now; without a network, within about two seconds.
     """
     check_online()
     target = cached_folder(builtin)
@@ -95,10 +88,7 @@ def _unpack(path: Path, archive: RemoteFile, target: Path) -> None:
 def check_online() -> None:
     """Obey ``PSOPT_OFFLINE``.
 
-    Raises
-    ------
-    DownloadError
-        If it is set.
+    Raises DownloadError if it is set.
     """
     if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
         raise DownloadError("PSOPT_OFFLINE is set")
@@ -107,10 +97,7 @@ def check_online() -> None:
 def retrieve(file: RemoteFile, folder: Path) -> None:
     """Download a file into a folder, unless it is there already; it comes into being when its digest is right.
 
-    Raises
-    ------
-    DownloadError
-        If that is not possible now; without a network, within about two seconds.
+    Raises DownloadError if that is not possible now; without a network, within about two seconds.
     """
     import pooch
     import requests
@@ -156,12 +143,8 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
     Only the content of ordinary files is copied, each to the last part of its path, so that no entry can be written
     elsewhere, be it called ``../x`` or be it a link. The folder comes into being when it is complete.
 
-    Raises
-    ------
-    DataError
-        If the archive can't be read, or lacks a file that is needed.
-    OSError
-        If the folder can't be written.
+    Raises DataError if the archive can't be read, or lacks a file that is needed. Raises OSError if the folder can't be
+    written.
     """
     with TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as temporary:
         target = Path(temporary) / folder.name

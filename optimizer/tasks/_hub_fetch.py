@@ -39,13 +39,8 @@ def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
     A branch is resolved to its commit first, so that what is read is of one commit. Where the hub can't be reached, the
     newest copy in the cache is taken, and that is said.
 
-    Raises
-    ------
-    DataError
-        In one line: no such data set, configuration or revision, no access, no connection and no copy, or data that
-        can't be read.
-    MissingExtraError
-        If the library is not installed.
+    Raises DataError: in one line: no such data set, configuration or revision, no access, no connection and no copy, or
+    data that can't be read. Raises MissingExtraError if the library is not installed.
     """
     if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
         os.environ.setdefault("HF_HUB_OFFLINE", "1")

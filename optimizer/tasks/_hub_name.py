@@ -29,10 +29,7 @@ class HubName:
     def read(cls, name: str) -> HubName:
         """Read a name.
 
-        Raises
-        ------
-        InputError
-            If it is of another form.
+        Raises InputError if it is of another form.
         """
         match = _FORM.fullmatch(name)
         if match is None:

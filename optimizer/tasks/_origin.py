@@ -67,10 +67,7 @@ def find_local(builtin: Builtin) -> Origin | None:
     In the data folder, which is the user's, other files than the published ones are taken as they are, with a note
     where their digests are known; in the cache they don't count. An archive unpacked with its own folder is found too.
 
-    Raises
-    ------
-    DataError
-        If the data folder holds some of the files but not all, or can't be read.
+    Raises DataError if the data folder holds some of the files but not all, or can't be read.
     """
     own = data_folder(builtin.name)
     if own:

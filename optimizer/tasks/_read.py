@@ -147,10 +147,7 @@ def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -
     Others are left out, and so are splits without a single label where another one has labels, as the test splits of
     many a contest are.
 
-    Raises
-    ------
-    DataError
-        If none of several splits is called train, or a column is missing.
+    Raises DataError if none of several splits is called train, or a column is missing.
     """
     if len(tables) == 1:
         return _HubRows(_rows(source, next(iter(tables.values()))), [])

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
     """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample.
 
-    Raises
-    ------
-    DataError
-        If local files can't be used, or, if `strict`, none are at hand.
+    Raises DataError if local files can't be used, or, if `strict`, none are at hand.
     """
     package = _bundled_folder(builtin)
     described = read_task_file(package / "task.toml")
@@ -49,10 +46,7 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
 def read_bundled(name: str) -> TrainTest:
     """Read (train, test) of the sample that psopt brings along for a built-in data set; nothing is downloaded.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such data set.
+    Raises UnknownNameError if there is no such data set.
 
     Examples
     --------

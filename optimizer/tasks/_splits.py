@@ -61,11 +61,8 @@ def make_splits(
     every split that is drawn stays in train (`rare_note` says so); where all are so rare, samples are drawn as they
     come too.
 
-    Raises
-    ------
-    DataError
-        If there is one class only, a class of val or test is missing from train, labels are answers rather than
-        classes, or there are fewer samples than splits.
+    Raises DataError if there is one class only, a class of val or test is missing from train, labels are answers rather
+    than classes, or there are fewer samples than splits.
     """
     if all(sample.label is None for sample, _ in placed):
         return _unlabelled(source, placed, separate_test)

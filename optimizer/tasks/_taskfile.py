@@ -61,10 +61,7 @@ class TaskFile:
     def answered(self, answers: str | None, order: Sequence[str]) -> TaskFile:
         """The same with the answers that the caller names, whose word counts for more.
 
-        Raises
-        ------
-        InputError
-            If there are no such answers.
+        Raises InputError if there are no such answers.
         """
         changed = replace(self, answers=answers or self.answers, order=tuple(order) or self.order)
         check_answers(self.origin, changed.answers, changed.order)
@@ -77,10 +74,7 @@ KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
 def read_task_file(path: Path) -> TaskFile:
     """Read a task file.
 
-    Raises
-    ------
-    DataError
-        If it can't be read, is no TOML, or holds a key that is unknown or of the wrong type.
+    Raises DataError if it can't be read, is no TOML, or holds a key that is unknown or of the wrong type.
     """
     content = _parse(path)
     for key in content:

@@ -64,10 +64,7 @@ def is_data_file(path: Path) -> bool:
 def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
     """Read the rows of a .csv, .tsv, .jsonl or .parquet file as texts.
 
-    Raises
-    ------
-    DataError
-        If the file can't be read, or a column is missing or can't be used.
+    Raises DataError if the file can't be read, or a column is missing or can't be used.
     """
     return _texts(str(path), read_rows(path), columns)
 
@@ -77,10 +74,7 @@ def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standa
 
     Elsewhere lines that all are objects with an input's column are rows too.
 
-    Raises
-    ------
-    DataError
-        If a line is no object, or a column is missing or can't be used.
+    Raises DataError if a line is no object, or a column is missing or can't be used.
     """
     needs_rows = len(columns.names) > 1 and not columns.texts_alone
     if needs_rows or _are_rows(content, columns.names):

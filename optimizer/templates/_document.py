@@ -36,10 +36,7 @@ class Node:
 def read_json(source: Source) -> Node:
     """Read a JSON file.
 
-    Raises
-    ------
-    InputError
-        If it is none; says in which line.
+    Raises InputError if it is none; says in which line.
     """
     try:
         json.loads(source.text)
@@ -55,10 +52,7 @@ def read_json(source: Source) -> Node:
 def read_yaml(source: Source) -> Node:
     """Read a YAML file.
 
-    Raises
-    ------
-    InputError
-        If it is none; says in which line.
+    Raises InputError if it is none; says in which line.
     """
     import yaml
 

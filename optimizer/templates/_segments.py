@@ -36,10 +36,7 @@ class Segment:
 def segments(template: Template, description: str, split: SplitPart | None = None) -> list[Segment]:
     """Return a prompt in stretches, in its order; `split` says what of a part is kept, by default nothing but fields.
 
-    Raises
-    ------
-    InputError
-        If the description has another number of parts than the template, or a part lost a field.
+    Raises InputError if the description has another number of parts than the template, or a part lost a field.
     """
     parts = split_description(description) if template.n_parts else []
     shown: list[Segment] = []

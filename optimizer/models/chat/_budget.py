@@ -88,10 +88,7 @@ class Budget:
     def reserve(self, tokens: int, cost: float, calls: int = 1) -> bool:
         """Set aside what one request may take, or a program's run; False if that must wait for what is under way.
 
-        Raises
-        ------
-        BudgetReachedError
-            If it is more than is left.
+        Raises BudgetReachedError if it is more than is left.
         """
         need = Need(calls, tokens, cost)
         if reason := self._too_much(Need(), need):
@@ -108,10 +105,7 @@ class Budget:
     def check_room(self, need: Need) -> None:
         """Refuse requests that can't all be paid, where that is asked for (`in_whole`).
 
-        Raises
-        ------
-        BudgetReachedError
-            If they would pass a limit, or take what is held back.
+        Raises BudgetReachedError if they would pass a limit, or take what is held back.
         """
         if self.in_whole and (reason := self._too_much(self._reserved, need)):
             raise BudgetReachedError(reason)

@@ -116,14 +116,8 @@ class ChatClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
 
-        Raises
-        ------
-        TransientError
-            If it may go well next time.
-        UnsupportedError
-            If it would go well without some feature.
-        ModelRefusedError
-            If it will never go well.
+        Raises TransientError if it may go well next time. Raises UnsupportedError if it would go well without some
+        feature. Raises ModelRefusedError if it will never go well.
         """
         raise NotImplementedError
 

@@ -67,12 +67,8 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
 
     What was learnt of the server before is found out anew, and kept.
 
-    Raises
-    ------
-    InputError
-        If the model is none that is asked by chat messages.
-    ModelError
-        If it gives no answer at all.
+    Raises InputError if the model is none that is asked by chat messages. Raises ModelError if it gives no answer at
+    all.
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:

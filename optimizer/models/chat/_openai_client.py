@@ -63,6 +63,8 @@ class OpenAIClient(ChatClient):
 
     A server that does not take a part of the request is asked without it from then on.
 
+    Raises InputError if OpenAI itself is meant and there is no key.
+
     Parameters
     ----------
     model : str
@@ -79,11 +81,6 @@ class OpenAIClient(ChatClient):
         Whether the server is one of Azure's resources.
     owner : str
         A hash of the key: tells keys apart, and nothing of what they are.
-
-    Raises
-    ------
-    InputError
-        If OpenAI itself is meant and there is no key.
     """
 
     features = tuple(feature.name for feature in FEATURES)
@@ -141,12 +138,8 @@ class OpenAIClient(ChatClient):
     async def call(self, method: str, path: str, timeout: float, **sent: Any) -> bytes:
         """Ask an address beside the chat's; see `Transport.call`.
 
-        Raises
-        ------
-        NotThereError
-            If there is no such address, or nothing of the key's under it.
-        TransientError, ModelRefusedError
-            As `ChatClient.send`.
+        Raises NotThereError if there is no such address, or nothing of the key's under it. Raises TransientError or
+        ModelRefusedError as `ChatClient.send`.
         """
         try:
             async with asyncio.timeout(timeout):

@@ -52,10 +52,7 @@ def user_prices() -> Path:
 def price_of(model: str) -> Price | None:
     """Return the price of a model by its full name (``openai/gpt-4o-mini``); None where no table has it.
 
-    Raises
-    ------
-    InputError
-        If the user's table can't be read.
+    Raises InputError if the user's table can't be read.
     """
     prices = _table((resources.files("psopt.models.chat") / "prices.toml").read_bytes(), "prices.toml")
     path = user_prices()
@@ -93,10 +90,7 @@ def _price(entry: dict[str, Any]) -> Price:
 def check_price(model: str) -> None:
     """Make sure that a model has a price, so that its cost can be limited.
 
-    Raises
-    ------
-    InputError
-        If it has none.
+    Raises InputError if it has none.
     """
     if price_of(model) is None:
         raise InputError(

@@ -73,10 +73,7 @@ class RequestScheduler:
     async def send(self, sending: Coroutine[Any, Any, Answer], n_given_up: int = 0) -> Answer:
         """Wait for an answer as long as one may come, and take note of the outcome.
 
-        Raises
-        ------
-        TransientError
-            What the client raises; with `given_up` if no answer came in time.
+        Raises TransientError: what the client raises; with `given_up` if no answer came in time.
         """
         loop = asyncio.get_running_loop()
         call = self.timeouts.sent(loop.time(), self.limit.places, n_given_up)

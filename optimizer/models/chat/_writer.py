@@ -43,10 +43,7 @@ class Writer:
 
         `schemas` are JSON schemas of the answers, one a conversation, for models that can be held to one.
 
-        Raises
-        ------
-        ModelError, BudgetReachedError
-            As `Engine.answers`.
+        Raises ModelError or BudgetReachedError as `Engine.answers`.
         """
         # Servers differ in what they make of a schema, and JSON is read where it stands in a text too: only llama.cpp
         # in this process, whose grammar is known to work, is sent one.

@@ -79,6 +79,8 @@ def fetched_model(
 
     The digest is checked when it is fetched; from then on its size has to do, so that no use reads it twice.
 
+    Raises UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
+
     Parameters
     ----------
     name : str
@@ -87,13 +89,6 @@ def fetched_model(
         Is told what is fetched, before it is; by default the logger ``psopt.waiting`` says it.
     checks_digest : bool
         Check the digest of a file that is there too.
-
-    Raises
-    ------
-    UnknownNameError
-        If no model of this name is known.
-    ModelError
-        If the file can't be fetched.
     """
     if name not in KNOWN:
         raise UnknownNameError("model to fetch", name, KNOWN, "psopt fetches no other")

@@ -37,6 +37,9 @@ class GGUFModel(ScoringModel):
 
     The same text has the same scores to the last bit, whatever was read before it.
 
+    Raises InputError if there is no such file, or it is no GGUF file. Raises MissingExtraError if xllamacpp is not
+    installed.
+
     Parameters
     ----------
     path : str or Path
@@ -47,13 +50,6 @@ class GGUFModel(ScoringModel):
         Where scores are kept; by default in memory.
     likelihood : {"mean", "sum"}
         Whether a label's score is the mean or the sum of its tokens' log-probabilities.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is no GGUF file.
-    MissingExtraError
-        If xllamacpp is not installed.
     """
 
     def __init__(
@@ -87,10 +83,7 @@ class _GGUFScorer:
     for another, which costs most where other programs run beside; and a CPU, whose time goes into multiplying and not
     into reading weights, gains little by several texts at once.
 
-    Raises
-    ------
-    InputError, ModelError, MissingExtraError
-        As `GGUFWeights`.
+    Raises InputError, ModelError or MissingExtraError as `GGUFWeights`.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -155,10 +148,7 @@ class _GGUFTokenizer:
     ) -> list[str]:
         """Each conversation as a text.
 
-        Raises
-        ------
-        jinja2.TemplateError
-            If the template refuses it.
+        Raises jinja2.TemplateError if the template refuses it.
         """
         template = self._environment.from_string(chat_template)
         words = {

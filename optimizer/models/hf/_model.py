@@ -34,6 +34,10 @@ class HFModel(ScoringModel):
     Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
     (CUDA), where a near tie may go either way. The cache keeps the first one.
 
+    Raises InputError if there is no such folder, repository, revision, device or likelihood. Raises ModelError if what
+    is there is no causal language model, or can't be fetched. Raises MissingExtraError if torch or transformers is not
+    installed.
+
     Parameters
     ----------
     repo_or_path : str
@@ -49,15 +53,6 @@ class HFModel(ScoringModel):
         memory is exhausted.
     revision : str, optional
         Branch, tag or commit of a repository.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, repository, revision, device or likelihood.
-    ModelError
-        If what is there is no causal language model, or can't be fetched.
-    MissingExtraError
-        If torch or transformers is not installed.
     """
 
     def __init__(
@@ -99,6 +94,8 @@ class HFModel(ScoringModel):
 class _Scorer:
     """A tokenizer and a network in memory.
 
+    Raises ModelError if the model can't be loaded.
+
     Parameters
     ----------
     source : Source
@@ -106,11 +103,6 @@ class _Scorer:
         Where the network computes, and how precisely.
     batch_tokens : int
         The most tokens of one forward pass.
-
-    Raises
-    ------
-    ModelError
-        If the model can't be loaded.
     """
 
     def __init__(self, source: Source, device: Any, dtype: Any, batch_tokens: int) -> None:
@@ -125,10 +117,7 @@ class _Scorer:
     ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
         """Score labels as answers to conversations, best ones that begin alike; see `LabelScorer.score`.
 
-        Raises
-        ------
-        ModelError
-            If a conversation is too long for the model, or it answers with what is no number.
+        Raises ModelError if a conversation is too long for the model, or it answers with what is no number.
         """
         prompts, tree = self._tokenizer.scored(conversations, labels, lead)
         config = self._network.model.config.get_text_config()

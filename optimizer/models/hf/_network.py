@@ -144,10 +144,8 @@ class Network:
 def load_network(source: Source, device: Any, dtype: Any) -> Network:
     """Load a model's weights.
 
-    Raises
-    ------
-    ModelError
-        If weights are missing, damaged or too large for the device, or need a library that is not installed.
+    Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
+    installed.
     """
     model = load_weights(source, "AutoModelForCausalLM", device, dtype)
     return Network(model, device, describe_attention(model.config))

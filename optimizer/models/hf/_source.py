@@ -35,17 +35,12 @@ def find_source(repo_or_path: str, revision: str | None = None, prefix: str = HF
     The hub is asked for the current commit; without a network the version that was fetched last is taken. What the
     model can do is for the caller to check.
 
+    Raises InputError if there is no such folder, repository or revision. Raises ModelError if the hub can't be reached.
+
     Parameters
     ----------
     prefix : str
         What stands before folder or repository in the model's name in psopt.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, repository or revision.
-    ModelError
-        If the hub can't be reached.
     """
     name = f"{prefix}{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
@@ -127,9 +122,7 @@ def _config(name: str, place: str, options: dict[str, Any]) -> Any:
 def check_is_causal(source: Source) -> None:
     """Refuse what would load with an untrained head, or reads its text from both sides.
 
-    Raises
-    ------
-    ModelError
+    Raises ModelError.
     """
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
 

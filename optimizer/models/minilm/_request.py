@@ -65,10 +65,7 @@ class Reading:
 def read_request(request: Any) -> Reading:
     """Read an `lm15.Request` that DSPy's ChatAdapter or JSONAdapter made.
 
-    Raises
-    ------
-    ModelError
-        If another adapter made it.
+    Raises ModelError if another adapter made it.
     """
     system = request.system if isinstance(request.system, str) else "".join(part.text for part in request.system or ())
     if _INPUTS not in system or _OUTPUTS not in system or _END not in system:

@@ -46,10 +46,7 @@ class ChatFormat:
 
         A conversation that ends with the assistant's turn has its answer begun there.
 
-        Raises
-        ------
-        ModelError
-            If the template does not take the conversations.
+        Raises ModelError if the template does not take the conversations.
         """
         if self.template is None:
             return ["\n\n".join(message["content"] for message in messages) + " " for messages in conversations]
@@ -73,10 +70,7 @@ class ChatFormat:
 def find_format(tokenizer: Any) -> ChatFormat:
     """Find out how a tokenizer's template wants to be used, by trying it.
 
-    Raises
-    ------
-    ModelError
-        If the template takes neither form of a conversation.
+    Raises ModelError if the template takes neither form of a conversation.
     """
     if tokenizer.chat_template is None:
         return ChatFormat(tokenizer, None)

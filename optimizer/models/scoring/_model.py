@@ -65,6 +65,8 @@ class ScoringModel:
     label is scored behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response
     format heeded.
 
+    Raises InputError if there is no such likelihood.
+
     Parameters
     ----------
     name : str
@@ -75,11 +77,6 @@ class ScoringModel:
         Where scores are kept; by default in memory.
     likelihood : {"mean", "sum"}
         Whether a label's score is the mean or the sum of its tokens' log-probabilities.
-
-    Raises
-    ------
-    InputError
-        If there is no such likelihood.
     """
 
     capabilities = Capabilities(has_probabilities=True, has_label_prior=True)
@@ -109,10 +106,7 @@ class ScoringModel:
     ) -> NDArray[np.int64]:
         """Classify every text under every prompt (see `Model.predict`); of labels that tie, the first.
 
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
+        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
         best = self.label_scores(prompts, texts, on_progress).argmax(axis=2)
         return np.asarray(best, dtype=np.int64)
@@ -122,10 +116,7 @@ class ScoringModel:
     ) -> NDArray[np.float64]:
         """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1) float, rows sum to 1, N/A last and 0.
 
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
+        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
         scores = self.label_scores(prompts, texts, on_progress)
         likelihoods = np.exp(scores - scores.max(axis=2, keepdims=True))
@@ -137,10 +128,7 @@ class ScoringModel:
     ) -> NDArray[np.float64]:
         """Return log-likelihoods, mean or whole: (n_texts, n_prompts, n_labels) float.
 
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
+        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
         scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
         n_done = 0

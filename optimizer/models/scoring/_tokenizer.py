@@ -49,10 +49,7 @@ class PromptTokenizer:
         at the start of a string. What surrounds a label in white space is left out. `lead` is what the answer says
         before the label, `begun` the assistant's turn that the prompt ends with.
 
-        Raises
-        ------
-        InputError
-            If a label is empty.
+        Raises InputError if a label is empty.
         """
         written = self._format.write([[*SAMPLE, *(begun or [])]])[0] + lead
         (prompt,) = self._encode([written])
@@ -68,10 +65,7 @@ class PromptTokenizer:
     ) -> tuple[list[Tokens], LabelTree]:
         """Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
 
-        Raises
-        ------
-        InputError
-            If a label is empty.
+        Raises InputError if a label is empty.
         """
         begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
         tokenized = self.labels(labels, lead, begun)
@@ -88,10 +82,7 @@ class PromptTokenizer:
 def check_length(name: str, prompts: Sequence[Tokens], tree: LabelTree, longest: int | None) -> int:
     """Return how many tokens the longest prompt and label are; `longest` is how many the model reads, if it says so.
 
-    Raises
-    ------
-    ModelError
-        If that is too long for the model.
+    Raises ModelError if that is too long for the model.
     """
     n_prompt = max(map(len, prompts))
     n_label = max(tree.depths()) + 1

@@ -40,6 +40,8 @@ class _TextKeys:
 class SimulatedModel:
     """A classifier that draws its answers from distributions known in advance (see `psopt.models.sim`).
 
+    Raises InputError if an option is unknown or has a value it can't have.
+
     Parameters
     ----------
     options : str
@@ -47,11 +49,6 @@ class SimulatedModel:
     task : Task
         Lends its labels, and those of its samples as the truth; other texts get one by hash. Where one text has several
         labels the first of train, val and test counts.
-
-    Raises
-    ------
-    InputError
-        If an option is unknown or has a value it can't have.
     """
 
     capabilities = Capabilities(is_free=True, reads_order=False, has_probabilities=True)

@@ -29,10 +29,7 @@ class SimOptions:
     def parse(cls, text: str) -> SimOptions:
         """Read options such as ``accuracy=0.6,wobble=0.3``, with or without ``sim/`` before them.
 
-        Raises
-        ------
-        InputError
-            If an option is unknown, stands twice or has a value it can't have.
+        Raises InputError if an option is unknown, stands twice or has a value it can't have.
         """
         typed = [part.strip() for part in text.removeprefix("sim/").split(",") if part.strip()]
         pairs = [part.partition("=")[::2] for part in typed]

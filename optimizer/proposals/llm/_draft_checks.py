@@ -73,6 +73,8 @@ class DraftChecks:
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks.
 
+        Raises DraftError: saying what is wrong.
+
         Parameters
         ----------
         written : str
@@ -83,11 +85,6 @@ class DraftChecks:
             What it is about. Empty where answers are no single labels.
         taken : iterable of str
             Texts that are in the pool already.
-
-        Raises
-        ------
-        DraftError
-            Saying what is wrong.
         """
         draft = parsed(written, field, str)
         if label:
@@ -168,10 +165,7 @@ class DraftChecks:
 def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
     """Read the JSON object of a draft, in a fence or behind a sentence too.
 
-    Raises
-    ------
-    DraftError
-        If there is none, or none whose `field` is of this kind.
+    Raises DraftError if there is none, or none whose `field` is of this kind.
     """
     text = written.strip()
     if not text:

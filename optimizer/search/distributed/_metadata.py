@@ -33,10 +33,7 @@ def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
 def read_metadata(study: optuna.Study) -> StudyMetadata:
     """Read it from the study.
 
-    Raises
-    ------
-    InputError
-        If the study is none of psopt's.
+    Raises InputError if the study is none of psopt's.
     """
     content = study.user_attrs.get(METADATA)
     if content is None:

@@ -88,6 +88,8 @@ def gate(
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, where it
     is given, from val, of which a sample counts half (see `MeasuredGain`): that is no test.
 
+    Raises InputError if the mode or the margin makes no sense.
+
     Parameters
     ----------
     baseline : Predictions
@@ -102,11 +104,6 @@ def gate(
         Ids of samples that a nominee must answer rightly wherever the baseline does.
     on_val : mapping of id to MeasuredGain, optional
         By how much nominees were better on val, for ``likely``; the tests don't look at it.
-
-    Raises
-    ------
-    InputError
-        If the mode or the margin makes no sense.
     """
     _check(mode, margin)
     of_val = on_val or {}
@@ -136,9 +133,7 @@ def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
 def _check(mode: str, margin: float) -> None:
     """Refuse a mode that there is not, and a margin outside [0, 1).
 
-    Raises
-    ------
-    InputError
+    Raises InputError.
     """
     if mode not in get_args(GateMode):
         raise UnknownNameError("gate", mode, get_args(GateMode))
@@ -149,10 +144,7 @@ def _check(mode: str, margin: float) -> None:
 def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
     """Refuse a pinned sample that is not among those of test, which the gate looks at.
 
-    Raises
-    ------
-    InputError
-        Naming it.
+    Raises InputError: naming it.
     """
     ids = {sample.id for sample in samples}
     for name in pinned:
