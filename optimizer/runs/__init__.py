@@ -8,7 +8,6 @@ from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
-    ERROR_LOG,
     FRONT,
     MANIFEST,
     PROPOSALS,
@@ -23,11 +22,10 @@ from psopt.runs._directory import (
     RunDirectory,
     free_folder,
 )
-from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_note, picked_prompt, read_entry
+from psopt.runs._front_file import pick_entry, pick_note, picked_prompt, read_entry
 from psopt.runs._holding import has_found_nothing, held
-from psopt.runs._manifest import manifest
-from psopt.runs._measured import Measured, measured
-from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
+from psopt.runs._measured import Measured
+from psopt.runs._prompt_files import is_prompt_text, read_source
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, check_fits, inputs_named, with_prompt_options
 from psopt.runs._racing_share import whole_grids
 from psopt.runs._read_run import read_run
@@ -48,11 +46,10 @@ from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._study_note import StudyNote
 from psopt.runs._writing_estimate import judging_phases, rephrasing_phases
-from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
+from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, read_baseline, write_prompt
 from psopt.runs.planning import (
     FULL,
     AskedSizes,
-    Effort,
     Limits,
     Plan,
     Planner,
@@ -73,7 +70,6 @@ from psopt.settings import DataOptions, PromptOptions
 __all__ = [
     "ARTIFACTS",
     "CONTRIBUTIONS",
-    "ERROR_LOG",
     "FRONT",
     "FULL",
     "MANIFEST",
@@ -92,7 +88,6 @@ __all__ = [
     "CallPrice",
     "CostEstimate",
     "DataOptions",
-    "Effort",
     "Limits",
     "Measured",
     "Pace",
@@ -122,8 +117,6 @@ __all__ = [
     "estimate_from",
     "estimate_search",
     "free_folder",
-    "front_entry",
-    "front_file",
     "has_found_nothing",
     "held",
     "inputs_named",
@@ -133,9 +126,6 @@ __all__ = [
     "limits_line",
     "limits_of",
     "load_data",
-    "manifest",
-    "measured",
-    "messages_of",
     "n_evaluated",
     "n_looks",
     "pick_entry",
@@ -147,7 +137,6 @@ __all__ = [
     "read_back",
     "read_baseline",
     "read_entry",
-    "read_prompt",
     "read_run",
     "read_source",
     "recommendation_lines",

@@ -27,7 +27,7 @@ from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._label_hints import are_mostly_rare
 from psopt.tasks._load import load_task
 from psopt.tasks._ordered import in_order
-from psopt.tasks._origin import DatasetStatus, list_datasets
+from psopt.tasks._origin import list_datasets
 from psopt.tasks._read_builtin import read_bundled
 from psopt.tasks._read_samples import read_samples
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
@@ -54,7 +54,6 @@ __all__ = [
     "TOKEN_F1",
     "AnswerSpec",
     "DatasetInfo",
-    "DatasetStatus",
     "DownloadError",
     "HubName",
     "InputColumns",

@@ -19,14 +19,13 @@ from psopt.text._phrases import (
 from psopt.text._private_text import private_pieces, private_words
 from psopt.text._shell_words import shell_line
 from psopt.text._statements import Statements, statements
-from psopt.text._topic_words import LIGHT_WORDS, QUESTION_WORDS, tells_a_topic, topic_words
+from psopt.text._topic_words import LIGHT_WORDS, tells_a_topic, topic_words
 from psopt.text._written_phrases import without_markup, written_phrases
 
 __all__ = [
     "ARTICLES",
     "FUNCTION_WORDS",
     "LIGHT_WORDS",
-    "QUESTION_WORDS",
     "LabelMention",
     "Statements",
     "answer_words",
