@@ -81,7 +81,7 @@ def schema_of(name: str) -> dict[str, Any]:
     return {"$schema": _DRAFT, "title": name, "description": table["of"], **whole, **({"$defs": used} if used else {})}
 
 
-def _page() -> str:
+def page() -> str:
     """Return docs/commands/json.md: each output with its keys."""
     tables = _tables()
     parts = ["# JSON", _INTRODUCTION]
