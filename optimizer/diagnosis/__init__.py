@@ -3,7 +3,6 @@
 from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, evidence
 from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._joint import carried_by, joint_view
-from psopt.diagnosis._nameable_groups import NameableGroups
 from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
@@ -16,7 +15,6 @@ __all__ = [
     "Contrast",
     "Diagnosis",
     "FailureSlice",
-    "NameableGroups",
     "PhraseIndex",
     "PromptReport",
     "Signs",

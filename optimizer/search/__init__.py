@@ -13,6 +13,7 @@ from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
 from psopt.search._study import join_study, open_study
 from psopt.search._study_face import choose_trial, chosen_trial, show_note
+from psopt.search._train_diagnoses import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
 from psopt.search.distributed import (
     PROMPT_ID,
     RACED,
@@ -33,12 +34,11 @@ from psopt.search.gating import (
     gate,
     untested,
 )
-from psopt.search.growing import DiagnosisSize, TrainDiagnoses
-from psopt.search.growing._train_diagnoses import expected_diagnosis_calls
 from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
 from psopt.settings import RaceMode, SearchOptions
 
 __all__ = [
+    "DIAGNOSED_WORDINGS",
     "F1_ALONE",
     "MARGIN_OF_S",
     "PROMPT_ID",
@@ -69,7 +69,6 @@ __all__ = [
     "choose_trial",
     "chosen_trial",
     "example_orders",
-    "expected_diagnosis_calls",
     "gate",
     "join_study",
     "keep_baseline",

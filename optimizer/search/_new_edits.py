@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import diagnose_predictions, without_suspects
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.proposals import NoVerbatim
     from psopt.search._problem import SearchProblem
-    from psopt.search.growing import TrainDiagnoses
+    from psopt.search._train_diagnoses import TrainDiagnoses
     from psopt.search_spaces import Edit, Prompt
 
 
@@ -28,8 +27,6 @@ def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diag
     proposed = allowed_edits(_propose(problem, prompt, on_train, diagnosis, pool), restriction)
     if problem.no_verbatim is not None:
         proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
-    if not on_train.is_whole:
-        proposed = _of_all_of_train(proposed, len(on_train.samples) / len(problem.evaluator.samples["train"]))
     in_pool = {edit.id for edit in pool}
     return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
 
@@ -40,14 +37,6 @@ def _without_verbatim(problem: SearchProblem, check: NoVerbatim, edits: Sequence
     if problem.proposer is not None:
         problem.proposer.refuse({edit: objections[edit.id] for edit in edits if edit.id in objections})
     return [edit for edit in edits if edit.id not in objections]
-
-
-def _of_all_of_train(edits: Sequence[Edit], share_asked: float) -> list[Edit]:
-    """Edits with gains as shares of all of train: nothing is counted for samples that were not asked about.
-
-    Those that fail are likelier to be among the asked ones, so that a gain as a share of these would be too high.
-    """
-    return [replace(edit, gain=edit.gain * share_asked) for edit in edits]
 
 
 def _propose(

@@ -200,9 +200,11 @@ class Reserve:
         return self._asked[key]
 
     def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
-        """What it takes to say how the chosen prompt fares on what the last diagnosis asked about."""
-        cells = search.diagnoses.last_cells
-        return self._of(prompt, "train") if cells is None else PromptNeed.of(self._evaluator, prompt, "train", cells)
+        """What it takes to say how the chosen prompt fares on what diagnoses ask about."""
+        diagnoses = search.diagnoses
+        if not diagnoses.is_partial:
+            return self._of(prompt, "train")
+        return PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
 
     def _priced(self, asked: PromptNeed) -> Need:
         """What that comes to, by what the server has counted so far, failures among it."""

@@ -10,8 +10,8 @@ from psopt.search._sources import Choice
 if TYPE_CHECKING:
     from psopt.search._fitting import Fitting
     from psopt.search._state import SearchState
+    from psopt.search._train_diagnoses import TrainDiagnoses
     from psopt.search.distributed import Coordinator
-    from psopt.search.growing import TrainDiagnoses
 
 
 class RoundsOfEdits:
@@ -57,8 +57,9 @@ class RoundsOfEdits:
         problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
         self.read_diagnoses(state)  # those of other workers
         new = new_edits(problem, incumbent.prompt, history.pool, self._diagnoses)
-        if self._diagnoses.grows:
-            problem.observer.phase(f"round {number}: {self._diagnoses.size_of(incumbent.id)}")
+        if self._diagnoses.is_partial:
+            self._diagnoses.add(incumbent.id)
+            problem.observer.phase(f"round {number}: {self._diagnoses.sizes[-1]}")
             history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
         history.add_edits(new, self._coordinator.worker)
         problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
@@ -67,10 +68,9 @@ class RoundsOfEdits:
 
     def read_diagnoses(self, state: SearchState) -> None:
         """Take over the diagnoses that the study holds, of whichever worker."""
-        if not self._diagnoses.grows:
-            return
-        for prompt, answers in state.history.diagnosed():
-            self._diagnoses.restore(prompt, answers)
+        if self._diagnoses.is_partial:
+            for prompt, answers in state.history.diagnosed():
+                self._diagnoses.restore(prompt, answers)
 
 
 def _due(state: SearchState) -> int:

@@ -11,6 +11,7 @@ from psopt.search._rounds import RoundsOfEdits
 from psopt.search._shorter_candidates import ShorterVersions
 from psopt.search._sources import FirstCandidates
 from psopt.search._state import SearchState
+from psopt.search._train_diagnoses import TrainDiagnoses
 from psopt.search._trial import CandidateTrials, drop_trial
 from psopt.search.distributed import (
     TOTAL_REACHED,
@@ -19,7 +20,6 @@ from psopt.search.distributed import (
     SharedCoordinator,
     finished_by_others,
 )
-from psopt.search.growing import TrainDiagnoses
 from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
 
@@ -103,11 +103,7 @@ class Search:
         self.history = History(study, problem, self._races)
         self.state = SearchState(problem, self.history, self._races)
         self.diagnoses = TrainDiagnoses(
-            problem.evaluator,
-            problem.task,
-            problem.options.seed,
-            grows=are_run and not problem.task.spec.is_open,
-            most=problem.options.most_diagnosis_calls,
+            problem.evaluator, problem.options.seed, is_partial=are_run and not problem.task.spec.is_open
         )
         self.coordinator: Coordinator = (
             SharedCoordinator(study, worker, lambda: self.history.total, problem.observer.phase)
