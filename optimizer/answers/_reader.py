@@ -141,7 +141,6 @@ def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerRea
         complete JSON object, ``json:result.team`` of one within it. ``xml:TAG``: the last pair of tags.
         ``regex:PATTERN``: the first group of the last match, or all of it. ``last-line``. ``MODULE:NAME``: a function
         from an answer to a label or None.
-    labels : sequence of str
     form : str
         What an answer is: ``label``, or another form of `AnswerSpec.form`.
     """

@@ -53,12 +53,10 @@ def plan_run(
 
     Parameters
     ----------
-    task : Task
     settings : RunSettings
         What is asked beside the sizes, with the user's limits.
     options : PlanOptions
         The effort, and the sizes that are not to be planned.
-    cache_dir : path, optional
     model : Model or dspy.LM, optional
         Goes before the settings' name of one.
     """

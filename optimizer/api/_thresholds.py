@@ -63,7 +63,6 @@ def check_bounds(
         The task's.
     has_labels : bool
         Whether answers are labels, one or several.
-    n_rephrasings : int
     """
     given = given_bounds(bounds)
     if "max_sensitivity" in given and n_rephrasings == 1:

@@ -103,13 +103,7 @@ def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, artifacts
 
 
 class OneBadge:
-    """The dashboard as a WSGI application, with one best trial.
-
-    Parameters
-    ----------
-    dashboard : WSGI application
-    storage : optuna.storages.BaseStorage
-    """
+    """The dashboard as a WSGI application, with one best trial."""
 
     def __init__(self, dashboard: WSGIApplication, storage: optuna.storages.BaseStorage) -> None:
         self._dashboard = dashboard

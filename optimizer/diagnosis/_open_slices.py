@@ -79,7 +79,6 @@ class _Traits:
 
     Attributes
     ----------
-    phrases : tuple of str
     shown : (n_distinct, n_traits) sparse float
         Which of the distinct texts show what.
     distinct : (N,) int

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class CountedEngine:
-    """An engine of DSPy's that asks through one of psopt's.
-
-    Parameters
-    ----------
-    engine : Engine
-    """
+    """An engine of DSPy's that asks through one of psopt's."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

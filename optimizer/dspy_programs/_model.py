@@ -43,17 +43,10 @@ class ProgramModel:
 
     Parameters
     ----------
-    program : dspy.Module
-    outcome : Outcome
-    examples : mapping of text to dspy.Example
-    variants : InstructionVariants
     folder : path
         Where answers are kept once it exists.
-    budget : Budget
-    metric : callable, optional
     teacher : dspy.Module, optional
         Gives the demonstrations, in the program's place.
-    n_threads : int
     assessor : Assessor, optional
         Compares or rates free answers.
     as_asked : callable, optional
@@ -253,13 +246,11 @@ def _apply_prompt(
 
     Parameters
     ----------
-    program : dspy.Module
     prompt : Prompt
         Its definitions and notes are added to the instructions of the step that gives the outcome; its examples become
         demonstrations, of the step that they are for or of all.
     instructions : mapping of step to str
         What each step is told; a step that is left out keeps its own.
-    outcome_step : str
     demonstration : callable
         (step, text) to the demonstration of a text at a step, or None.
     """

@@ -45,13 +45,8 @@ class ProgramRunner:
 
     Parameters
     ----------
-    outcome : Outcome
     examples : mapping of text to dspy.Example
         How a text is put to a program.
-    records : Records
-    budget : Budget
-    metric : callable, optional
-    n_threads : int
     as_asked : callable
         Makes of a step's own language model the one that is asked.
     max_errors : int

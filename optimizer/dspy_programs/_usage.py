@@ -36,7 +36,6 @@ class RunCounter:
 
     Parameters
     ----------
-    budget : Budget
     n_steps : int
         As many calls the first runs are taken to make.
     """

@@ -33,9 +33,6 @@ class Evaluator:
 
     Parameters
     ----------
-    model : Model
-    rephrasings : RephrasingSet
-    samples : dict of split to samples
     from_probabilities : bool
         Ask the model for probabilities, and score these.
     budget : Budget, optional

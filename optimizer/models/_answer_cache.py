@@ -31,10 +31,6 @@ class AnswerCache:
     ----------
     folder : path or None
         Where `answers.db` is, or is made; None keeps answers in memory only.
-
-    Attributes
-    ----------
-    folder : path or None
     """
 
     def __init__(self, folder: Path | None) -> None:

@@ -51,7 +51,6 @@ class CalibratedModel:
 
     Parameters
     ----------
-    model : ProbabilisticModel
     texts : sequence of str
         Unlabelled texts of the task; `PRIOR_TEXTS` of them are taken, spread over all.
     budget : Budget

@@ -62,7 +62,6 @@ def write_rephrasings(
 
     Parameters
     ----------
-    writer : TextWriter
     checks : Checks
         Hold the original, and what a rephrasing must pass.
     n_search, n_heldout : int

@@ -59,7 +59,6 @@ def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) 
     ----------
     original : str
         What is said in other words.
-    wordings : sequence of str
     n_parts : int
         Of how many parts each has to be, where they are of a template.
     """

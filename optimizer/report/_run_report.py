@@ -9,8 +9,7 @@ from psopt.answers import AnswerType, answers_line
 from psopt.diagnosis import suspects_line
 from psopt.evaluation import beside_quality_line, na_lines, objective_gains, objective_values
 from psopt.rephrasings import tame_note
-from psopt.report._class_figures import class_figures
-from psopt.report._confusion_figure import confusion
+from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure

@@ -117,7 +117,6 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
 
     Parameters
     ----------
-    first, second : RunDirectory
     pick : str
         Which prompt of each, as `psopt.runs.pick_entry` has it.
     """

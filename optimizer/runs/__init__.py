@@ -1,7 +1,6 @@
 """Run directories: what a run leaves on disk."""
 
 from psopt.runs._answers_file import read_answers
-from psopt.runs._beside_verdict import beside_verdict_lines
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
@@ -27,12 +26,13 @@ from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._measured import Measured
 from psopt.runs._prompt_files import is_prompt_text, read_source
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, check_fits, inputs_named, with_prompt_options
-from psopt.runs._racing_share import whole_grids
+from psopt.runs._racing_estimate import whole_grids
 from psopt.runs._read_run import read_run
 from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import (
     NOTHING_COMPARED,
     Recommendation,
+    beside_verdict_lines,
     n_looks,
     quality_name,
     recommendation_lines,

@@ -167,8 +167,6 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
 
     Parameters
     ----------
-    prompt : Prompt
-    task : Task
     source : str
         Where the prompt comes from, as messages name it; empty for one that was made in Python.
     """

@@ -20,8 +20,7 @@ from psopt.runs._cost_estimate import (
     FinalTestSize,
     Phase,
 )
-from psopt.runs._racing_estimate import RacingEstimate
-from psopt.runs._racing_share import whole_grids
+from psopt.runs._racing_estimate import RacingEstimate, whole_grids
 from psopt.runs._search_basis import SearchBasis
 from psopt.runs._writing_estimate import drafting_phases, judging_phases, rephrasing_phases
 from psopt.search import DIAGNOSED_WORDINGS

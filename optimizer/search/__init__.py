@@ -11,8 +11,7 @@ from psopt.search._read_study import candidates_in, example_orders, keep_baselin
 from psopt.search._reserve import Reserve, check_limits
 from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
-from psopt.search._study import join_study, open_study
-from psopt.search._study_face import choose_trial, chosen_trial, show_note
+from psopt.search._study import choose_trial, chosen_trial, join_study, open_study, show_note
 from psopt.search._train_diagnoses import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
 from psopt.search.distributed import (
     PROMPT_ID,

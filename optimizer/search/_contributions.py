@@ -55,7 +55,6 @@ def leave_one_out(
 
     Parameters
     ----------
-    chosen : Candidate
     candidates, pool
         What the worth of an edit is estimated from (see `edit_worths`), which costs no calls.
     most : int

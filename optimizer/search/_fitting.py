@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.search._edit_worths import EditWorths, best_within
-from psopt.search._new_edits import obvious_choices
+from psopt.search._rounds import obvious_choices
 from psopt.search_spaces import CALIBRATE, apply_edits
 
 if TYPE_CHECKING:
@@ -26,12 +26,7 @@ UNCALIBRATED = "the original prompt is nearly constant, and so it stays without 
 
 
 class Fitting:
-    """Chooses, of edits that are too many or too long, those that are worth most.
-
-    Parameters
-    ----------
-    state : SearchState
-    """
+    """Chooses, of edits that are too many or too long, those that are worth most."""
 
     def __init__(self, state: SearchState) -> None:
         self._state = state

@@ -78,7 +78,6 @@ class Reserve:
 
     Parameters
     ----------
-    evaluator : Evaluator
     n_left_out : int
         How many edits of the knee are left out at the end, beside each kind of them.
     n_other_wordings : int
@@ -239,7 +238,6 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
 
     Parameters
     ----------
-    evaluator : Evaluator
     prompt : Prompt
         The original prompt.
     has_val : bool

@@ -8,7 +8,7 @@ from psopt.search._fitting import Fitting
 from psopt.search._history import History
 from psopt.search._queue import CandidateQueue, drop_queued
 from psopt.search._rounds import RoundsOfEdits
-from psopt.search._shorter_candidates import ShorterVersions
+from psopt.search._shorten import ShorterVersions
 from psopt.search._sources import FirstCandidates
 from psopt.search._state import SearchState
 from psopt.search._train_diagnoses import TrainDiagnoses
@@ -53,8 +53,6 @@ class Search:
 
     Parameters
     ----------
-    study : StoredStudy
-    problem : SearchProblem
     worker : str
         A name that no other worker of the study has; empty where no other one may join.
     most_own : int, optional

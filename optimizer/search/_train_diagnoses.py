@@ -45,8 +45,6 @@ class TrainDiagnoses:
 
     Parameters
     ----------
-    evaluator : Evaluator
-    seed : int
     is_partial : bool
         Whether each sample is asked about under two wordings only.
     """

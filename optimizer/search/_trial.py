@@ -125,7 +125,6 @@ class CandidateTrials:
 
     Parameters
     ----------
-    study : StoredStudy
     state : SearchState
         Whom candidates race against.
     """

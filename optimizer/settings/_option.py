@@ -91,7 +91,6 @@ class Leaf(NamedTuple):
     ----------
     name, key : str
         What the field is called in its class, and everywhere else.
-    hint : type
     default : object
         `dataclasses.MISSING` where there is none.
     option : Option or None

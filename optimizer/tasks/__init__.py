@@ -28,7 +28,7 @@ from psopt.tasks._label_hints import are_mostly_rare
 from psopt.tasks._load import load_task
 from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import list_datasets
-from psopt.tasks._read_builtin import read_bundled
+from psopt.tasks._read import read_bundled
 from psopt.tasks._read_samples import read_samples
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
 from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,12 +12,13 @@ from psopt.tasks._assemble import assemble, left_out
 from psopt.tasks._builtin import BUILTINS, check_fields, find_builtin
 from psopt.tasks._cells import is_empty
 from psopt.tasks._columns import as_names, find_columns
+from psopt.tasks._download import DownloadError, download
 from psopt.tasks._files import read_rows
 from psopt.tasks._frames import rows_of_frame
 from psopt.tasks._hub_fetch import fetch_tables
 from psopt.tasks._hub_name import HubName, is_hub_name
-from psopt.tasks._read_builtin import read_builtin
-from psopt.tasks._samples import SPLIT_NAMES, make_samples
+from psopt.tasks._origin import Origin, find_local, where_looked
+from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits
 from psopt.tasks._taskfile import TaskFile, read_task_file
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from psopt.tasks._assemble import TaskFields
     from psopt.tasks._columns import ColumnChoice
+    from psopt.tasks._dataset import Builtin, TrainTest
     from psopt.tasks._formats import Record
 
 
@@ -55,7 +58,7 @@ def read_dataset(
         _refuse(name, pinned_column=pinned_column)
         builtin = find_builtin(name)
         check_fields(builtin, as_names(inputs))
-        return read_builtin(builtin, seed=seed, strict=strict_data)
+        return _read_builtin(builtin, seed=seed, strict=strict_data)
     place, described = described_data(name, task_file)
     described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
@@ -182,3 +185,46 @@ def _is_unlabelled(source: str, table: Any, label: str) -> bool:
     if label not in table.features:
         return True
     return all(is_empty(row.values[label]) for row in rows_of_frame(source, table.select_columns([label])) or ())
+
+
+def _read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
+    """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample.
+
+    Raises DataError if local files can't be used, or, if `strict`, none are at hand.
+    """
+    package = _bundled_folder(builtin)
+    described = read_task_file(package / "task.toml")
+    try:
+        origin = find_local(builtin) or Origin(download(builtin), "downloaded")
+        train, test = builtin.read(origin.path)
+    except DownloadError as error:
+        missing = f"{builtin.name.upper()}'s files are not at hand ({where_looked(builtin)}; {error})"
+        fix = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
+        if strict:
+            raise DataError(f"{missing}: {fix}") from error
+        train, test = builtin.read_bundled(package)
+        own = f"using psopt's own sample of {len(train) + len(test)} {described.noun}s in their place"
+        origin = Origin(package, "bundled", f"{missing}; {own}. For the real data: {fix}")
+    placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
+    splits = make_splits(builtin.name, placed, None, seed=seed)
+    return assemble(builtin.name, described, splits, source=origin.source, notes=[origin.note])
+
+
+def read_bundled(name: str) -> TrainTest:
+    """Read (train, test) of the sample that psopt brings along for a built-in data set; nothing is downloaded.
+
+    Raises UnknownNameError if there is no such data set.
+
+    Examples
+    --------
+    >>> train, test = read_bundled("trec")
+    >>> test[0].label
+    'Number'
+    """
+    builtin = find_builtin(name)
+    return builtin.read_bundled(_bundled_folder(builtin))
+
+
+def _bundled_folder(builtin: Builtin) -> Path:
+    """The folder with the sample and its ``task.toml``."""
+    return Path(str(resources.files(builtin.package)))

@@ -2,9 +2,8 @@
 
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
-from psopt.text._looks import looks_like, shown_signs
 from psopt.text._markdown import escaped_markdown, fenced
-from psopt.text._normal_form import answer_words, normal_form
+from psopt.text._normal_form import answer_words, looks_like, normal_form, shown_signs
 from psopt.text._numbers import numbers_in, whole_number
 from psopt.text._one_line import one_line
 from psopt.text._phrases import (

@@ -18,8 +18,13 @@ from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.models import ModelProvider
 from psopt.report import diagnosis_page, write_report
-from psopt.report._class_figures import class_consistency, class_figures, class_sensitivity, consistency_matrices
-from psopt.report._confusion_figure import confusion
+from psopt.report._class_figures import (
+    class_consistency,
+    class_figures,
+    class_sensitivity,
+    confusion,
+    consistency_matrices,
+)
 from psopt.report._contents import read_contents
 from psopt.report._front_figure import front_figure
 from psopt.report._marked import marked

@@ -37,7 +37,6 @@ class AnswerMonitor(Generic[Key]):
         The model's.
     reader : AnswerReader
         Reads the answers.
-    options : LMConfig
     is_trusted : bool
         Whether the model is known to name labels.
     least : int

@@ -60,11 +60,8 @@ class Engine:
 
     Parameters
     ----------
-    client : ChatClient
-    cache : AnswerCache
     budget : Budget
         Shared by all engines of a run.
-    options : LMConfig
 
     Attributes
     ----------

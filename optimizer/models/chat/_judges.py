@@ -43,12 +43,7 @@ Verdict = TypeVar("Verdict", bool, int)
 
 
 class _Judge(Generic[Verdict]):
-    """Asks about each three texts once, with the last two in either order; what an answer says is left to heirs.
-
-    Parameters
-    ----------
-    writer : Writer
-    """
+    """Asks about each three texts once, with the last two in either order; what an answer says is left to heirs."""
 
     system = ""
     asked = ""

@@ -46,7 +46,6 @@ class ChatModel:
 
     Parameters
     ----------
-    engine : Engine
     assessor : Assessor, optional
         Says which free answers are the same, or what they are worth.
 

@@ -69,7 +69,6 @@ class OpenAIClient(ChatClient):
     ----------
     model : str
         The model's name at the server.
-    options : LMConfig
     address : Address, optional
         Where the server is; by default as `openai_address` says.
     kind : str

@@ -37,8 +37,6 @@ class RequestScheduler:
 
     Attributes
     ----------
-    limit : ConcurrencyLimit
-    timeouts : TimeoutPolicy
     progress : callable
         Says how far the work has come, for notices.
     """

@@ -24,7 +24,6 @@ class Worker:
 
     Attributes
     ----------
-    batch : Batch
     is_sending : bool
         Whether a request is under way, and not only waited for a place or the next try.
     """

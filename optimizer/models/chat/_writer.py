@@ -16,12 +16,7 @@ _YES = ("yes", "same", "equivalent")
 
 
 class Writer:
-    """Writes a text for each conversation; what was written once is not paid for again.
-
-    Parameters
-    ----------
-    engine : Engine
-    """
+    """Writes a text for each conversation; what was written once is not paid for again."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

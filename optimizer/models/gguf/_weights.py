@@ -28,7 +28,6 @@ class GGUFWeights:
     ----------
     name : str
         The model's name in psopt, for errors.
-    path : Path
 
     Attributes
     ----------
@@ -36,7 +35,6 @@ class GGUFWeights:
         llama.cpp's handle.
     longest : int
         How many tokens the model was trained to read.
-    n_vocabulary : int
     """
 
     def __init__(self, name: str, path: Path) -> None:

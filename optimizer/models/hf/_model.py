@@ -98,7 +98,6 @@ class _Scorer:
 
     Parameters
     ----------
-    source : Source
     device, dtype
         Where the network computes, and how precisely.
     batch_tokens : int

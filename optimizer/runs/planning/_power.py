@@ -49,7 +49,6 @@ def smallest_difference(
 
     Parameters
     ----------
-    spread : DifferenceSpread
     n_samples, n_wordings : int
         N and Q of the test.
     level, power : float

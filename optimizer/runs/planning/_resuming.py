@@ -29,7 +29,6 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: Pl
         The content of run.json.
     settings : RunSettings
         As they are asked for now.
-    options : PlanOptions
     """
     before = RunSettings.from_dict(manifest["settings"])
     if options.effort is not None and options.effort != before.effort:

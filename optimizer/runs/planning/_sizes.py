@@ -98,7 +98,6 @@ def path(asked: AskedSizes, available: Mapping[str, int]) -> tuple[Sizes, ...]:
 
     Parameters
     ----------
-    asked : AskedSizes
     available : mapping of size to number
         The most that there are: samples of a split, wordings of a file.
     """

@@ -61,9 +61,6 @@ class StoredStudy(optuna.Study):
     ----------
     name : str
         Of a study that exists.
-    storage : optuna.storages.BaseStorage
-    sampler : optuna.samplers.BaseSampler
-    policy : RetryPolicy
     """
 
     def __init__(

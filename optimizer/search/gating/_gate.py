@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
 from psopt.evaluation import answer_shares, answered_phrase
-from psopt.search.gating._holm import holm
-from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee
+from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee, holm
 from psopt.settings import GATE_MARGIN, GateMode
 
 if TYPE_CHECKING:
@@ -92,14 +91,12 @@ def gate(
 
     Parameters
     ----------
-    baseline : Predictions
     nominees : mapping of id to Predictions
         In the order in which they are preferred; chosen without a look at these samples.
     mode : {"sure", "likely", "off"}
         ``off`` hands back the first nominee as it is.
     margin : float
         By how much F1 may be lower.
-    alpha : float
     pinned : collection of str
         Ids of samples that a nominee must answer rightly wherever the baseline does.
     on_val : mapping of id to MeasuredGain, optional

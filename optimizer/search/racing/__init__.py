@@ -2,9 +2,8 @@
 
 from psopt.search.racing._candidate_races import CandidateRaces
 from psopt.search.racing._mode import check_wordings, races
-from psopt.search.racing._race import Race, RaceResult, is_audited
+from psopt.search.racing._race import PairedRule, Race, RaceResult, is_audited
 from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_line
-from psopt.search.racing._rules import PairedRule
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung, Schedule
 from psopt.search.racing._stopped_candidate import (

@@ -47,7 +47,6 @@ class Schedule:
         The samples' classes.
     n_wordings : int
         Q, at least 2.
-    seed : int
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:
