@@ -9,7 +9,7 @@ from psopt.search._sources import Choice
 from psopt.search_spaces import allowed_edits, first_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
@@ -118,17 +118,3 @@ def _propose(
     rephrasings = problem.evaluator.rephrasings.search
     by_model = problem.proposer.propose(problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule])
     return sorted([*by_rule, *by_model], key=lambda edit: (-edit.gain, edit.id))
-
-
-def obvious_choices(
-    new: Sequence[Edit], labels: Iterable[str], *, with_examples_alone: bool = False
-) -> list[list[Edit]]:
-    """Return what is tried first of a round's edits: all of them, plain families of them, and the best few."""
-    notes = [edit for edit in new if edit.kind == "note"]
-    definitions = [edit for edit in new if edit.kind == "definition"]
-    of_whole_labels = [edit for edit in definitions if edit.provenance.topic in set(labels)]
-    gaining = [edit for edit in new if edit.gain > 0]
-    better_half = gaining[: (len(gaining) + 1) // 2]
-    examples = [edit for edit in new if edit.kind == "example"]
-    alone = [examples] if with_examples_alone and examples else []
-    return [list(new), *alone, notes + definitions, notes + of_whole_labels, notes, better_half]
