@@ -8,7 +8,7 @@ from psopt.search._fitting import Fitting
 from psopt.search._history import History
 from psopt.search._queue import CandidateQueue, drop_queued
 from psopt.search._rounds import RoundsOfEdits
-from psopt.search._shorten import ShorterVersions
+from psopt.search._shorter_candidates import ShorterVersions
 from psopt.search._sources import FirstCandidates
 from psopt.search._state import SearchState
 from psopt.search._train_diagnoses import TrainDiagnoses

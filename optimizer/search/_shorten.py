@@ -9,26 +9,19 @@ The one-standard-error rule is that of Breiman et al. (1984), here on paired dif
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.evaluation import compare_paired, objective_gains, objective_values
-from psopt.proposals import merged_notes, replace_merged
 from psopt.search._edit_worths import held_in
-from psopt.search._sources import Choice
-from psopt.search.racing import StoppedCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Predictions
     from psopt.search._front import Candidate, Ranked
-    from psopt.search._problem import SearchProblem
-    from psopt.search._state import SearchState
     from psopt.search_spaces import Edit
-
 
 # Of the edits that are dropped together: half first, fewer where that loses. Chosen, not measured: each costs a trial,
 # and only a fifth of them is there for shortening.
@@ -44,6 +37,7 @@ def shortest(
 
     Parameters
     ----------
+    candidates : sequence of Candidate
     knee : Candidate
         Stands for itself where no shorter one does.
     on_val : callable
@@ -93,55 +87,3 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
     differences = compare_paired(on_val(knee), on_val(candidate), seed)
     # no standard error is known from one sample: then any loss counts
     return all(loss <= (differences[name].standard_error or 0.0) for name, loss in losses.items())
-
-
-class ShorterVersions:
-    """Shorter versions of the best prompt, one after the other, in the last trials."""
-
-    replaces_queue = True
-
-    def next(self, state: SearchState) -> list[Choice]:
-        """Return the best one that was not tried, where the last trials have begun."""
-        if not state.history.candidates or not state.is_shortening:
-            return []
-        base = _base(state)
-        choices = [_merged(state, base), *next_shorter(base, state.history.evaluated, state.pool)]
-        known = {candidate.id for candidate in state.history.evaluated}
-        untried = (edits for edits in choices if state.history.prompt_of(edits, base.order).id not in known)
-        return [Choice.like(base, edits, state.problem) for edits in itertools.islice(untried, 1)]
-
-
-def _base(state: SearchState) -> Candidate | StoppedCandidate:
-    """What is made shorter: the shortest that is as good as the best.
-
-    Both have been asked about all samples: on a part of them much is as good.
-    """
-    while True:
-        best = state.best
-        pair = (best, state.short_of(best, state.standing))
-        narrow = next((prompt for prompt in pair if state.races.is_narrow(prompt)), None)
-        if not isinstance(narrow, StoppedCandidate):
-            return pair[1]
-        state.history.promote(state.races.further(narrow))
-
-
-def _merged(state: SearchState, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
-    """A candidate's edits merged by label: what rules wrote by rule, notes of a model's by that."""
-    problem = state.problem
-    if len(state.history.rounds) < problem.options.rounds:
-        return candidate.edits  # what is merged comes after all rounds
-    merged = _merged_by_rule(problem, candidate.edits)
-    if problem.proposer is None:
-        return merged
-    return replace_merged(merged, _allowed(problem, problem.proposer.merge(problem.task, merged)))
-
-
-def _merged_by_rule(problem: SearchProblem, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """Edits with the notes of each label in one, as far as rules have written them."""
-    task = problem.task
-    return replace_merged(edits, _allowed(problem, merged_notes(edits, task.labels, task.noun)))
-
-
-def _allowed(problem: SearchProblem, merged: list[Edit]) -> list[Edit]:
-    """Merged edits that hold no text of samples, where that is asked for."""
-    return merged if problem.no_verbatim is None else problem.no_verbatim.allowed(merged)
