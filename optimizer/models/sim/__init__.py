@@ -24,4 +24,4 @@ it concerns.
 from psopt.models.sim._model import SimulatedModel
 from psopt.models.sim._options import SimOptions
 
-__all__ = ["ExpectedScores", "SimOptions", "SimulatedModel"]
+__all__ = ["SimOptions", "SimulatedModel"]

@@ -3,4 +3,4 @@
 from psopt.proposals.llm._draft_checks import DraftChecks
 from psopt.proposals.llm._proposer import MOST_SLICES, LLMProposer
 
-__all__ = ["MOST_SLICES", "DraftChecks", "LLMProposer", "RefusedDraft"]
+__all__ = ["MOST_SLICES", "DraftChecks", "LLMProposer"]
