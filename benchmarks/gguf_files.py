@@ -32,8 +32,8 @@ import numpy as np
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
+from psopt.models.gguf._model import _n_processors
 from psopt.models.gguf._reader import Reader
-from psopt.models.gguf._scorer import _n_processors
 from psopt.models.scoring import common_length
 from psopt.search_spaces import render, seed_prompt
 from psopt.tasks import load_task

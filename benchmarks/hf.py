@@ -20,9 +20,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.models.hf._attention import describe_attention
 from psopt.models.hf._full_reading import score_in_full
-from psopt.models.hf._network import Network
+from psopt.models.hf._network import Network, describe_attention
 from psopt.models.hf._shared_prefix import score_behind_prefix
 from psopt.models.hf._token_limit import TokenLimit
 from psopt.models.scoring import LabelTree, label_tree

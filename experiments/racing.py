@@ -65,7 +65,7 @@ def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
     problem = SearchProblem(field.task, seed_prompt(field.task), field.evaluator(), options)
     search = Search.resume(study, problem, funds=_Funds(EFFORT_CALLS[arm.effort]) if arm.effort else None)
     if arm.has_whole_diagnoses:
-        search.diagnoses.grows = False
+        search.diagnoses.is_partial = False
     search.run()
     return search
 

@@ -37,26 +37,16 @@ NEGLIGIBLE = 1e-24  # of a variance: rounding of equal scores
 
 @dataclass(frozen=True)
 class Scatter:
-    """How sure k scores are.
+    """How sure k scores are."""
 
-    Attributes
-    ----------
-    estimates, variances : (k,) float64
-        Infinite variance: nothing is known, as from one sample.
-    df, plain_df : (k,) float64
-        Degrees of freedom; plain ones have N - 1 for the samples, however few carry the variance.
-    is_thin : (k,) bool
-        Whether so few samples carry the variance that what was not seen decides.
-    n_samples : (k,) float64
-        How many samples count.
-    """
-
+    # Infinite variance: nothing is known, as from one sample
     estimates: NDArray[np.float64]
     variances: NDArray[np.float64]
+    # Degrees of freedom; plain ones have N - 1 for the samples, however few carry the variance
     df: NDArray[np.float64]
     plain_df: NDArray[np.float64]
-    is_thin: NDArray[np.bool_]
-    n_samples: NDArray[np.float64]
+    is_thin: NDArray[np.bool_]  # whether so few samples carry the variance that what was not seen decides
+    n_samples: NDArray[np.float64]  # how many samples count
 
 
 def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: ArrayLike | None = None) -> Scatter:

@@ -35,7 +35,7 @@ from psopt.search_spaces._shown import (
     shown_messages,
     without_additions,
 )
-from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
+from psopt.search_spaces._strategies import STRATEGIES, seed_prompt
 from psopt.search_spaces._titles import with_titles
 from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages
@@ -66,7 +66,6 @@ __all__ = [
     "SearchRestriction",
     "ShownLine",
     "ShownMessage",
-    "Strategy",
     "View",
     "additions_of",
     "allowed_edits",

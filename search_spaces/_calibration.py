@@ -23,27 +23,16 @@ class Calibration:
 
     What is subtracted, the label prior, hangs on the model and on the wording. It is measured where a prompt is
     evaluated; a prompt that is handed over brings that of its own wording.
-
-    Attributes
-    ----------
-    prior : tuple of float
-        The mean log-probability of each label, in the prompt's order of labels, in nats; empty where it is still to be
-        measured.
-    n_texts : int
-        On how many texts it was measured.
-    model : str
-        For which model.
-    prompt : str
-        For which prompt, by its id: wording, edits and labels.
-    label_map : tuple of tuple of float
-        From what is left of the log-probabilities to the labels' scores, learnt from labelled train texts: a row for
-        each label, and one that is added to all; empty where no labels were used.
     """
 
+    # The mean log-probability of each label, in the prompt's order of labels, in nats; empty where it is still to be
+    # measured
     prior: tuple[float, ...] = ()
-    n_texts: int = 0
-    model: str = ""
-    prompt: str = ""
+    n_texts: int = 0  # on how many texts it was measured
+    model: str = ""  # for which model
+    prompt: str = ""  # for which prompt, by its id: wording, edits and labels
+    # From what is left of the log-probabilities to the labels' scores, learnt from labelled train texts: a row for each
+    # label, and one that is added to all; empty where no labels were used
     label_map: tuple[tuple[float, ...], ...] = ()
 
     def without_prior(self) -> Calibration:
@@ -65,10 +54,7 @@ class Calibration:
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:
         """Read `to_dict`'s data.
 
-        Raises
-        ------
-        InputError
-            If the method is another, or a label's prior is missing or no number.
+        Raises InputError if the method is another, or a label's prior is missing or no number.
         """
         if data.get("method") not in (BATCH, SUPERVISED):
             raise InputError(f"a prompt's calibration is {BATCH!r} or {SUPERVISED!r}, not {data.get('method')!r}")

@@ -22,34 +22,18 @@ CASINGS = ("as is", "upper", "lower")
 
 @dataclass(frozen=True, slots=True)
 class PromptFormat:
-    """How a prompt is laid out and in which order it lists things; the default is psopt's own.
+    """How a prompt is laid out and in which order it lists things; the default is psopt's own."""
 
-    Attributes
-    ----------
-    family : str
-        The kind of variation that a rephrasing is, by which sensitivity is told apart: ``paraphrase`` and ``wording``
-        change the description, by an author and by rule; ``format`` the layout; ``label-order`` and ``example-order``
-        what they say.
-    separator : str
-        Between a name and what it names.
-    listing : str
-        Between labels.
-    bullet : str
-        Before each definition and note; ``1. `` counts.
-    casing : str
-        ``as is``, ``upper`` or ``lower``, for headings and names, never for the user's own words.
-    blank_lines : int
-        Between parts.
-    label_order, example_order : int
-        Seeds of the order; 0 is the given one.
-    """
-
+    # The kind of variation that a rephrasing is, by which sensitivity is told apart: ``paraphrase`` and ``wording``
+    # change the description, by an author and by rule; ``format`` the layout; ``label-order`` and ``example-order``
+    # what they say
     family: Family = "paraphrase"
-    separator: str = ": "
-    listing: str = ", "
-    bullet: str = "- "
-    casing: str = "as is"
-    blank_lines: int = 1
+    separator: str = ": "  # between a name and what it names
+    listing: str = ", "  # between labels
+    bullet: str = "- "  # Before each definition and note; ``1. `` counts.
+    casing: str = "as is"  # ``as is``, ``upper`` or ``lower``, for headings and names, never for the user's own words
+    blank_lines: int = 1  # between parts
+    # Seeds of the order; 0 is the given one
     label_order: int = 0
     example_order: int = 0
 
@@ -77,10 +61,7 @@ class PromptFormat:
     def from_dict(cls, data: Mapping[str, Any]) -> PromptFormat:
         """Build a format from `to_dict`'s data.
 
-        Raises
-        ------
-        InputError
-            If a part or the family is unknown.
+        Raises InputError if a part or the family is unknown.
         """
         unknown = set(data) - {part.name for part in fields(cls)}
         if unknown:

@@ -53,10 +53,7 @@ def render_fixed(prompt: PromptParts) -> str:
 def filled_template(prompt: PromptParts) -> Template:
     """Return a prompt's template with what the prompt adds to it, its fields open.
 
-    Raises
-    ------
-    ValueError
-        If the prompt has psopt's own form.
+    Raises ValueError if the prompt has psopt's own form.
     """
     if prompt.template is None:
         raise ValueError("a prompt of psopt's own form has no template")

@@ -12,10 +12,9 @@ from psopt.answers._book import (
     texts_to_bytes,
     unpacked,
 )
-from psopt.answers._free_texts import BAND, FreeTexts, embed_with
+from psopt.answers._free_texts import BAND, embed_with
 from psopt.answers._grouping import classes_by_pairs
-from psopt.answers._label_names import LabelNames, joined_key
-from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_LABEL_CURES, SEVERAL, UNKNOWN, NoLabel, shown
+from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, NoLabel, shown
 from psopt.answers._open_answers import WHOLLY, OpenAnswers
 from psopt.answers._open_grid import distinct_answers, numbered, places_of, similarities_of, worths_of
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for
@@ -31,16 +30,11 @@ __all__ = [
     "EMPTY",
     "F1",
     "FIRST_CODE",
-    "MENTION",
     "NO_LABEL_CURES",
     "ONE_LABEL",
-    "SEVERAL",
-    "UNKNOWN",
     "WHOLLY",
     "AnswerReader",
     "AnswerType",
-    "FreeTexts",
-    "LabelNames",
     "LabelSets",
     "NoLabel",
     "OpenAnswers",
@@ -50,7 +44,6 @@ __all__ = [
     "code_of",
     "distinct_answers",
     "embed_with",
-    "joined_key",
     "learn",
     "numbered",
     "packed",

@@ -34,17 +34,10 @@ class AnswerType:
     One label: answers are alike if they are equal, and right or wrong. Ordered labels: two are alike as far as they are
     near, ``1 - distance / range``, and an answer is worth that much beside the truth. Open answers (several labels,
     numbers, texts) are compared as their kind says: see `open`. N/A is like no other answer, and worth nothing.
-
-    Attributes
-    ----------
-    positions : tuple of float
-        Where each label stands on the scale, rising; empty where labels have no order.
-    spec : AnswerSpec
-        What answers are.
     """
 
-    positions: tuple[float, ...] = ()
-    spec: AnswerSpec = _ONE_LABEL
+    positions: tuple[float, ...] = ()  # where each label stands on the scale, rising; empty where labels have no order
+    spec: AnswerSpec = _ONE_LABEL  # what answers are
 
     @classmethod
     def of(cls, task: Task) -> AnswerType:

@@ -63,12 +63,7 @@ class XMLTag:
 
 
 class Pattern:
-    """Takes the last match of a regular expression: its first group that took part, or all of it if it has none.
-
-    Parameters
-    ----------
-    pattern : str
-    """
+    """Takes the last match of a regular expression: its first group that took part, or all of it if it has none."""
 
     def __init__(self, pattern: str) -> None:
         try:

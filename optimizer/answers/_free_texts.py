@@ -33,20 +33,13 @@ def embed_with(embed: Embed) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FreeTexts(OpenAnswers):
-    """Free answers.
+    """Free answers."""
 
-    Attributes
-    ----------
-    equivalence : Instrument
-        What says which are the same. By an embedding: from a cosine on. Answers that are linked by others that are the
-        same are one class: so what is the same is no matter of order. What else says so is asked elsewhere
-        (`psopt.models.Assessor`), and kept beside the answers.
-    rating : Instrument
-        What they are worth; by an embedding the cosine with the nearest reference.
-    """
-
+    # What says which are the same. By an embedding: from a cosine on. Answers that are linked by others that are the
+    # same are one class: so what is the same is no matter of order. What else says so is asked elsewhere
+    # (`psopt.models.Assessor`), and kept beside the answers.
     equivalence: Instrument = _BY_EMBEDDING
-    rating: Instrument = _BY_REFERENCE
+    rating: Instrument = _BY_REFERENCE  # what they are worth; by an embedding the cosine with the nearest reference
 
     @property
     def quality_name(self) -> str:
@@ -82,10 +75,7 @@ class FreeTexts(OpenAnswers):
     def classes(self, answers: Sequence[str]) -> list[int]:
         """Return which answers are the same, or linked by such that are.
 
-        Raises
-        ------
-        ValueError
-            If something else than an embedding says so.
+        Raises ValueError if something else than an embedding says so.
         """
         from scipy.sparse.csgraph import connected_components
 

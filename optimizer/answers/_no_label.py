@@ -40,25 +40,16 @@ _LONGEST = 80  # characters of an answer that are shown
 
 @dataclass(frozen=True, slots=True)
 class NoLabel:
-    """An answer that names no label.
+    """An answer that names no label."""
 
-    Attributes
-    ----------
-    sample, rephrasing : int
-        Its place in an (N, Q) array of predictions.
-    kind : str
-        ``unknown label``, ``several labels``, ``mention`` (a sentence names one without asserting it), ``empty``,
-        ``cut off``, ``refused``, ``content filter``,
-        ``context length`` or ``invalid JSON``; of prompts whose answers are not read as bare labels also ``no JSON``,
-        ``no field``, ``no tag`` or ``no match``.
-    said : str
-        What was answered, or how the server refused, shortened and on one line.
-    """
-
+    # Its place in an (N, Q) array of predictions
     sample: int
     rephrasing: int
+    # ``unknown label``, ``several labels``, ``mention`` (a sentence names one without asserting it), ``empty``, ``cut
+    # off``, ``refused``, ``content filter``, ``context length`` or ``invalid JSON``; of prompts whose answers are not
+    # read as bare labels also ``no JSON``, ``no field``, ``no tag`` or ``no match``
     kind: str
-    said: str
+    said: str  # what was answered, or how the server refused, shortened and on one line
 
 
 def shown(text: str | None) -> str:

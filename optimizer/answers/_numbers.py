@@ -20,16 +20,9 @@ _LONGEST = 100_000  # characters: what stands after them is not looked at
 
 @dataclass(frozen=True, slots=True)
 class Numbers(OpenAnswers):
-    """Numbers that are the same within a tolerance.
+    """Numbers that are the same within a tolerance."""
 
-    Attributes
-    ----------
-    tolerance : float
-        By how much two may differ: absolutely, or as a share of the larger (``is_share``).
-    is_share : bool
-    """
-
-    tolerance: float = 0.0
+    tolerance: float = 0.0  # by how much two may differ: absolutely, or as a share of the larger (``is_share``)
     is_share: bool = False
 
     @property

@@ -5,24 +5,24 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.answers._book import code_of
 from psopt.answers._extract import Extract, Pattern, XMLTag, last_line
 from psopt.answers._free_texts import read_free
-from psopt.answers._function import OwnFunction
 from psopt.answers._json_answer import JSONField
-from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, REFUSED, SEVERAL, UNKNOWN
+from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_MATCH, REFUSED, SEVERAL, UNKNOWN
 from psopt.answers._numbers import read_number
 from psopt.answers._reading import is_finished_label, json_part, n_named, read_answer, whole_label
 from psopt.answers._sets import read_set
 from psopt.answers._texts import read_json, read_text
 from psopt.answers._thoughts import has_thoughts, spoken_part
-from psopt.errors import InputError, nearest
+from psopt.errors import InputError, import_own, nearest
 from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
 
 LABEL = "label"
 LAST_LINE = "last-line"
@@ -46,20 +46,11 @@ _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 @dataclass(frozen=True, slots=True)
 class AnswerReader:
-    """Reads answers to one prompt.
+    """Reads answers to one prompt."""
 
-    Attributes
-    ----------
-    spec : str
-        One of the `ANSWER_FORMS`.
-    labels : tuple of str
-    form : str
-        What an answer is: ``label``, ``labels``, ``number``, ``text``, ``json`` (`AnswerSpec.form`).
-    """
-
-    spec: str
+    spec: str  # one of the `ANSWER_FORMS`
     labels: tuple[str, ...]
-    form: str
+    form: str  # what an answer is: ``label``, ``labels``, ``number``, ``text``, ``json`` (`AnswerSpec.form`)
     _extract: Callable[[str], Extract] = field(repr=False, compare=False)
 
     def read(self, answer: str | None, *, is_cut: bool = False) -> int:
@@ -70,10 +61,7 @@ class AnswerReader:
         an answer. An answer that was cut off (`is_cut`) counts where its form is closed, or where it is a label that no
         other begins with.
 
-        Raises
-        ------
-        InputError
-            If a function of the user's fails.
+        Raises InputError if a function of the user's fails.
 
         Examples
         --------
@@ -144,6 +132,8 @@ class AnswerReader:
 def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerReader:
     """Return what reads the answers to a prompt, made once for a specification and labels.
 
+    Raises InputError if the specification is none of these, the pattern none, or there is no such function.
+
     Parameters
     ----------
     spec : str
@@ -151,14 +141,8 @@ def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerRea
         complete JSON object, ``json:result.team`` of one within it. ``xml:TAG``: the last pair of tags.
         ``regex:PATTERN``: the first group of the last match, or all of it. ``last-line``. ``MODULE:NAME``: a function
         from an answer to a label or None.
-    labels : sequence of str
     form : str
         What an answer is: ``label``, or another form of `AnswerSpec.form`.
-
-    Raises
-    ------
-    InputError
-        If the specification is none of these, the pattern none, or there is no such function.
     """
     return _made(spec, tuple(labels), form)
 
@@ -166,10 +150,7 @@ def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerRea
 def check_spec(spec: str) -> None:
     """Make sure that `reader_for` takes a specification.
 
-    Raises
-    ------
-    InputError
-        If it does not, in one line.
+    Raises InputError if it does not, in one line.
     """
     _extractor(spec)
 
@@ -190,7 +171,7 @@ def _extractor(spec: str) -> Callable[[str], Extract]:
             raise InputError(f"--answer {spec} says not where the label stands: give {_form_named(form)}")
         return _EXTRACTORS[form](argument)
     if colon and _FUNCTION.fullmatch(spec):
-        return OwnFunction(spec)
+        return _OwnFunction(spec)
     hint = nearest(form, [LABEL, LAST_LINE, *_EXTRACTORS])
     raise InputError(f"--answer {spec!r} is none of {', '.join(ANSWER_FORMS)}{hint}")
 
@@ -203,3 +184,40 @@ def _or_refused(kind: str, answer: str) -> str:
 
 def _form_named(name: str) -> str:
     return next(form for form in ANSWER_FORMS if form.startswith(f"{name}:"))
+
+
+class _OwnFunction:
+    """Takes what a function says that an answer names: a label, or None.
+
+    Parameters
+    ----------
+    spec : str
+        ``MODULE:NAME``; modules in the working directory count.
+    """
+
+    def __init__(self, spec: str) -> None:
+        self._spec = spec
+        self._function = _imported(spec)
+
+    def __call__(self, text: str) -> Extract:
+        """Return the label that the function names."""
+        try:
+            label = self._function(text)
+        except Exception as error:  # whatever the user's function does
+            raise InputError(f"--answer {self._spec} failed on an answer: {_in_a_line(error)}") from error
+        if label is None:
+            return Extract(None, NO_MATCH)
+        if not isinstance(label, str):
+            raise InputError(f"--answer {self._spec} returned {label!r}: a label or None is wanted")
+        return Extract(label)
+
+
+def _imported(spec: str) -> Callable[[str], Any]:
+    function = import_own(spec, "--answer")
+    if not callable(function):
+        raise InputError(f"--answer {spec} is no function of an answer, but a {type(function).__name__}")
+    return function  # type: ignore[no-any-return]
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -29,15 +29,9 @@ _EDGES = " \t\r\n.\"'`*_-•[](){}"
 
 @dataclass(frozen=True, slots=True)
 class LabelSets(OpenAnswers):
-    """Several labels a sample, or none.
+    """Several labels a sample, or none."""
 
-    Attributes
-    ----------
-    is_exact : bool
-        Whether two sets are the same or not, and not alike as far as they share labels.
-    """
-
-    is_exact: bool = False
+    is_exact: bool = False  # whether two sets are the same or not, and not alike as far as they share labels
 
     @property
     def quality_name(self) -> str:

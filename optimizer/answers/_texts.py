@@ -22,15 +22,10 @@ _QUOTES = "\"'`“”„«»"
 
 @dataclass(frozen=True, slots=True)
 class Texts(OpenAnswers):
-    """Short texts.
+    """Short texts."""
 
-    Attributes
-    ----------
-    by : str
-        Empty: the same if equal but for case, articles and punctuation. ``token-f1``: alike as far as they share
-        words. ``json``: the same if equal as JSON, whatever the order of members.
-    """
-
+    # Empty: the same if equal but for case, articles and punctuation. ``token-f1``: alike as far as they share words.
+    # ``json``: the same if equal as JSON, whatever the order of members.
     by: str = ""
 
     @property

@@ -9,9 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from psopt.api._check import CheckResult, check
-    from psopt.api._classify import Classified, classify
-    from psopt.api._classify_input import input_columns, prompt_to_classify_with
+    from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
+    from psopt.api._classify import Classified, classify, input_columns, prompt_to_classify_with
     from psopt.api._compare import ComparisonResult, compare
     from psopt.api._diagnose import diagnose
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from psopt.api._measure import measure
     from psopt.api._optimize import optimize
     from psopt.api._other_wordings import check_other_wordings
-    from psopt.api._pinned import further_pinned, pinned_samples
     from psopt.api._planning import plan_run
     from psopt.api._rephrase import rephrase
     from psopt.api._resume import resume, settings_to_resume
@@ -52,16 +50,16 @@ _HOMES = {
     "estimate_measuring": "_estimate",
     "estimate_rephrasing": "_estimate",
     "estimate_run": "_estimate",
-    "further_pinned": "_pinned",
-    "input_columns": "_classify_input",
+    "further_pinned": "_check",
+    "input_columns": "_classify",
     "export": "_export",
     "load_run": "_load_run",
     "measure": "_measure",
     "optimize": "_optimize",
     "rephrase": "_rephrase",
-    "pinned_samples": "_pinned",
+    "pinned_samples": "_check",
     "plan_run": "_planning",
-    "prompt_to_classify_with": "_classify_input",
+    "prompt_to_classify_with": "_classify",
     "resume": "_resume",
     "run": "_run",
     "search_in": "_searching",

@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.api._measure import chosen_samples, models_of, predict
-from psopt.api._pinned import not_among, pinned_samples
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.api._thresholds import check_bounds, each_threshold, pinned_threshold, thresholds
+from psopt.errors import InputError, nearest
 from psopt.evaluation import score
 from psopt.settings import BoundOptions, MeasureOptions, built, check_keywords
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from psopt.api._prompts import AnyPrompt
     from psopt.api._threshold import Threshold
     from psopt.api._thresholds import End
     from psopt.evaluation import Scores
     from psopt.models import OnProgress
     from psopt.runs import PromptOptions
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def check(
     )
     asked = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     measured = chosen_samples(task, options)
-    further = not_among(to_keep, measured)
+    further = _not_among(to_keep, measured)
     with reading(on_progress, progress) as on_reading:
         answered = predict(task, asked, model, options, models_of(options), on_reading, further=further)
     predictions = answered.of_samples(np.arange(len(measured))) if further else answered
@@ -97,3 +99,28 @@ def check(
         kept = {sample.id for sample in to_keep}
         held.append(pinned_threshold(answered.of_samples(np.array([of.id in kept for of in answered.samples]))))
     return CheckResult(scores, tuple(held), predictions.diversity)
+
+
+def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...]:
+    """The samples that the data pin, and those whose ids are named.
+
+    Raises InputError if no sample has such an id.
+    """
+    samples = (*task.train, *task.val, *task.test)
+    ids = {sample.id for sample in samples}
+    for name in named:
+        if name not in ids:
+            hint = nearest(name, ids) or f": their ids are such as {', '.join(sorted(ids)[:3])}"
+            raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} samples{hint}")
+    return tuple(sample for sample in samples if sample.pinned or sample.id in named)
+
+
+def _not_among(pinned: Sequence[Sample], measured: Sequence[Sample]) -> tuple[Sample, ...]:
+    """The pinned samples that have to be asked about beside those that are measured anyhow."""
+    ids = {sample.id for sample in measured}
+    return tuple(sample for sample in pinned if sample.id not in ids)
+
+
+def further_pinned(task: Task, options: MeasureOptions, named: Collection[str] = ()) -> tuple[Sample, ...]:
+    """The pinned samples that a check asks about beside those that it measures on."""
+    return _not_among(pinned_samples(task, named), chosen_samples(task, options))

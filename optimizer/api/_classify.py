@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import AnswerType
-from psopt.api._classify_input import bare_task, input_columns, prompt_to_classify_with
 from psopt.api._progress import reading
-from psopt.errors import InputError
+from psopt.errors import DataError, InputError
 from psopt.evaluation import NA, Predictions, assessed, no_labels
 from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, has_probabilities
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import PromptOptions, PromptSource, read_source
+from psopt.runs import PromptOptions, PromptSource, TaskPrompt, read_source
 from psopt.search_spaces import Prompt
-from psopt.tasks import LABEL, Sample, texts_of_records
+from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models import Model, OnProgress
-    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ def classify(
     asked = prompt_to_classify_with(source, labels, rows).prompt
     if model is None:
         model, lm = _as_measured(source, lm)
-    task = source.task or bare_task(asked.labels, rows, asked)
+    task = source.task or _bare_task(asked.labels, rows, asked)
     answering = ModelProvider(cache_dir, lm).answering(model, task)
     prompts = _rephrased(source, asked, task, rephrasings, seed) if vote else [asked]
     if asks_in_chat(answering):
@@ -179,3 +177,63 @@ def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: i
     if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.search) < n:
         rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
     return [prompt.described_as(text, form) for text, form in rephrasings.variants("search")[:n]]
+
+
+def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:
+    """The columns that rows are shown by: those that are named, else those of the prompt's run, else the prompt's.
+
+    `columns` are those of the rows, as far as they are known: names that a prompt quotes count only among them.
+    """
+    columns_of_prompt = _columns(source, inputs, columns)
+    is_own_form = source.prompt is not None and source.prompt.template is None
+    return replace(columns_of_prompt, texts_alone=is_own_form)
+
+
+def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequence[str]) -> InputColumns:
+    if inputs:
+        return InputColumns((inputs,) if isinstance(inputs, str) else tuple(inputs))
+    data = source.settings.data if source.settings else None
+    if data and data.inputs:
+        return InputColumns(data.inputs)
+    named = source.fields_named(columns)
+    if named:
+        return InputColumns(candidates=named, text_column=data.text_column if data else None)
+    task = source.task
+    if task is None or task.info.source in {"file", "hub", "memory"}:
+        return InputColumns(_inputs_of(task))
+    return InputColumns.of_builtin(task.name)
+
+
+def _inputs_of(task: Task | None) -> tuple[str, ...]:
+    """The inputs of a task's samples; none where they are plain texts."""
+    text = task.val[0].text if task and task.val else ""
+    return text.inputs if isinstance(text, Row) else ()
+
+
+def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
+    """Return the prompt with its own labels, or with those that are given for a text or messages that know none.
+
+    Raises InputError if nothing says the labels, or the prompt can't be read. Raises DataError if a row lacks a field
+    that the prompt names.
+    """
+    knows_labels = source.prompt is not None or not labels
+    read = TaskPrompt(source.with_labels()) if knows_labels else source.read_for(_bare_task(labels, texts))
+    named = read.prompt.template.fields if read.prompt.template else ()
+    for number, text in enumerate(texts, start=1):
+        fields = fields_of(text)
+        missing = [name for name in named if name not in fields]
+        if missing:
+            raise DataError(
+                f"row {number} has no column {missing[0]!r}, which the prompt names; its columns: {', '.join(fields)}"
+            )
+    return read
+
+
+def _bare_task(labels: Sequence[str], texts: Sequence[str], prompt: Prompt | None = None) -> Task:
+    """A task that holds nothing but the texts to classify, unlabelled."""
+    samples = tuple(Sample(str(index), text, None) for index, text in enumerate(texts))
+    info = DatasetInfo("texts", "memory", "")
+    description = prompt.description if prompt else ""
+    noun = prompt.noun if prompt else "text"
+    answers = str(AnswerSpec.of_form(prompt.asks)) if prompt else LABEL
+    return Task("texts", description, tuple(labels), samples, (), (), info, noun=noun, answers=answers)

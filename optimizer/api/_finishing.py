@@ -6,25 +6,39 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.api._drawing import draw_run
 from psopt.api._other_wordings import under_other_wordings
-from psopt.api._planted_phrases import planted_flips
 from psopt.api._probes import on_probes
-from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
 from psopt.models import calibrates, capabilities_of
+from psopt.proposals import planted_texts
+from psopt.rephrasings import RephrasingSet
 from psopt.report import write_report
-from psopt.runs import Run
-from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order
+from psopt.runs import NOTHING_COMPARED, CallPrice, Recommendation, Run, n_looks, samples_needed
+from psopt.search import (
+    MeasuredGain,
+    gate,
+    knee,
+    leave_one_out,
+    nominees,
+    score_on_test,
+    scoring_order,
+    tokens_around,
+    untested,
+)
 from psopt.search_spaces import CALIBRATE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from psopt.evaluation import Evaluator
+    from psopt.proposals import Planted
     from psopt.runs import RunRecorder
-    from psopt.search import Candidate, Search
+    from psopt.search import Candidate, Search, Verdict
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample
+    from psopt.tasks import Sample, Task
+
 
 _LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation costs next to nothing
 
@@ -52,7 +66,7 @@ def finish(
     start = scored[search.state.baseline.id]
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
     shortest = scored.get(shortest.id, shortest)
-    recommendation = recommend(
+    recommendation = _recommend(
         recorder,
         search.problem.evaluator,
         start,
@@ -164,3 +178,92 @@ def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) 
     names = ", ".join(candidate.id for candidate in unpaid)
     why = stopped or "the limit is reached"
     return f"{why}; the front that was found is scored on test but for {len(unpaid)} that could not be paid ({names})"
+
+
+def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Candidate) -> dict[str, Any] | None:
+    """Measure it under the description as it is, and say it as run.json's `planted`; None without phrases to plant.
+
+    A flip is a text of another class that is answered with the note's label once the phrase is there, and not before.
+
+    Raises BudgetReachedError if a limit does not pay for it.
+    """
+    notes = [edit for edit in chosen.edits if edit.kind == "note"]
+    planted = [] if task.spec.is_open else planted_texts(notes, task)
+    if not planted:
+        return None
+    description = evaluator.rephrasings.original
+    of_parts = evaluator.rephrasings.n_parts
+    alone = RephrasingSet(description, (description,), (), evaluator.rephrasings.source, n_parts=of_parts)
+    samples = tuple({sample.id: sample for pair in planted for sample in (pair.plain, pair.planted)}.values())
+    asking = evaluator.on_other(rephrasings=alone, samples={"train": samples})
+    return {
+        "n_texts": len(planted),
+        "n_notes": len({pair.planted.id.partition("+")[2] for pair in planted}),
+        "id": chosen.id,
+        "original": _flipped(asking, original, planted),
+        "recommended": _flipped(asking, chosen.prompt, planted),
+    }
+
+
+def _flipped(asking: Evaluator, prompt: Prompt, planted: Sequence[Planted]) -> float:
+    """The share of texts that a phrase flips."""
+    answered = asking.predictions(prompt, "train")
+    answer_of = {sample.id: int(row[0]) for sample, row in zip(answered.samples, answered.array, strict=True)}
+    flips = [
+        answer_of[pair.planted.id] == prompt.labels.index(pair.label) != answer_of[pair.plain.id] for pair in planted
+    ]
+    return float(np.mean(flips))
+
+
+def _recommend(
+    recorder: RunRecorder,
+    evaluator: Evaluator,
+    baseline: Candidate,
+    nominated: Sequence[Candidate],
+    *,
+    has_compared: bool = True,
+) -> Recommendation:
+    """Put the nominees that are scored on test through the gate; all that it looks at is at hand.
+
+    `has_compared` tells whether any prompt beside the baseline was scored on all of val.
+    """
+    settings = recorder.settings
+    tested = {candidate.id: candidate for candidate in nominated if candidate.test is not None}
+    if nominated and not tested:
+        why = "the limit did not pay for a test of what was found"
+        verdict = untested(settings.gate, settings.gate_margin, why)
+    elif not has_compared:
+        verdict = untested(settings.gate, settings.gate_margin, NOTHING_COMPARED)
+    else:
+        n_val = len(evaluator.samples["val"])
+        verdict = gate(
+            evaluator.predictions(baseline.prompt, "test"),
+            {name: evaluator.predictions(candidate.prompt, "test") for name, candidate in tested.items()},
+            mode=settings.gate,
+            margin=settings.gate_margin,
+            pinned=_pinned_in_test(evaluator.samples["test"], settings.pinned),
+            on_val={
+                name: MeasuredGain.between(baseline.val, candidate.val, n_val) for name, candidate in tested.items()
+            },
+        )
+    prompt = tested[verdict.id] if verdict.id else baseline
+    needed = _samples_needed(evaluator, baseline, tested.values(), verdict) if verdict.verdict == "keep" else None
+    around = tokens_around(evaluator)
+    calls = [CallPrice.of(candidate.prompt, settings.model, around) for candidate in (baseline, prompt)]
+    return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict), *calls)
+
+
+def _pinned_in_test(samples: Iterable[Sample], pinned: Iterable[str]) -> set[str]:
+    """The ids of the samples that must stay right: those that are named, and those that the data pin."""
+    return {*pinned, *(sample.id for sample in samples if sample.pinned)}
+
+
+def _samples_needed(
+    evaluator: Evaluator, baseline: Candidate, tested: Iterable[Candidate], verdict: Verdict
+) -> int | None:
+    """What it would take to be sure of the first nominee, where the gate was to be."""
+    if verdict.mode != "sure" or not verdict.tests:
+        return None
+    first = next(iter(tested))
+    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, first))
+    return samples_needed(before, after, verdict.tests[0], verdict.margin)

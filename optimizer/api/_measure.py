@@ -78,10 +78,7 @@ def measure(
 def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:
     """On what a verb measures: as its keywords say, else its options.
 
-    Raises
-    ------
-    InputError
-        If there is no such keyword.
+    Raises InputError if there is no such keyword.
     """
     check_keywords(settings, MeasureOptions)
     return built(MeasureOptions, settings, options)

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:
     """Refuse wordings of another source that don't fit the prompt, before anything is asked.
 
-    Raises
-    ------
-    InputError
-        Naming the wording.
+    Raises InputError: naming the wording.
     """
     if settings.heldout_from:
         of_another_source(baseline.description, settings.heldout_from, n_parts_of(baseline))
@@ -31,10 +28,7 @@ def under_other_wordings(
 ) -> dict[str, Any]:
     """Measure the baseline and the chosen prompt on test, and say it as run.json's `other_wordings`.
 
-    Raises
-    ------
-    BudgetReachedError
-        If a limit does not pay for it.
+    Raises BudgetReachedError if a limit does not pay for it.
     """
     original, n_parts = evaluator.rephrasings.original, n_parts_of(baseline.prompt)
     elsewhere = evaluator.on_other(rephrasings=of_another_source(original, settings.heldout_from, n_parts))

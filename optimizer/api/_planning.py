@@ -49,21 +49,16 @@ def plan_run(
 ) -> Plan:
     """Plan a run with these settings: its sizes, and what they are expected to take; nothing is sent.
 
+    Raises PsoptError if an argument or the task can't be used.
+
     Parameters
     ----------
-    task : Task
     settings : RunSettings
         What is asked beside the sizes, with the user's limits.
     options : PlanOptions
         The effort, and the sizes that are not to be planned.
-    cache_dir : path, optional
     model : Model or dspy.LM, optional
         Goes before the settings' name of one.
-
-    Raises
-    ------
-    PsoptError
-        If an argument or the task can't be used.
     """
     models = ModelProvider(cache_dir, settings.lm)
     answering = models.answering(model or settings.model, task)
@@ -106,10 +101,7 @@ def settings_for(
 ) -> tuple[RunSettings, Plan | None]:
     """Return the settings of a run with its sizes in them, and its plan if it was made now; set the models' limit.
 
-    Raises
-    ------
-    InputError
-        If another effort is asked for than the run was begun with.
+    Raises InputError if another effort is asked for than the run was begun with.
     """
     if resume and (directory.path / MANIFEST).exists():
         settings = resumed_from(directory.read_json(MANIFEST), settings, options)

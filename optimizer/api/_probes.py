@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 def probes_of(settings: RunSettings, task: Task) -> tuple[Sample, ...]:
     """The samples of the file that the settings name; none where they name none.
 
-    Raises
-    ------
-    InputError, DataError
-        If there is no such file, or it can't be used.
+    Raises InputError or DataError if there is no such file, or it can't be used.
     """
     if settings.probe is None:
         return ()
@@ -41,10 +38,7 @@ def on_probes(
 ) -> dict[str, Any]:
     """Put both prompts to the samples under the held-out rephrasings, and say it as run.json's `probe`.
 
-    Raises
-    ------
-    BudgetReachedError
-        If a limit does not pay for it.
+    Raises BudgetReachedError if a limit does not pay for it.
     """
     asking = evaluator.on_other(samples={"test": samples})
     before = asking.predictions(original, "test")

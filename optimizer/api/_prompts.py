@@ -30,10 +30,8 @@ def own_prompt(
 ) -> Prompt | None:
     """Return the prompt that a verb was given, None where it was given none.
 
-    Raises
-    ------
-    InputError
-        If it can't be read or is for other labels; if there is a strategy too, or options without a prompt.
+    Raises InputError if it can't be read or is for other labels; if there is a strategy too, or options without a
+    prompt.
     """
     if prompt is None:
         if options not in {None, PromptOptions()}:

@@ -85,10 +85,8 @@ def resume(
 def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
     """The settings of a run, with what is to be different from now on; None changes nothing.
 
-    Raises
-    ------
-    InputError
-        If something can't be changed, or the run was made in Python with objects that nothing loads again.
+    Raises InputError if something can't be changed, or the run was made in Python with objects that nothing loads
+    again.
     """
     leaves = [*all_leaves(SizeOptions), *all_leaves(RunOptions)]
     may_change = (leaf.key for leaf in leaves if leaf.option and "resume" in leaf.option.changed_by)

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:
     """What a run is asked to do, and how large it is to be; `facts` go before the keywords.
 
-    Raises
-    ------
-    InputError
-        If there is no such option, or it is one of the data, which are loaded.
+    Raises InputError if there is no such option, or it is one of the data, which are loaded.
     """
     check_keywords(keywords, RunOptions, SizeOptions)
     for leaf in leaves(DataOptions):

@@ -41,34 +41,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SearchSetup:
-    """All that a search starts from.
-
-    Attributes
-    ----------
-    task : Task
-    settings : RunSettings
-    baseline : Prompt
-        The original prompt.
-    evaluator : Evaluator
-        Compares prompts.
-    proposer : LLMProposer or None
-        Drafts edits, where a model does.
-    propose : callable
-        Proposes edits by rule.
-    plan : dict or None
-        The run's plan, as run.json keeps it, where one was made now.
-    probes : tuple of Sample
-        What the user wants both prompts to be put to at the end.
-    """
+    """All that a search starts from."""
 
     task: Task
     settings: RunSettings
-    baseline: Prompt
-    evaluator: Evaluator
-    proposer: LLMProposer | None = None
-    propose: Propose = propose_edits
-    plan: dict[str, Any] | None = None
-    probes: tuple[Sample, ...] = ()
+    baseline: Prompt  # the original prompt
+    evaluator: Evaluator  # compares prompts
+    proposer: LLMProposer | None = None  # drafts edits, where a model does
+    propose: Propose = propose_edits  # proposes edits by rule
+    plan: dict[str, Any] | None = None  # the run's plan, as run.json keeps it, where one was made now
+    probes: tuple[Sample, ...] = ()  # what the user wants both prompts to be put to at the end
 
 
 def search_in(
@@ -81,13 +63,9 @@ def search_in(
 ) -> Run:
     """Search, and write the run directory, which is held; write down how it ended, also if it broke off.
 
-    Raises
-    ------
-    InputError
-        If a run is to be resumed that was about something else, unless `force`, or a pinned sample is none of test.
-    BudgetReachedError
-        If a limit ends it. What was found is scored on test first, as far as that is paid for, and stands in the
-        error's `run`.
+    Raises InputError if a run is to be resumed that was about something else, unless `force`, or a pinned sample is
+    none of test. Raises BudgetReachedError if a limit ends it. What was found is scored on test first, as far as that
+    is paid for, and stands in the error's `run`.
     """
     observer = observer or Observer()
     settings = setup.settings

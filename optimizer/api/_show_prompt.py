@@ -34,6 +34,8 @@ def show_prompt(
 ) -> ShownPrompt:
     """Say what of a prompt is rephrased and what is kept; nothing is asked.
 
+    Raises InputError if the prompt can't be read.
+
     Parameters
     ----------
     prompt : Prompt, PromptSource, or path
@@ -42,11 +44,6 @@ def show_prompt(
         Says which names in braces are columns and what the labels are; without it, names in braces are fields.
     prompt_options : PromptOptions, optional
         How a file is read, where it does not say so itself.
-
-    Raises
-    ------
-    InputError
-        If the prompt can't be read.
     """
     read = _read(prompt, task, prompt_options)
     return ShownPrompt(read.prompt, tuple(shown_segments(read.prompt)), read.notes)

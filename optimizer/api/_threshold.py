@@ -21,64 +21,34 @@ _MOST_NAMED = 10  # samples that a line names; more are not read
 
 @dataclass(frozen=True, slots=True)
 class FailingSample:
-    """A sample that loses its right answer under too many wordings.
-
-    Attributes
-    ----------
-    id : str
-    label : str
-        What is right.
-    right : float
-        The share of wordings under which it is answered, in [0, 1].
-    """
+    """A sample that loses its right answer under too many wordings."""
 
     id: str
-    label: str
-    right: float
+    label: str  # what is right
+    right: float  # the share of wordings under which it is answered, in [0, 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A bound, and what was measured.
+    """A bound, and what was measured."""
 
-    Attributes
-    ----------
-    option : str
-        ``max_sensitivity``, ``min_f1``, ``min_macro_f1``, ``min_class_f1`` (one for each class), ``min_consistency``,
-        ``max_na_rate``, ``min_each``, ``pinned``, or ``rests_on_na``: that is missed where S or C are bounded, more
-        answers than `MOST_NA` name no label, and no ``max_na_rate`` says how many may.
-    bound : float
-    value : float
-        What must keep to the bound: the estimate, or an end of the interval.
-    note : str
-        What is said of ``rests_on_na``.
-    estimate : float or None
-        None of ``rests_on_na``, as the other figures.
-    interval : (low, high) or None
-        95 %. Of ``min_each`` it is over samples, under these very wordings.
-    n_samples, n_rephrasings : int or None
-        What it was measured on.
-    measure : str
-        What was measured, where it is not what the option is named for: ``closeness`` of ordered labels.
-    label : str
-        The class of ``min_class_f1``.
-    each : float or None
-        Of ``min_each``, under which share of the wordings a sample must keep its right answer.
-    failing : tuple of FailingSample
-        Of ``min_each`` and ``pinned``, all that don't, the worst first; there may be some where the bound is met.
-    """
-
+    # ``max_sensitivity``, ``min_f1``, ``min_macro_f1``, ``min_class_f1`` (one for each class), ``min_consistency``,
+    # ``max_na_rate``, ``min_each``, ``pinned``, or ``rests_on_na``: that is missed where S or C are bounded, more
+    # answers than `MOST_NA` name no label, and no ``max_na_rate`` says how many may
     option: str
     bound: float
-    value: float
-    note: str = ""
-    estimate: float | None = None
-    interval: tuple[float, float] | None = None
+    value: float  # what must keep to the bound: the estimate, or an end of the interval
+    note: str = ""  # what is said of ``rests_on_na``
+    estimate: float | None = None  # none of ``rests_on_na``, as the other figures
+    interval: tuple[float, float] | None = None  # 95 %. Of ``min_each`` it is over samples, under these very wordings.
+    # What it was measured on
     n_samples: int | None = None
     n_rephrasings: int | None = None
+    # What was measured, where it is not what the option is named for: ``closeness`` of ordered labels
     measure: str = ""
-    label: str = ""
-    each: float | None = None
+    label: str = ""  # the class of ``min_class_f1``
+    each: float | None = None  # of ``min_each``, under which share of the wordings a sample must keep its right answer
+    # Of ``min_each`` and ``pinned``, all that don't, the worst first; there may be some where the bound is met
     failing: tuple[FailingSample, ...] = ()
 
     @property

@@ -53,6 +53,8 @@ def check_bounds(
 ) -> None:
     """Refuse bounds that can't be asked, before a model is.
 
+    Raises InputError: one line that says which bound, and how to fix it.
+
     Parameters
     ----------
     bounds : dict of option to float, dict of label to float, or None
@@ -61,12 +63,6 @@ def check_bounds(
         The task's.
     has_labels : bool
         Whether answers are labels, one or several.
-    n_rephrasings : int
-
-    Raises
-    ------
-    InputError
-        One line that says which bound, and how to fix it.
     """
     given = given_bounds(bounds)
     if "max_sensitivity" in given and n_rephrasings == 1:
@@ -94,6 +90,9 @@ def thresholds(
 ) -> list[Threshold]:
     """Hold scores against bounds.
 
+    Raises InputError if no bound is given, or one that is not defined: of S where there is one wording, of C or
+    macro-F1 where there are no classes, of F1 where a label was neither right nor answered anywhere.
+
     Parameters
     ----------
     scores : Scores
@@ -103,12 +102,6 @@ def thresholds(
     end : "estimate", "bad" or "good"
         What must keep to the bound: the estimate; the bad end of the 95 % interval, so that a prompt that only just
         keeps to it passes in few cases; or its good end, so that one that only just does so fails in few.
-
-    Raises
-    ------
-    InputError
-        If no bound is given, or one that is not defined: of S where there is one wording, of C or macro-F1 where there
-        are no classes, of F1 where a label was neither right nor answered anywhere.
     """
     given = given_bounds(bounds)
     if "max_sensitivity" in given and scores.n_rephrasings == 1:

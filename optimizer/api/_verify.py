@@ -85,12 +85,8 @@ def verify_written(
     The text is read as somebody would read it who has nothing but the file. Where it asks the same to the last byte,
     the run's own prompt is asked: so that models which read a prompt's parts rather than its text can be asked too.
 
-    Raises
-    ------
-    InputError
-        If the data, the run's answers or its model are not at hand.
-    BudgetReachedError
-        If a limit is reached.
+    Raises InputError if the data, the run's answers or its model are not at hand. Raises BudgetReachedError if a limit
+    is reached.
     """
     settings = RunSettings.from_dict(directory.read_json(MANIFEST)["settings"])
     _check_model(settings)

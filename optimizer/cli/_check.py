@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from xml.etree import ElementTree as ET
 
 import typer
 from psopt.cli._dry_run import show_estimate
@@ -15,11 +18,16 @@ from psopt.cli._writing import check_writable, print_json, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.api import CheckResult
+    from psopt.api import CheckResult, FailingSample, Threshold
+
 
 Junit = Annotated[
     Path | None, flag("Output", "--junit", "Write the result as JUnit XML: each bound a test case.", "FILE")
 ]
+_NAME = "psopt check"
+_BOUNDS, _SAMPLES = "psopt.check", "psopt.check.samples"
+_VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
+_MOST_NAMED = 10
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
@@ -42,11 +50,9 @@ def check(
     """
     from psopt.api import check as run_check
     from psopt.api import estimate_measuring, further_pinned
-    from psopt.cli._junit import junit_xml
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
-    from psopt.cli._step_summary import add_step_summary
     from psopt.cli._task import load_task
     from psopt.evaluation import beside_quality_line, note_size, shares_line
     from psopt.rephrasings import tame_note
@@ -75,7 +81,7 @@ def check(
     facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or strategy}
     if junit is not None:
         write_whole("--junit", junit, junit_xml(result, facts))
-    add_step_summary(result, facts, silent=output.silent)
+    _add_step_summary(result, facts, silent=output.silent)
     if output.as_json:
         checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
         print_json(
@@ -113,3 +119,145 @@ def _na_notes(result: CheckResult) -> list[str]:
     lines = na_lines(result.scores.to_dict())
     is_told = any(threshold.option == RESTS_ON_NA for threshold in result.thresholds)
     return lines[1:] if is_told and rests_on_na(result.scores.na_rate) else lines
+
+
+def junit_xml(result: CheckResult, facts: dict[str, str]) -> str:
+    """Write a check's result as JUnit XML.
+
+    Parameters
+    ----------
+    facts : dict of str to str
+        What is said of the suite: data set, model, prompt.
+
+    Returns
+    -------
+    str
+        One test case a bound, a failure where it is missed. Samples that fail under ``--each`` are test cases too:
+        failures where that bound is missed, and skipped where it allows them.
+    """
+    suite = ET.Element("testsuite", name=_NAME)
+    properties = ET.SubElement(suite, "properties")
+    for name, value in facts.items():
+        ET.SubElement(properties, "property", name=name, value=_allowed(value))
+    for threshold in result.thresholds:
+        _add_bound(suite, threshold)
+        for sample in threshold.failing:
+            _add_sample(suite, threshold, sample)
+    counts = {
+        "tests": len(suite.findall("testcase")),
+        "failures": len(suite.findall("testcase/failure")),
+        "errors": 0,
+        "skipped": len(suite.findall("testcase/skipped")),
+    }
+    root = ET.Element("testsuites", name=_NAME)
+    for element in (root, suite):
+        element.attrib.update({name: str(number) for name, number in counts.items()})
+    root.append(suite)
+    ET.indent(root)
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _allowed(text: str) -> str:
+    r"""Return a text with what XML 1.0 can't hold, not even escaped, written as in Python.
+
+    >>> _allowed("red\x1b[31m \ud800 line\n")
+    'red\\x1b[31m \\ud800 line\n'
+    """
+    return "".join(character if _is_allowed(ord(character)) else ascii(character)[1:-1] for character in text)
+
+
+def _is_allowed(code: int) -> bool:
+    """Whether a character is one of XML 1.0's: https://www.w3.org/TR/xml/#charsets."""
+    return code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or code > 0xFFFF
+
+
+def _add_bound(suite: ET.Element, threshold: Threshold) -> None:
+    case = ET.SubElement(suite, "testcase", classname=_BOUNDS, name=_allowed(threshold.name), time="0")
+    line = _allowed(str(threshold))
+    if threshold.met:
+        ET.SubElement(case, "system-out").text = line
+    else:
+        ET.SubElement(case, "failure", message=line, type="missed").text = line
+
+
+def _add_sample(suite: ET.Element, threshold: Threshold, sample: FailingSample) -> None:
+    case = ET.SubElement(suite, "testcase", classname=_SAMPLES, name=_allowed(sample.id), time="0")
+    line = _allowed(
+        f"{sample.label} is answered under {100 * sample.right:.0f} % of {threshold.n_rephrasings} wordings"
+    )
+    if threshold.met:
+        ET.SubElement(case, "skipped", message=f"{line}; the bound allows it")
+    else:
+        ET.SubElement(case, "failure", message=line, type="not robust").text = line
+
+
+def _add_step_summary(result: CheckResult, facts: dict[str, str], *, silent: bool) -> None:
+    """Append a summary to the file that GitHub names; elsewhere do nothing. A check does not fail for its page."""
+    path = os.environ.get(_VARIABLE)
+    if not path:
+        return
+    try:
+        with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(summary(result, facts))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        if not silent:
+            typer.echo(f"Warning: the summary ${_VARIABLE} can't be written: {reason}", err=True)
+
+
+def summary(result: CheckResult, facts: dict[str, str]) -> str:
+    """Write a result as Markdown: a table of the bounds, and the samples that fail under ``--each``.
+
+    Parameters
+    ----------
+    facts : dict of str to str
+        What is said above the table: data set, model, prompt.
+    """
+    n_missed = sum(not threshold.met for threshold in result.thresholds)
+    n_bounds = len(result.thresholds)
+    title = f"{n_missed} of {n_bounds} bounds missed" if n_missed else f"all bounds kept ({n_bounds})"
+    lines = [
+        f"### psopt check: {title}",
+        "",
+        ", ".join(f"{name} {_literal(value)}" for name, value in facts.items()),
+        "",
+        "| | What | Value | Bound | 95 % interval | Samples | Wordings |",
+        "|---|---|---|---|---|---|---|",
+        *(_row(threshold) for threshold in result.thresholds),
+        "",
+    ]
+    for threshold in result.thresholds:
+        if threshold.failing:
+            lines += [_failing(threshold), ""]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(text: str) -> str:
+    r"""Return a text in which nothing is Markdown, HTML or the end of a cell.
+
+    >>> _literal("a|b <i>\n*c*")
+    'a\\|b \\<i\\> \\*c\\*'
+    """
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", printable)
+
+
+def _row(threshold: Threshold) -> str:
+    sign = "≤" if threshold.option.startswith("max") or threshold.estimate is None else "≥"
+    interval = "" if threshold.interval is None else "{:.4f} to {:.4f}".format(*threshold.interval)
+    cells = [
+        "kept" if threshold.met else "**missed**",
+        _literal(threshold.note or threshold.name),
+        f"{threshold.value:.4f}",
+        f"{sign} {threshold.bound:g}",
+        interval,
+        *("" if number is None else str(number) for number in (threshold.n_samples, threshold.n_rephrasings)),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _failing(threshold: Threshold) -> str:
+    named = ", ".join(f"{_literal(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
+    n_more = len(threshold.failing) - _MOST_NAMED
+    return f"Not right so often (under this share of wordings): {named}{f' and {n_more} more' if n_more > 0 else ''}"

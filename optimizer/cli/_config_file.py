@@ -21,10 +21,7 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
 
     Options of other commands are passed over, so that one file does for all of a project's.
 
-    Raises
-    ------
-    UsageError
-        If the file can't be read, or holds what is no option of any command.
+    Raises UsageError if the file can't be read, or holds what is no option of any command.
     """
     if path is None:
         return None

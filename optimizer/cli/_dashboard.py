@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import re
 import socket
 import threading
+import warnings
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import parse_qs, urlencode
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import typer
 from psopt.cli._options import Json
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json
 from psopt.errors import InputError
+from psopt.search import chosen_trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    import optuna
+
 
 Run = Annotated[Path | None, typer.Argument(metavar="RUN", help="A run directory.")]
 Storage = Annotated[str | None, flag("Search", "--storage", "An Optuna storage in place of a run directory.", "URL")]
 Host = Annotated[str, flag("Output", "--host", "Address to listen on.", "ADDRESS")]
 Port = Annotated[int, flag("Output", "--port", "Port to listen on.", "N", min=1, max=65535)]
 Open = Annotated[bool, flag("Output", "--open", "Open it in a browser.")]
+_DETAILS = re.compile(r"/api/studies/(\d+)/?")
 
 
 @verb("psopt dashboard runs/trec-minilm --port 8081")
@@ -35,7 +49,6 @@ def dashboard(
 
     The study's note says what is optimized, which trial to use and how to export it; that trial alone bears a badge.
     """
-    from psopt.cli._dashboard_server import serve
     from psopt.search import open_storage
 
     if (run is None) == (storage is None):
@@ -50,7 +63,7 @@ def dashboard(
         typer.echo(f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
     if and_open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
-    serve(opened, host, port, _artifacts_of(run))
+    _serve(opened, host, port, _artifacts_of(run))
     return 0
 
 
@@ -76,3 +89,69 @@ def _check_free(host: str, port: int) -> None:
             pass
     except OSError as error:
         raise InputError(f"can't listen on {host}:{port}: {error.strerror}; try --port {port % 65535 + 1}") from error
+
+
+def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, artifacts: Any) -> None:
+    """Serve the dashboard until Ctrl-C; `artifacts` is Optuna's store of them, or None."""
+    import optuna_dashboard
+
+    # Optuna's importances warn of each parameter that few trials have, at every look.
+    warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
+    application = OneBadge(optuna_dashboard.wsgi(storage, artifact_store=artifacts), storage)
+    with make_server(host, port, application, handler_class=_Silent) as server:
+        server.serve_forever()
+
+
+class OneBadge:
+    """The dashboard as a WSGI application, with one best trial."""
+
+    def __init__(self, dashboard: WSGIApplication, storage: optuna.storages.BaseStorage) -> None:
+        self._dashboard = dashboard
+        self._storage = storage
+
+    def __call__(self, environment: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request."""
+        path = _DETAILS.fullmatch(environment["PATH_INFO"])
+        number = self._chosen(int(path[1])) if path and environment["REQUEST_METHOD"] == "GET" else None
+        if number is None:
+            return self._dashboard(environment, start_response)
+        return self._with_one_badge(environment, start_response, number)
+
+    def _chosen(self, study_id: int) -> int | None:
+        try:
+            return chosen_trial(self._storage, study_id)
+        except KeyError:  # the dashboard says that there is no such study
+            return None
+
+    def _with_one_badge(
+        self, environment: WSGIEnvironment, start_response: StartResponse, number: int
+    ) -> Iterable[bytes]:
+        """The details of a study; asked for from the chosen trial on, so that it is among them."""
+        after = int(parse_qs(environment.get("QUERY_STRING", "")).get("after", ["0"])[0])
+        first = min(after, number)
+        begun: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def begin(status: str, headers: list[tuple[str, str]], _error: Any = None, /) -> Callable[[bytes], object]:
+            begun.append((status, headers))
+            return lambda _: None  # what an application may write to, in place of returning it
+
+        asked = {**environment, "QUERY_STRING": urlencode({"after": first})}
+        body = b"".join(self._dashboard(asked, begin))
+        status, headers = begun[-1]
+        if status.startswith("200"):
+            details = json.loads(body)
+            trials = details["trials"]
+            details["best_trials"] = [trial for trial in trials if trial["number"] == number]
+            details["trials"] = trials[after - first :]
+            body = json.dumps(details).encode()
+            headers = [header for header in headers if header[0].lower() != "content-length"]
+            headers.append(("Content-Length", str(len(body))))
+        start_response(status, headers)
+        return [body]
+
+
+class _Silent(WSGIRequestHandler):
+    """Handles requests without a line for each on standard error."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # its name in the standard library
+        """Say nothing."""

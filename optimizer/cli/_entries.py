@@ -30,23 +30,12 @@ PANELS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a command's help.
+    """A line of a command's help."""
 
-    Attributes
-    ----------
-    panel : str
-        The box that it stands in.
-    name : str
-        An option with what it takes, an argument or a command.
-    meaning : str
-    notes : tuple of str
-        Said in brackets after it: default, range, whether it is required.
-    """
-
-    panel: str
-    name: str
+    panel: str  # the box that it stands in
+    name: str  # an option with what it takes, an argument or a command
     meaning: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # said in brackets after it: default, range, whether it is required
 
     @property
     def note(self) -> str:

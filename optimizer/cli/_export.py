@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from psopt.api import Exported
     from psopt.runs import WrittenForm
 
+
 FormatName = Literal["json", "text", "dspy", "openai"]
 Format = Annotated[
     FormatName | None,
@@ -155,7 +156,6 @@ def _reasons(exported: Exported) -> list[str]:
 
 
 def _show(run: Path, exported: Exported, form: str | None, out: Path | None, *, diff: bool) -> None:
-    from psopt.cli._diff import print_diff
 
     is_state = form == "dspy"
     text = _program_state(run, exported) if is_state else exported.text
@@ -207,3 +207,24 @@ def _program_state(run: Path, exported: Exported) -> str:
     if state.is_file():
         return as_json_text(json.loads(state.read_text("utf-8"))) + "\n"
     return as_json_text(predict_state(exported.prompt)) + "\n"
+
+
+def print_diff(diff: str) -> None:
+    """Print it."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        typer.echo(diff, nl=False)
+        return
+    for number, line in enumerate(diff.splitlines()):
+        console.print(line, style=_style(line, is_header=number < _HEADER), markup=False, soft_wrap=True)
+
+
+_HEADER = 2  # lines that name both files
+
+
+def _style(line: str, *, is_header: bool) -> str:
+    if is_header:
+        return "bold"
+    return {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}.get(line[:1], "")

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
+import os
 import sys
+import tempfile
+import traceback
+import unicodedata
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
 from psopt.cli._commands import command_line
-from psopt.cli._encoding import write_what_can_be_shown
-from psopt.cli._failures import failure
+from psopt.cli._entries import choices_of, described_range
 from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave, signals_given_back
+from psopt.cli._nearest import did_you_mean
 from psopt.cli._notices import notices_on_standard_error
-from psopt.cli._typer import Interrupted
-from psopt.cli._usage_errors import usage_line
+from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption
 from psopt.errors import PsoptError
 from psopt.text import one_line
+
+_PLAIN = "psopt.plain"
+_SIGNS = {
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "·": "-",
+    "•": "*",
+    "…": "...",
+    "°": "o",
+    "×": "x",
+    "≤": "<=",
+    "≥": ">=",
+    "→": "->",
+    "±": "+-",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "\N{NO-BREAK SPACE}": " ",
+}
+_EX_SOFTWARE = 70  # the exit code of sysexits.h for an error in the program itself
+_NUMBERS = {int: "a whole number", float: "a number"}
 
 
 def main(args: list[str] | None = None) -> Any:
@@ -34,13 +63,13 @@ def main(args: list[str] | None = None) -> Any:
 
 
 def _run(args: list[str] | None) -> NoReturn:
-    write_what_can_be_shown()
+    _write_what_can_be_shown()
     catch_signals()
     try:
         with notices_on_standard_error():
             code = command_line().main(args=args, prog_name="psopt", standalone_mode=False)
     except typer.TyperException as error:
-        typer.echo(f"psopt: {one_line(usage_line(error))}", err=True)
+        typer.echo(f"psopt: {one_line(_usage_line(error))}", err=True)
         code = 2
     except PsoptError as error:
         typer.echo(f"psopt: {one_line(str(error))}", err=True)
@@ -52,6 +81,96 @@ def _run(args: list[str] | None) -> NoReturn:
         sys.stderr.close()
         code = 0
     except Exception as error:  # noqa: BLE001  # whatever it is: one line, and the traceback in a file
-        message, code = failure(error)
+        message, code = _failure(error)
         typer.echo(f"psopt: {one_line(message)}", err=True)
     leave(code if isinstance(code, int) else 0)
+
+
+def _write_what_can_be_shown() -> None:
+    """Let both streams write the nearest characters that they have in place of those that they lack."""
+    codecs.register_error(_PLAIN, _nearest)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # not so where a test or a notebook has put something else there
+            stream.reconfigure(errors=_PLAIN)
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks: a sign by its like in ASCII, a letter by its base, all else by ``?``."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_plain, error.object[error.start : error.end])), error.end
+
+
+def _plain(character: str) -> str:
+    if character in _SIGNS:
+        return _SIGNS[character]
+    base = "".join(part for part in unicodedata.normalize("NFKD", character) if part.isascii())
+    return base or ("" if unicodedata.combining(character) else "?")
+
+
+def _failure(error: Exception) -> tuple[str, int]:
+    """Return the line that says what happened, and the exit code."""
+    notes = getattr(error, "__notes__", [])
+    if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+        cure = "too many files are open: raise `ulimit -n`, or give a lower --concurrency"
+        return "; ".join([cure, *notes]), 2
+    if isinstance(error, OSError) and error.errno is not None:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return "; ".join([f"{where}{error.strerror or os.strerror(error.errno)}", *notes]), 2
+    if isinstance(error, MemoryError):
+        return "; ".join(["the memory is full: fewer --samples or a lower --concurrency need less", *notes]), 2
+    if not any(note.startswith("the traceback is in ") for note in notes):
+        notes = [*notes, _kept(error)]
+    bug = f"{type(error).__name__}{f': {error}' if str(error) else ''}"
+    return "; ".join([f"this is a bug of psopt, please report it: {bug} ({_place(error)})", *notes]), _EX_SOFTWARE
+
+
+def _place(error: Exception) -> str:
+    """File and line where it happened, in psopt where psopt has called something that failed."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if f"{os.sep}psopt{os.sep}" in frame.filename] or frames
+    return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "no traceback"
+
+
+def _kept(error: Exception) -> str:
+    """Write the traceback to a file of its own, and say where it is."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="psopt-error-", suffix=".log", encoding="utf-8", errors="backslashreplace", delete=False
+        ) as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError as refused:
+        return f"its traceback can't be written: {refused.strerror}"
+    return f"the traceback is in {file.name}"
+
+
+def _usage_line(error: typer.TyperException) -> str:
+    """Say what is wrong, and which help has more."""
+    context = getattr(error, "ctx", None)
+    hint = f" (see: {context.command_path} --help)" if context else ""
+    return f"{_message(error)}{hint}"
+
+
+def _message(error: typer.TyperException) -> str:
+    if isinstance(error, NoSuchOption):
+        return f"No such option {error.option_name}{did_you_mean(error.option_name, error.possibilities or ())}"
+    refused = _refused_value(error)
+    if refused is None or not isinstance(error, BadParameter) or error.param is None:
+        return error.format_message()
+    return f"Invalid value for {error.param.get_error_hint()}: {_expected(error.param, refused[0])}"
+
+
+def _refused_value(error: typer.TyperException) -> tuple[Any] | None:
+    """The value that pydantic, which reads values for Typer, has refused."""
+    details = getattr(error.__cause__, "errors", None)
+    return (details()[0]["input"],) if details else None
+
+
+def _expected(parameter: Any, value: Any) -> str:
+    """Say what a parameter takes."""
+    if choices := choices_of(parameter):
+        return f"{value!r} is not one of {', '.join(choices)}{did_you_mean(str(value), choices)}"
+    kind = _NUMBERS.get(parameter.type_descriptor.annotation, "a value")
+    bounds = described_range(parameter)
+    preposition = "from" if parameter.max is not None else "of"
+    return f"{kind}{f' {preposition} {bounds}' if bounds else ''} is expected, not {str(value)!r}"

@@ -20,23 +20,12 @@ DEFAULT = "minilm"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model of a command.
-
-    Attributes
-    ----------
-    model : str
-    server : str or None
-        The address that is asked, without secrets.
-    origin : str
-        Where that comes from, in words.
-    lm : LMConfig
-        How it is asked.
-    """
+    """The model of a command."""
 
     model: str
-    server: str | None
-    origin: str
-    lm: LMConfig
+    server: str | None  # the address that is asked, without secrets
+    origin: str  # where that comes from, in words
+    lm: LMConfig  # how it is asked
 
     @property
     def line(self) -> str:
@@ -67,10 +56,7 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     What is given on the command line goes before what a prompt says. Where a model is named, the prompt's server and
     options are still those to use, as long as both models are asked in the same way.
 
-    Raises
-    ------
-    InputError
-        If nothing says which model it is, or the prompts say different things.
+    Raises InputError if nothing says which model it is, or the prompts say different things.
     """
     from psopt.models.chat import server_of
 

@@ -24,12 +24,8 @@ _SHOWN = 50
 def read_prompts(prompts: Sequence[str | Path], options: PromptOptions) -> list[PromptSource]:
     """Read what --prompt names, as far as that can be done before the data are known.
 
-    Raises
-    ------
-    UsageError
-        If options say how to read a prompt and there is none, or if --strategy makes another.
-    InputError
-        If a file can't be read.
+    Raises UsageError if options say how to read a prompt and there is none, or if --strategy makes another. Raises
+    InputError if a file can't be read.
     """
     from psopt.runs import read_source
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import re
+import tomllib
+from importlib.resources import files
+from typing import Annotated, Any
 
 import typer
 from psopt.cli._options import Json
 from psopt.cli._verb import verb
 from psopt.cli._writing import as_json_text, print_json
+from psopt.errors import UnknownNameError
 from psopt.settings import config_schema
 
 Name = Annotated[
@@ -16,13 +21,19 @@ Name = Annotated[
         metavar="NAME", help="A command or file, config for what --config takes; without one, all are listed."
     ),
 ]
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_BAR = re.compile(r"\|(?![^(]*\))")  # between types, not within brackets
+_INTRODUCTION = (
+    "Every command takes `--json` and then prints JSON alone, in UTF-8, or with escapes where standard output is not "
+    "UTF-8. Every object has a `schema_version`; keys are added and never renamed. `psopt schema NAME` prints the JSON "
+    "Schema (draft 2020-12) of what stands here."
+)
+Keys = dict[str, list[Any]]
 
 
 @verb("psopt schema diagnose > diagnose.schema.json")
 def schema(*, name: Name = None, as_json: Json = False) -> int:
     """Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json."""
-    from psopt.cli._json_schemas import outputs, schema_of
-
     if name == "config":
         typer.echo(as_json_text(config_schema()))
     elif name is not None:
@@ -32,3 +43,85 @@ def schema(*, name: Name = None, as_json: Json = False) -> int:
     else:
         typer.echo("\n".join(outputs()))
     return 0
+
+
+@functools.cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(files("psopt.cli").joinpath("json_keys.toml").read_text("utf-8"))
+
+
+def outputs() -> list[str]:
+    """The names of what is documented."""
+    return list(_tables()["outputs"])
+
+
+def keys_of(name: str) -> Keys:
+    """The keys of an output, a file or a shape: for each its type, what it means, and true if it may be left out."""
+    tables = _tables()
+    table = next(tables[kind][name] for kind in ("outputs", "shapes", "parts") if name in tables[kind])
+    keys: Keys = {}
+    for other in table.get("like", ()):
+        keys |= keys_of(other)
+    for other in table.get("like_some", ()):
+        keys |= {key: [*told[:2], True] for key, told in keys_of(other).items()}
+    return keys | {key: told for key, told in table.items() if key not in {"of", "is_array", "like", "like_some"}}
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of an output or file, by its name in `outputs`.
+
+    Raises UnknownNameError if there is none of this name.
+    """
+    if name not in outputs():
+        raise UnknownNameError("output", name, outputs())
+    table = _tables()["outputs"][name]
+    entry = _object(name)
+    whole = {"type": "array", "items": entry} if table.get("is_array") else entry
+    used = {shape: _object(shape) for shape in sorted(_shapes_in(name))}
+    return {"$schema": _DRAFT, "title": name, "description": table["of"], **whole, **({"$defs": used} if used else {})}
+
+
+def page() -> str:
+    """Return docs/commands/json.md: each output with its keys."""
+    tables = _tables()
+    parts = ["# JSON", _INTRODUCTION]
+    parts += [_section(name, f"{table['of']}.") for name, table in tables["outputs"].items() if name != "resume"]
+    parts += ["## Shapes", *(_section(name, "", "###") for name in tables["shapes"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(name: str, what: str, mark: str = "##") -> str:
+    rows = ["| key | type | what |", "|---|---|---|"]
+    for key, (types, meaning, *optional) in keys_of(name).items():
+        rows.append(f"| `{key}` | {types.replace('|', ' or ')}{', optional' if optional else ''} | {meaning} |")
+    return "\n\n".join(part for part in (f"{mark} {name}", what, "\n".join(rows)) if part)
+
+
+def _object(name: str) -> dict[str, Any]:
+    keys = keys_of(name)
+    return {
+        "type": "object",
+        "properties": {key: {**_type(told[0]), "description": told[1]} for key, told in keys.items()},
+        "required": [key for key, told in keys.items() if len(told) < 3],
+        "additionalProperties": False,
+    }
+
+
+def _type(types: str) -> dict[str, Any]:
+    """The schema of a type as json_keys.toml says it."""
+    choices = _BAR.split(types)
+    if len(choices) > 1:
+        return {"anyOf": [_type(choice) for choice in choices]}
+    if types.endswith("[]"):
+        return {"type": "array", "items": _type(types.removesuffix("[]"))}
+    if types.endswith("{}"):
+        return {"type": "object", "additionalProperties": _type(types.removesuffix("{}"))}
+    if types.startswith("("):
+        return _type(types[1:-1])
+    return {"$ref": f"#/$defs/{types}"} if types in _tables()["shapes"] else {"type": types}
+
+
+def _shapes_in(name: str) -> set[str]:
+    words = {word for told in keys_of(name).values() for word in re.findall(r"\w+", told[0])}
+    named: set[str] = words & _tables()["shapes"].keys()
+    return named.union(*map(_shapes_in, named))

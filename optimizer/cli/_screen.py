@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._expected import Expected
-from psopt.cli._plan_lines import UNKNOWN_MINUTES
+from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
 from psopt.cli._remaining import RemainingColumn
-from psopt.cli._spent import spent_line
 from psopt.evaluation import na_note
 from psopt.runs.planning import time_line
 from psopt.search import Observer
@@ -221,3 +220,23 @@ def _spent(budget: Budget | None, expected: Expected | None) -> str:
     limit = f" of {budget.max_cost:g}" if budget.max_cost is not None else ""
     at_end = f", about {expected.cost_at_end(usage):.2g} at the end" if expected is not None else ""
     return f"  {usage.cost:.2g}{limit} USD{at_end}{tokens}"
+
+
+def spent_line(estimate: CostEstimate, usage: Usage) -> str:
+    """Say what was planned and what was spent; nothing of a run that asked nobody.
+
+    Calls that failed are counted apart: the plan knows of none.
+    """
+    if not usage.made and not usage.failed:
+        return ""
+    few, many = estimate.calls_range
+    planned = f"about {rounded(estimate.calls_expected)} calls"
+    if few != many:
+        planned += f" ({span(few, many)})"
+    asked = f"{usage.made:,} calls"
+    if usage.failed:
+        asked += f", {usage.failed:,} more that failed"
+    if estimate.cost is not None:
+        planned += f" for {dollars(estimate.cost)} USD"
+        asked += f", {dollars(usage.cost)} USD"
+    return f"Planned: {planned}. Asked: {asked}."

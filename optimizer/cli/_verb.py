@@ -23,20 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Marks a parameter that takes, by name, what a verb may change of a run: None where it stays as it is.
-
-    Attributes
-    ----------
-    verb : str
-    groups : tuple of type
-        The settings among which they are looked for.
-    as_before : str
-        What help says of those that are not given.
-    """
+    """Marks a parameter that takes, by name, what a verb may change of a run: None where it stays as it is."""
 
     verb: str
-    groups: tuple[type, ...]
-    as_before: str
+    groups: tuple[type, ...]  # the settings among which they are looked for
+    as_before: str  # what help says of those that are not given
 
 
 def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:

@@ -43,10 +43,7 @@ def is_utf8() -> bool:
 def write_file(option: str, path: Path, text: str) -> None:
     """Write a text to the file that an option names: in UTF-8, its line ends as they are, on every system.
 
-    Raises
-    ------
-    InputError
-        If it can't be written.
+    Raises InputError if it can't be written.
     """
     try:
         path.write_text(text, "utf-8", newline="\n")
@@ -57,10 +54,7 @@ def write_file(option: str, path: Path, text: str) -> None:
 def check_writable(option: str, path: Path) -> None:
     """Refuse a file that can't be written before anything is paid for what stands in it.
 
-    Raises
-    ------
-    InputError
-        If it is a folder, or its folder is not there or closed.
+    Raises InputError if it is a folder, or its folder is not there or closed.
     """
     if path.is_dir():
         raise InputError(f"{option} {path} is a folder; a file is expected")
@@ -73,10 +67,7 @@ def check_writable(option: str, path: Path) -> None:
 def write_whole(option: str, path: Path, text: str) -> None:
     """Write a text to the file that an option names, whole or not at all; a pipe or device gets it as it is.
 
-    Raises
-    ------
-    InputError
-        If it can't be written.
+    Raises InputError if it can't be written.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():

@@ -1,40 +1,28 @@
 """Diagnosis: which samples a prompt fails, and what they have in common."""
 
-from psopt.diagnosis._clusters import AnswerCluster, find_clusters
-from psopt.diagnosis._diagnosis import Diagnosis, FailureCase, diagnose_predictions
+from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, evidence
 from psopt.diagnosis._distinctive_words import distinctive_words
-from psopt.diagnosis._evidence import Evidence, evidence
-from psopt.diagnosis._joint import JointView, carried_by, joint_view
-from psopt.diagnosis._nameable_groups import NameableGroups
+from psopt.diagnosis._joint import carried_by, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._severity import severity
 from psopt.diagnosis._slices import Contrast, FailureSlice, Signs, find_slices
-from psopt.diagnosis._slices_by_meaning import Embed, find_slices_by_meaning
-from psopt.diagnosis._suspect_labels import suspect_labels
-from psopt.diagnosis._suspects import Suspect, Suspects, find_suspects, suspects_line, without_suspects
+from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
+from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
 
 __all__ = [
-    "AnswerCluster",
     "Contrast",
     "Diagnosis",
-    "Embed",
-    "Evidence",
-    "FailureCase",
     "FailureSlice",
-    "JointView",
-    "NameableGroups",
     "PhraseIndex",
     "PromptReport",
     "Signs",
     "Suspect",
-    "Suspects",
     "carried_by",
     "diagnose_predictions",
     "distinctive_words",
     "evidence",
-    "find_clusters",
     "find_open_slices",
     "find_slices",
     "find_slices_by_meaning",

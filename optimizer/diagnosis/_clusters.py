@@ -42,37 +42,18 @@ _LEAST_PURITY = 0.6
 
 @dataclass(frozen=True, slots=True)
 class AnswerCluster:
-    """Samples of one class that are answered alike.
+    """Samples of one class that are answered alike."""
 
-    Attributes
-    ----------
-    label : str
-        Their class.
-    answered : str
-        What they are answered most often.
-    within, across : float
-        Mean consistency among them, and with the rest of their class, in [0, 1].
-    wrong : float
-        Share of wrong answers to them, in [0, 1].
-    words : tuple of str
-        What sets their texts apart from the others of their class.
-    phrases : tuple of str
-        What they share and, among labelled texts, is a sign of their class.
-    samples : tuple of str
-        Ids; those that show one of the phrases first.
-    n_named : int
-        How many of the samples show one of the phrases.
-    """
-
-    label: str
-    answered: str
+    label: str  # their class
+    answered: str  # what they are answered most often
+    # Mean consistency among them, and with the rest of their class, in [0, 1]
     within: float
     across: float
-    wrong: float
-    words: tuple[str, ...]
-    phrases: tuple[str, ...]
-    samples: tuple[str, ...]
-    n_named: int
+    wrong: float  # share of wrong answers to them, in [0, 1]
+    words: tuple[str, ...]  # what sets their texts apart from the others of their class
+    phrases: tuple[str, ...]  # what they share and, among labelled texts, is a sign of their class
+    samples: tuple[str, ...]  # ids; those that show one of the phrases first
+    n_named: int  # how many of the samples show one of the phrases
 
 
 def find_clusters(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> tuple[AnswerCluster, ...]:

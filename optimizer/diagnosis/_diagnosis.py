@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.diagnosis._clusters import AnswerCluster, find_clusters
-from psopt.diagnosis._evidence import Evidence, evidence
+from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._severity import severity
@@ -18,9 +18,53 @@ from psopt.search_spaces import VIEWS, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from psopt.diagnosis._slices_by_meaning import Embed
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample
+
+
+_MOST = 3  # of wordings and of members: a table cell holds no more
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Facts about a slice."""
+
+    share: float  # its samples' part of the sum of S over all samples, in [0, 1]
+    words: tuple[str, ...]  # what sets its texts apart
+    # Columns of the predictions, the one that breaks most of its samples first: by wrong answers, or without labels
+    # answers other than the sample's most frequent one
+    worst_rephrasings: tuple[int, ...]
+    typical: tuple[str, ...]  # ids of the members that show most of those words
+
+
+def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
+    """Collect what speaks for a slice."""
+    ids = set(failing.samples)
+    members = np.array([index for index, sample in enumerate(predictions.samples) if sample.id in ids])
+    unstable = predictions.sensitivities
+    texts = predictions.texts
+    words = distinctive_words(texts, members)
+    broken = _broken(predictions)[members].sum(axis=0)
+    worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]
+    n_shown = [sum(word in texts[index].casefold() for word in words) for index in members]
+    typical = members[np.argsort(-np.array(n_shown), kind="stable")[:_MOST]]
+    total = float(unstable.sum())
+    return Evidence(
+        share=float(unstable[members].sum() / total) if total else 0.0,
+        words=words,
+        worst_rephrasings=tuple(worst),
+        typical=tuple(predictions.samples[index].id for index in typical),
+    )
+
+
+def _broken(predictions: Predictions) -> NDArray[np.bool_]:
+    """The answers that are wrong or, without labels, other than the usual one: (N, Q)."""
+    if predictions.is_labelled:
+        return predictions.wrong
+    usual = predictions.counts.argmax(axis=1)
+    return np.asarray(predictions.asked & (predictions.places != usual[:, None]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +82,15 @@ class FailureCase:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where a prompt fails.
+    """Where a prompt fails."""
 
-    Attributes
-    ----------
-    failure_cases : dict of view to FailureCases
-        The most severe first.
-    slices : tuple of FailureSlice
-        Over all views.
-    evidence : tuple of Evidence
-        What speaks for each slice, in their order.
-    joint : JointView or None
-        S against mean consistency; None without labels, and where not every cell was asked.
-    carried : dict of share to int
-        How few samples carry half, 80 % and 90 % of the whole S.
-    clusters : tuple of AnswerCluster
-        What classes fall apart into.
-    """
-
-    failure_cases: dict[View, tuple[FailureCase, ...]]
-    slices: tuple[FailureSlice, ...]
-    evidence: tuple[Evidence, ...] = ()
+    failure_cases: dict[View, tuple[FailureCase, ...]]  # the most severe first
+    slices: tuple[FailureSlice, ...]  # over all views
+    evidence: tuple[Evidence, ...] = ()  # what speaks for each slice, in their order
+    # S against mean consistency; None without labels, and where not every cell was asked
     joint: JointView | None = None
-    carried: dict[str, int] = field(default_factory=dict)
-    clusters: tuple[AnswerCluster, ...] = ()
+    carried: dict[str, int] = field(default_factory=dict)  # how few samples carry half, 80 % and 90 % of the whole S
+    clusters: tuple[AnswerCluster, ...] = ()  # what classes fall apart into
 
     def __repr__(self) -> str:
         """How many samples fail by which view, and how many groups they make: their texts would fill screens."""

@@ -20,18 +20,12 @@ _ROUNDING = 1e-12  # a sum that reaches a share but for rounding has reached it
 
 @dataclass(frozen=True)
 class JointView:
-    """Where each sample stands, and where a half-noised and a random predictor would.
+    """Where each sample stands, and where a half-noised and a random predictor would."""
 
-    Attributes
-    ----------
-    sensitivity, consistency : tuple of float
-        Of each sample, in the predictions' order; consistency is its mean over its class.
-    references : dict of name to dict
-        F1, sensitivity and consistency of ``predictor``, ``half_noised`` and ``random``.
-    """
-
+    # Of each sample, in the predictions' order; consistency is its mean over its class
     sensitivity: tuple[float, ...]
     consistency: tuple[float, ...]
+    # F1, sensitivity and consistency of ``predictor``, ``half_noised`` and ``random``
     references: dict[str, dict[str, float]]
 
     def to_dict(self) -> dict[str, Any]:

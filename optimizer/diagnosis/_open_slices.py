@@ -7,10 +7,10 @@ phrases some are always shown by the weakest samples.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis._chance import ExcessSeverity
 from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._severity import severity
@@ -28,12 +28,20 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.search_spaces import View
 
+    Vector = NDArray[np.float64]
     Flags = NDArray[np.bool_]
+
 
 LEVEL = 0.05
 """In so large a share of tasks whose weak samples share nothing any topic may be named, over all views together."""
 _LEAST_TEXTS = 3  # different ones that share something, and weak samples among them; two are a pair
 _MOST_CLUSTERED = 1000  # texts that clusters are looked for in: linkage is quadratic
+_N_SHUFFLES = 999  # the least p-value is one in a thousand
+_AT_ONCE = 100  # shuffles; a table of traits and shuffles takes some 16 MB for 20,000 traits
+# Samples of mean severity that each trait is counted with: three samples would else reach by chance what thirty hardly
+# can. Of 100 sets of 100 questions of TREC's train, 12 % of which are weak and 70 % of a topic of 5, 8 and 12 of them,
+# 0 names the topic in 39, 68 and 78 sets, 2 in 45, 78 and 87, 5 in 45, 83 and 92.
+_ADDED = 5
 
 
 def find_open_slices(
@@ -71,7 +79,6 @@ class _Traits:
 
     Attributes
     ----------
-    phrases : tuple of str
     shown : (n_distinct, n_traits) sparse float
         Which of the distinct texts show what.
     distinct : (N,) int
@@ -207,3 +214,56 @@ def _clusters(texts: Sequence[str], embed: Embed | None) -> sparse.csr_array:
     for number, members in enumerate(clusters):
         belongs[members, number] = 1
     return sparse.csr_array(belongs)
+
+
+@dataclass(frozen=True, eq=False)
+class ExcessSeverity:
+    """How much more those fail who show a trait, for many traits.
+
+    The p-values hold for all traits together: a trait's is the share of shuffles of the severities in which the best
+    trait of all reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993). Where severity has
+    nothing to do with any of them, one of them falls below a level in just so large a share of data sets.
+
+    Attributes
+    ----------
+    severities : (N,) float
+    shown : (N, n_traits) sparse float
+        1 where a sample shows a trait.
+    """
+
+    severities: Vector
+    shown: sparse.csr_array
+
+    @cached_property
+    def excess(self) -> Vector:
+        """The severity above the mean that a trait's samples carry, over the square root of their number: (n_traits,).
+
+        The root makes few samples that fail badly and many that fail a little comparable.
+        """
+        return self._of(self.severities[:, None]).ravel()
+
+    @cached_property
+    def p_values(self) -> Vector:
+        """How often chance does as well with any trait: (n_traits,) in (0, 1]."""
+        rng = np.random.default_rng(0)
+        best = np.concatenate([self._best_by_chance(rng, n) for n in _portions(_N_SHUFFLES)])
+        reached = len(best) - np.searchsorted(np.sort(best), self.excess - 1e-12)
+        return np.asarray((1 + reached) / (1 + len(best)))
+
+    def _best_by_chance(self, rng: np.random.Generator, n_shuffles: int) -> Vector:
+        shuffled = rng.permuted(np.tile(self.severities, (n_shuffles, 1)), axis=1).T
+        return np.asarray(self._of(shuffled).max(axis=0))
+
+    def _of(self, severities: Vector) -> Vector:
+        """The excess under each column of severities: (n_traits, n_columns)."""
+        n = len(severities)
+        above = severities - severities.mean(axis=0)
+        return np.asarray(self.shown.T @ above) / self._scale(n)[:, None]
+
+    def _scale(self, n: int) -> Vector:
+        size = np.asarray(self.shown.sum(axis=0)).ravel()
+        return np.asarray(np.sqrt(size * (n - size) / n + _ADDED))
+
+
+def _portions(n: int) -> list[int]:
+    return [min(_AT_ONCE, n - start) for start in range(0, n, _AT_ONCE)]

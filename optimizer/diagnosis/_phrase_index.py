@@ -19,19 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PhraseIndex:
-    """Phrases and the texts that show them.
+    """Phrases and the texts that show them."""
 
-    Attributes
-    ----------
-    phrases : tuple of str
-        In an order that depends on the texts only: longest first, then by alphabet, so that the first of several
-        equally good phrases is the most specific. Those of a row's fields name them: ``subject: bill``.
-    shown : (n_texts, n_phrases) sparse float
-        1 where a text shows a phrase.
-    """
-
+    # In an order that depends on the texts only: longest first, then by alphabet, so that the first of several equally
+    # good phrases is the most specific. Those of a row's fields name them: ``subject: bill``.
     phrases: tuple[str, ...]
-    shown: sparse.csr_array
+    shown: sparse.csr_array  # 1 where a text shows a phrase
 
     @classmethod
     def of(cls, texts: Sequence[str], *, min_texts: int = 3, phrases: Sequence[str] | None = None) -> PhraseIndex:

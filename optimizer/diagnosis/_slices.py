@@ -37,61 +37,36 @@ class Contrast:
     """How many weak samples show what a slice is named by, and how many others: of open answers.
 
     Weak are those of more than the mean severity. Samples of slices found before are counted on neither side.
-
-    Attributes
-    ----------
-    weak_showing, weak : int
-        How many of the weak samples show it, and how many these are.
-    others_showing, others : int
-        The same of all other samples.
-    p_value : float
-        In how large a share of tasks whose weak samples share nothing the best of all phrases stands out as much.
     """
 
+    # How many of the weak samples show it, and how many these are
     weak_showing: int
     weak: int
+    # The same of all other samples
     others_showing: int
     others: int
+    # In how large a share of tasks whose weak samples share nothing the best of all phrases stands out as much
     p_value: float
 
 
 @dataclass(frozen=True, slots=True)
 class FailureSlice:
-    """Failing samples of one class, or whose answers are no single labels, that share a phrase.
+    """Failing samples of one class, or whose answers are no single labels, that share a phrase."""
 
-    Attributes
-    ----------
-    view : str
-        The view by which they fail.
-    label : str or None
-        Their class; None in a diagnosis without labels, and where answers are no single labels.
-    predicted : str or None
-        What they are taken for most often, if not their class.
-    phrases : tuple of str
-        What they share: the main phrase, then its siblings, which differ from it in one word. ``^when`` is one that
-        texts begin with, ``subject: bill`` one of a field.
-    samples : tuple of str
-        Ids, the most severe first.
-    severity : float
-        The sum of theirs, in samples.
-    gain : float
-        Share of all answers that would turn right if everything that shows the phrases were given `label`; negative
-        where that would harm. 0 where there is no class.
-    how : str
-        ``phrases`` if they share some, ``meaning`` if they mean alike; the phrases then are distinctive words.
-    contrast : Contrast or None
-        Of open answers, how surely the phrases set them apart.
-    """
-
-    view: View
-    label: str | None
-    predicted: str | None
+    view: View  # the view by which they fail
+    label: str | None  # their class; None in a diagnosis without labels, and where answers are no single labels
+    predicted: str | None  # what they are taken for most often, if not their class
+    # What they share: the main phrase, then its siblings, which differ from it in one word. ``^when`` is one that texts
+    # begin with, ``subject: bill`` one of a field.
     phrases: tuple[str, ...]
-    samples: tuple[str, ...]
-    severity: float
+    samples: tuple[str, ...]  # ids, the most severe first
+    severity: float  # the sum of theirs, in samples
+    # Share of all answers that would turn right if everything that shows the phrases were given `label`; negative where
+    # that would harm. 0 where there is no class.
     gain: float
+    # ``phrases`` if they share some, ``meaning`` if they mean alike; the phrases then are distinctive words
     how: Literal["phrases", "meaning"] = "phrases"
-    contrast: Contrast | None = None
+    contrast: Contrast | None = None  # of open answers, how surely the phrases set them apart
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, under the names of weak_spots.json and of ``diagnose --json``."""

@@ -43,7 +43,6 @@ def find_slices_by_meaning(
         With labels; without them there is nothing to be confused, and no slice.
     embed : callable, optional
         By default latent semantic analysis of the texts themselves.
-    most : int
     """
     if not predictions.is_labelled:
         return ()

@@ -1,17 +1,14 @@
 """DSPy programs: `SensitivityOptimizer` makes them robust as `psopt.optimize` does prompts."""
 
-from psopt.dspy_programs._candidate import ProgramCandidate
 from psopt.dspy_programs._command import optimize_program
-from psopt.dspy_programs._loading import load_program
 from psopt.dspy_programs._optimizer import SensitivityOptimizer
-from psopt.dspy_programs._saving import PROGRAMS, predict_state, write_program
+from psopt.dspy_programs._results import ProgramCandidate
+from psopt.dspy_programs._saving import PROGRAMS, predict_state
 
 __all__ = [
     "PROGRAMS",
     "ProgramCandidate",
     "SensitivityOptimizer",
-    "load_program",
     "optimize_program",
     "predict_state",
-    "write_program",
 ]

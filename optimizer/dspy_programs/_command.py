@@ -9,8 +9,7 @@ from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._find_outcome import find_outcome
-from psopt.dspy_programs._loading import load_program
-from psopt.errors import InputError
+from psopt.errors import InputError, import_own
 from psopt.models import ModelProvider
 from psopt.models.chat import CHAT_KINDS, name_hint
 from psopt.tasks import as_value, subset
@@ -36,10 +35,7 @@ def optimize_program(
 ) -> Run:
     """Do what `psopt optimize --program` promises; a run in `out` is resumed, if `force` also one that differs.
 
-    Raises
-    ------
-    PsoptError
-        If the program can't be loaded, does not fit the data, or its model fails.
+    Raises PsoptError if the program can't be loaded, does not fit the data, or its model fails.
     """
     _check_options(settings)
     program = load_program(str(settings.program))
@@ -117,10 +113,7 @@ def _writer(model: str | None) -> str | None:
 def _check_options(settings: RunSettings) -> None:
     """Refuse what means nothing for a program.
 
-    Raises
-    ------
-    InputError
-        Naming the option.
+    Raises InputError: naming the option.
     """
     meaningless = {
         "--logprobs": settings.lm.logprobs,
@@ -133,3 +126,16 @@ def _check_options(settings: RunSettings) -> None:
     for option, is_given in meaningless.items():
         if is_given:
             raise InputError(f"{option} means nothing for a --program: its instructions are its own; leave it out")
+
+
+def load_program(name: str) -> Any:
+    """Import ``module:attribute``, a `dspy.Module` or what makes one when called; the working directory counts.
+
+    Raises InputError if there is none.
+    """
+    program = import_own(name, "--program")
+    if not isinstance(program, dspy.Module) and callable(program):
+        program = program()
+    if not isinstance(program, dspy.Module):
+        raise InputError(f"--program {name} is no dspy.Module but a {type(program).__name__}")
+    return program

@@ -22,50 +22,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Compilation:
-    """What a program is compiled with.
+    """What a program is compiled with."""
 
-    Attributes
-    ----------
-    settings : RunSettings
-        As run.json keeps them. Of a program that was given in Python the data set, the model and the number of samples
-        are filled in.
-    models : ModelProvider
-    task_model, rephraser, judge, proposer : str, dspy.LM or None
-        None: the one of DSPy's settings, rules, none, rules.
-    uses_engine : bool
-        Whether a `dspy.LM` too is asked through psopt's engine; one that is given by name always is.
-    n_threads : int
-    observer : Observer
-    folder : path, optional
-        The run directory; a run that is there already is resumed, if `force` also one that differs.
-    task : Task, optional
-        Where the examples come from; the run has its name, its definitions and its origin.
-    label_field : str, optional
-    metric, equivalence : callable, optional
-    teacher : dspy.Module, optional
-    max_errors : int
-        On how many texts the program, or the metric, may fail.
-    most_calls : int or None
-        How many calls of language models the sizes are to be chosen by; None where the settings have them.
-    """
-
+    # As run.json keeps them. Of a program that was given in Python the data set, the model and the number of samples
+    # are filled in.
     settings: RunSettings
     models: ModelProvider
+    # None: the one of DSPy's settings, rules, none, rules
     task_model: Any
     rephraser: Any
     judge: Any
     proposer: Any
-    uses_engine: bool
+    uses_engine: bool  # whether a `dspy.LM` too is asked through psopt's engine; one that is given by name always is
     n_threads: int
     observer: Observer
+    # The run directory; a run that is there already is resumed, if `force` also one that differs
     folder: Path | None = None
     force: bool = False
-    task: Task | None = None
+    task: Task | None = None  # where the examples come from; the run has its name, its definitions and its origin
     label_field: str | None = None
     metric: Metric | None = None
     equivalence: Equivalence | None = None
     teacher: Any = None
-    max_errors: int = 0
+    max_errors: int = 0  # on how many texts the program, or the metric, may fail
+    # How many calls of language models the sizes are to be chosen by; None where the settings have them
     most_calls: int | None = None
 
     def as_asked(self, lm: Any) -> Any:
@@ -77,22 +57,10 @@ class Compilation:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """What a compilation has found.
-
-    Attributes
-    ----------
-    run : Run
-    program_of : callable
-        A prompt's program.
-    programs : mapping of prompt id to dspy.Module
-        Of the baseline, the front, the shortest and the recommended prompt.
-    sensitivity_by_step : dict of step to float
-    failures : dict of text to str
-        The first error of each text that the program, or the metric, failed on.
-    """
+    """What a compilation has found."""
 
     run: Run
-    program_of: Callable[[Prompt], Any]
-    programs: Mapping[str, Any]
+    program_of: Callable[[Prompt], Any]  # a prompt's program
+    programs: Mapping[str, Any]  # of the baseline, the front, the shortest and the recommended prompt
     sensitivity_by_step: dict[str, float]
-    failures: dict[str, str]
+    failures: dict[str, str]  # the first error of each text that the program, or the metric, failed on

@@ -47,10 +47,7 @@ if TYPE_CHECKING:
 def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compilation: Compilation) -> Compiled:
     """Search for better programs on examples of train, val and test.
 
-    Raises
-    ------
-    PsoptError
-        If something given can't be used (before any call), or the language model fails.
+    Raises PsoptError if something given can't be used (before any call), or the language model fails.
     """
     examples = [given.example for given in (*splits["train"], *splits["val"])]
     outcome = find_outcome(
@@ -71,10 +68,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
 def _dspy_settings(student: Any, compilation: Compilation) -> Any:
     """DSPy's settings with the task model.
 
-    Raises
-    ------
-    InputError
-        If there is no language model at all.
+    Raises InputError if there is no language model at all.
     """
     lm = compilation.task_model if compilation.task_model is not None else dspy.settings.lm
     if lm is not None:

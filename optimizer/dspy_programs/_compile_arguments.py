@@ -31,10 +31,7 @@ _IN_ITS_PLACE = {
 def check_arguments(given: Mapping[str, Any]) -> None:
     """Refuse what means nothing here, by its name, before anything is spent.
 
-    Raises
-    ------
-    InputError
-        Naming the argument, and what is there in its place.
+    Raises InputError: naming the argument, and what is there in its place.
     """
     for name in given:
         if name in TAKEN:

@@ -14,10 +14,7 @@ def copy_of(program: Any) -> Any:
 
     DSPy's own copy shares a whole list, steps and all, if one thing in it can't be copied.
 
-    Raises
-    ------
-    InputError
-        If a predictor would be shared all the same, naming the attribute.
+    Raises InputError if a predictor would be shared all the same, naming the attribute.
     """
     steps = {id(predictor) for _, predictor in program.named_predictors()}
     copied = program.deepcopy()

@@ -27,10 +27,8 @@ class Demonstrator:
 
     Parameters
     ----------
-    program : dspy.Module
     teacher : dspy.Module or None
         Is run in the program's place.
-    runner : ProgramRunner
     """
 
     def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:

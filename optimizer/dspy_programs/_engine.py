@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class CountedEngine:
-    """An engine of DSPy's that asks through one of psopt's.
-
-    Parameters
-    ----------
-    engine : Engine
-    """
+    """An engine of DSPy's that asks through one of psopt's."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -44,12 +39,7 @@ class CountedEngine:
     def complete(self, request: Any) -> Any:
         """Answer one request (an `lm15.Request`) with an `lm15.Response`; DSPy's threads may call it at once.
 
-        Raises
-        ------
-        ModelError
-            If the request holds more than texts.
-        PsoptError
-            As `Engine.answers`.
+        Raises ModelError if the request holds more than texts. Raises PsoptError as `Engine.answers`.
         """
         query = Query(_messages(request), (), request.config.temperature)
         answer = self._engine.answers([query])[0]

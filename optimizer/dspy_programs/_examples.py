@@ -37,18 +37,11 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class ProgramData:
-    """The examples of a program.
+    """The examples of a program."""
 
-    Attributes
-    ----------
-    task : Task
-        Their texts and classes.
-    examples : mapping of text to dspy.Example
-        By which a text is put to the program. Each example has a text of its own: where several read alike, be it that
-        their inputs differ in what is not shown or that their labels do, each has a mark behind it.
-    """
-
-    task: Task
+    task: Task  # their texts and classes
+    # By which a text is put to the program. Each example has a text of its own: where several read alike, be it that
+    # their inputs differ in what is not shown or that their labels do, each has a mark behind it.
     examples: Mapping[str, Any]
 
 
@@ -78,10 +71,7 @@ def _key(example: Any) -> str:
 def check_examples(name: str, examples: Any) -> list[Given]:
     """Return the examples as a list, each with its place in what is called so.
 
-    Raises
-    ------
-    DataError
-        If they are none, or not dspy.Example with inputs.
+    Raises DataError if they are none, or not dspy.Example with inputs.
     """
     examples = examples if examples is not None else ()
     checked = [Given(example, f"{name}[{number}]") for number, example in enumerate(examples)]
@@ -108,10 +98,7 @@ def make_data(
 ) -> ProgramData:
     """Put examples of train, val and test together.
 
-    Raises
-    ------
-    DataError
-        If an example has no class, or one that the program can't give.
+    Raises DataError if an example has no class, or one that the program can't give.
     """
     texts = _texts([given.example for examples in splits.values() for given in examples])
     by_text: dict[str, Any] = {}
@@ -159,10 +146,7 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     and no larger than that, so that programs are still compared on all of val; else a half of val. Nor can a
     demonstration be judged by its own example: see `_apart`.
 
-    Raises
-    ------
-    DataError
-        If a set is empty or too small, or an example of the testset stands in another set too.
+    Raises DataError if a set is empty or too small, or an example of the testset stands in another set too.
     """
     train = check_examples("trainset", trainset)
     if valset is None:

@@ -36,10 +36,7 @@ class Failures:
     def add(self, what: str, text: str, error: Exception) -> None:
         """Count a failure of `what` (the program, the metric) on a text.
 
-        Raises
-        ------
-        ModelError
-            If too many texts have failed.
+        Raises ModelError if too many texts have failed.
         """
         lines = str(error).splitlines()
         said = f"{type(error).__name__}: {lines[0][:_LONGEST] if lines else ''}"
@@ -55,10 +52,7 @@ class Failures:
     def stop(self) -> None:
         """End the run: nothing but failures has come.
 
-        Raises
-        ------
-        ModelError
-            Always.
+        Raises ModelError: always.
         """
         what, error = self._first or ("program", RuntimeError())
         raise ModelError(f"the {what} fails on every text: {next(iter(self._errors.values()))}") from error

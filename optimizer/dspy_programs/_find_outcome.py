@@ -39,10 +39,7 @@ def find_outcome(
     `told` is what answers are, if the user says it: else the output's type does. With a metric any output will do, and
     examples need not have it: of no class it is text, the same where it is written the same.
 
-    Raises
-    ------
-    InputError
-        If there is none, or `label_field` is no output.
+    Raises InputError if there is none, or `label_field` is no output.
     """
     outputs = _outputs(program)
     if label_field is not None:

@@ -18,22 +18,13 @@ from psopt.models.chat import public_settings
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What decides a program's answer to a text.
+    """What decides a program's answer to a text."""
 
-    Attributes
-    ----------
-    state : str
-        Instructions, fields and demonstrations of every step.
-    lm : list
-        The language models: their names, their settings without secrets, and their servers or engines. DSPy's own key
-        leaves the server out, so that two servers with one model name would share answers.
-    adapter : str
-        What makes messages of a step: its class and its settings.
-    """
-
-    state: str
+    state: str  # instructions, fields and demonstrations of every step
+    # The language models: their names, their settings without secrets, and their servers or engines. DSPy's own key
+    # leaves the server out, so that two servers with one model name would share answers.
     lm: list[str]
-    adapter: str
+    adapter: str  # what makes messages of a step: its class and its settings
 
     @classmethod
     def of(cls, program: Any) -> Fingerprint:

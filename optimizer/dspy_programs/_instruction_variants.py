@@ -19,18 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InstructionVariants:
-    """One variant is one rephrasing of the instructions of every step.
+    """One variant is one rephrasing of the instructions of every step."""
 
-    Attributes
-    ----------
-    rephrasings : RephrasingSet
-        Of the step that gives the outcome; its texts name the variants.
-    instructions : mapping of text to mapping of step to str
-        What each variant makes of each step's instructions.
-    """
-
-    rephrasings: RephrasingSet
-    instructions: Mapping[str, Mapping[str, str]]
+    rephrasings: RephrasingSet  # of the step that gives the outcome; its texts name the variants
+    instructions: Mapping[str, Mapping[str, str]]  # what each variant makes of each step's instructions
 
     @property
     def original(self) -> Mapping[str, str]:
@@ -46,10 +38,7 @@ class InstructionVariants:
 def rephrase_instructions(program: Any, outcome_step: str, rephrase: Rephrase) -> InstructionVariants:
     """Rephrase the instructions of each step of a program.
 
-    Raises
-    ------
-    InputError
-        If there are not enough rephrasings.
+    Raises InputError if there are not enough rephrasings.
     """
     own = {step: predictor.signature.instructions for step, predictor in program.named_predictors()}
     sets = {step: rephrase(text) for step, text in own.items()}

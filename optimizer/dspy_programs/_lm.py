@@ -24,17 +24,14 @@ def lm_of(program: Any) -> Any:
 def counted_lm(model: Any, models: ModelProvider) -> Any:
     """Make a `dspy.LM` whose requests go through psopt's engine; DSPy neither keeps nor repeats them.
 
+    Raises InputError if it is no language model.
+
     Parameters
     ----------
     model : str or dspy.LM
         ``openai/NAME``, ``dspy/NAME``, or an LM that is made already.
     models : ModelProvider
         Says how it is asked, what the whole run may spend, and where answers are kept.
-
-    Raises
-    ------
-    InputError
-        If it is no language model.
     """
     kind, name = _kind_and_name(model)
     engine = CountedEngine(models.engine(kind, name))

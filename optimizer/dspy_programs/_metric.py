@@ -27,10 +27,7 @@ def judge(metric: Metric, example: Any, prediction: Any) -> Judgement:
     It may take (example, prediction), with a trace as DSPy's optimizers give it, or GEPA's five arguments; what is not
     known here is None.
 
-    Raises
-    ------
-    InputError
-        If it returns anything else, or takes other arguments.
+    Raises InputError if it returns anything else, or takes other arguments.
     """
     value: Any = metric(example, prediction, *[None] * n_extra_arguments(metric))
     feedback = ""
@@ -54,10 +51,7 @@ def n_extra_arguments(metric: Metric) -> int:
     >>> n_extra_arguments(lambda gold, prediction, trace, pred_name, pred_trace: True)
     3
 
-    Raises
-    ------
-    InputError
-        If it can't be called with two to five arguments.
+    Raises InputError if it can't be called with two to five arguments.
     """
     try:
         parameters = inspect.signature(metric).parameters.values()

@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.dspy_programs._applying import apply_prompt, frame_of
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._demonstrations import Demonstrator
+from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of, without_cache
 from psopt.dspy_programs._records import Records
 from psopt.dspy_programs._runner import ProgramRunner, name_of
 from psopt.models import NOT_ASKED, Assessor, Capabilities
+from psopt.search_spaces import render_additions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,25 +32,21 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 
+_NO_INSTRUCTIONS = "."  # none at all would be replaced by DSPy's own
+
+
 class ProgramModel:
     """Runs a program under prompts; what it answered once, is kept in the run directory and not asked again.
 
     A prompt's description names a variant of all steps' instructions (see `InstructionVariants`); for the rest of it
-    see `apply_prompt`.
+    see `_apply_prompt`.
 
     Parameters
     ----------
-    program : dspy.Module
-    outcome : Outcome
-    examples : mapping of text to dspy.Example
-    variants : InstructionVariants
     folder : path
         Where answers are kept once it exists.
-    budget : Budget
-    metric : callable, optional
     teacher : dspy.Module, optional
         Gives the demonstrations, in the program's place.
-    n_threads : int
     assessor : Assessor, optional
         Compares or rates free answers.
     as_asked : callable, optional
@@ -141,10 +139,7 @@ class ProgramModel:
     ) -> NDArray[np.int64]:
         """Run the program on every text under every prompt (see `Model.predict`); what can't be parsed is N/A.
 
-        Raises
-        ------
-        ModelError
-            If the program fails otherwise: an outage is no answer.
+        Raises ModelError if the program fails otherwise: an outage is no answer.
         """
         return self._classes(self._programs(prompts), texts, prompts[0].labels, on_progress)
 
@@ -198,7 +193,7 @@ class ProgramModel:
 
     def apply(self, prompt: Prompt, instructions: Mapping[str, str]) -> Any:
         """Return a copy of the program with a prompt in it, its steps told by these instructions."""
-        return apply_prompt(self.program, prompt, instructions, self.outcome.step, self.demonstration)
+        return _apply_prompt(self.program, prompt, instructions, self.outcome.step, self.demonstration)
 
     def _programs(self, prompts: Sequence[Prompt]) -> list[Any]:
         return [self.apply(prompt, self.variants.instructions[prompt.description]) for prompt in prompts]
@@ -222,3 +217,51 @@ class ProgramModel:
             outcomes = [record["outcome"] for record in row if record is not None]
             array[place, columns] = self.outcome.class_indices(outcomes, self._runner.examples[text], labels)
         return array
+
+
+def frame_of(program: Any) -> str:
+    """What an adapter writes into every call of a program's steps beside instructions and inputs: fields, form.
+
+    Demonstrations that the program has of its own are in it.
+    """
+    adapter = dspy.settings.adapter or dspy.ChatAdapter()
+    parts = []
+    for _, predictor in program.named_predictors():
+        bare = predictor.signature.with_instructions(_NO_INSTRUCTIONS)
+        # a conversation is none of its own words, and an empty text is no conversation
+        inputs = {name: "" for name, field in bare.input_fields.items() if field.annotation is not dspy.History}
+        messages = adapter.format(bare, demos=predictor.demos, inputs=inputs)
+        parts += [str(message["content"]) for message in messages]
+    return "\n".join(parts)
+
+
+def _apply_prompt(
+    program: Any,
+    prompt: Prompt,
+    instructions: Mapping[str, str],
+    outcome_step: str,
+    demonstration: Callable[[str, str], Any],
+) -> Any:
+    """Return a copy of a program with a prompt in it.
+
+    Parameters
+    ----------
+    prompt : Prompt
+        Its definitions and notes are added to the instructions of the step that gives the outcome; its examples become
+        demonstrations, of the step that they are for or of all.
+    instructions : mapping of step to str
+        What each step is told; a step that is left out keeps its own.
+    demonstration : callable
+        (step, text) to the demonstration of a text at a step, or None.
+    """
+    copy = copy_of(program)
+    additions = render_additions(prompt)
+    for step, predictor in copy.named_predictors():
+        parts = [instructions.get(step, predictor.signature.instructions)]
+        if step == outcome_step and additions:
+            parts.append(additions)
+        predictor.signature = predictor.signature.with_instructions("\n\n".join(parts))
+        texts = [example.text for example in prompt.examples if example.step in {"", step}]
+        demonstrations = [demonstration(step, text) for text in texts]
+        predictor.demos = [*predictor.demos, *(demo for demo in demonstrations if demo is not None)]
+    return copy

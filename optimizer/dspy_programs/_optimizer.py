@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psopt.dspy_programs._candidate import ProgramCandidate
 from psopt.dspy_programs._compilation import Compilation
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._compile_arguments import check_arguments
@@ -19,7 +18,7 @@ from psopt.dspy_programs._examples import split_examples
 from psopt.dspy_programs._metric import n_extra_arguments
 from psopt.dspy_programs._progress import ProgressLine
 from psopt.dspy_programs._python_words import in_python_words
-from psopt.dspy_programs._results import candidate_programs, detailed_results, trial_logs
+from psopt.dspy_programs._results import ProgramCandidate, candidate_programs, detailed_results, trial_logs
 from psopt.dspy_programs._sizing import AUTO_CALLS
 from psopt.errors import InputError
 from psopt.models import ModelProvider

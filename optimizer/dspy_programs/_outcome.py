@@ -24,29 +24,14 @@ _ONE_LABEL = AnswerSpec()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is taken for a program's answer.
+    """What is taken for a program's answer."""
 
-    Attributes
-    ----------
-    step : str
-        The predictor that gives it, by its name in the program.
-    field : str
-        The field of the prediction, and of the examples.
-    labels : tuple of str
-        The classes; none for free text, of which an `equivalence` tells what means the same.
-    equivalence : callable or None
-    spec : AnswerSpec
-        What answers are, where they are no single label.
-    has_references : bool
-        Whether examples say what is right; where a metric alone tells, they need not.
-    """
-
-    step: str
-    field: str
-    labels: tuple[str, ...]
+    step: str  # the predictor that gives it, by its name in the program
+    field: str  # the field of the prediction, and of the examples
+    labels: tuple[str, ...]  # the classes; none for free text, of which an `equivalence` tells what means the same
     equivalence: Equivalence | None = None
-    spec: AnswerSpec = _ONE_LABEL
-    has_references: bool = True
+    spec: AnswerSpec = _ONE_LABEL  # what answers are, where they are no single label
+    has_references: bool = True  # whether examples say what is right; where a metric alone tells, they need not
 
     def classes(self, n_rephrasings: int) -> tuple[str, ...]:
         """The classes that predictions are counted in; free text is right, or one of several other answers.
@@ -65,10 +50,7 @@ class Outcome:
     def truth(self, example: Any, where: str) -> str:
         """The class of an example.
 
-        Raises
-        ------
-        DataError
-            If the example has none, or one that the program can't give.
+        Raises DataError if the example has none, or one that the program can't give.
         """
         if not self.has_references:
             return NO_REFERENCE

@@ -32,19 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgramProposals:
-    """Proposes as `propose_edits` does, but demonstrations of steps in the place of plain examples.
-
-    Attributes
-    ----------
-    model : ProgramModel
-    shares : dict of step to float
-        S of each step: most demonstrations are offered for the most unstable ones.
-    n_demonstrations : int
-        How many a program has room for: a round offers as many of labels at least, if there are examples enough.
-    """
+    """Proposes as `propose_edits` does, but demonstrations of steps in the place of plain examples."""
 
     model: ProgramModel
-    shares: dict[str, float]
+    shares: dict[str, float]  # S of each step: most demonstrations are offered for the most unstable ones
+    # How many a program has room for: a round offers as many of labels at least, if there are examples enough
     n_demonstrations: int
 
     def __call__(

@@ -5,38 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.dspy_programs._copying import copy_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.dspy_programs._compilation import Compiled
+    from psopt.evaluation import Scores
     from psopt.search import Candidate
+    from psopt.search_spaces import Edit
 
 
 @dataclass(frozen=True, eq=False)
 class DetailedResults:
-    """The programs that were kept, as GEPA's ``detailed_results`` has them.
+    """The programs that were kept, as GEPA's ``detailed_results`` has them."""
 
-    Attributes
-    ----------
-    candidates : list of dspy.Module
-        The baseline, the front and the shortest program that is as good.
-    val_aggregate_scores : list of float
-        F1 of each on val, or the metric's mean, in [0, 1].
-    val_aggregate_subscores : list of dict
-        The objectives of each: ``f1``, ``sensitivity``, and ``consistency`` where it is defined.
-    best_idx : int
-        The program that was returned.
-    total_metric_calls : int
-        Calls of language models that were made.
-    log_dir : str
-    seed : int
-    """
-
-    candidates: list[Any]
-    val_aggregate_scores: list[float]
+    candidates: list[Any]  # the baseline, the front and the shortest program that is as good
+    val_aggregate_scores: list[float]  # F1 of each on val, or the metric's mean, in [0, 1]
+    # The objectives of each: ``f1``, ``sensitivity``, and ``consistency`` where it is defined
     val_aggregate_subscores: list[dict[str, float]]
-    best_idx: int
-    total_metric_calls: int
+    best_idx: int  # the program that was returned
+    total_metric_calls: int  # calls of language models that were made
     log_dir: str
     seed: int
 
@@ -97,3 +86,33 @@ def objectives(candidate: Candidate) -> dict[str, float]:
     val = candidate.val
     values = {"f1": val.f1, "sensitivity": val.sensitivity, "consistency": val.consistency}
     return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramCandidate:
+    """A program that was evaluated.
+
+    Attributes
+    ----------
+    id : str
+        Of its prompt, as in the run directory.
+    edits : tuple of Edit
+        What it has beyond the program that was given.
+    val : Scores
+        On val under the search rephrasings.
+    test : Scores or None
+        Under held-out rephrasings, where it was scored.
+    """
+
+    id: str
+    edits: tuple[Edit, ...]
+    val: Scores
+    test: Scores | None
+    _program: Any
+
+    @property
+    def program(self) -> Any:
+        """A copy of the program, ready for use."""
+        program = copy_of(self._program)
+        program._compiled = True  # the mark that DSPy's optimizers leave
+        return program

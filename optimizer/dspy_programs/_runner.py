@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,6 @@ from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import is_counted, lm_of
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
-from psopt.dspy_programs._threads import run_in_threads
 from psopt.dspy_programs._usage import RunCounter
 from psopt.errors import BudgetReachedError, InputError, NoLabelsError
 from psopt.models.chat import FIRST, spread
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     Jobs = Mapping[bytes, tuple[Any, str]]
     """By the key of the answer: the program and the text."""
 
+
 _FEWEST = 3  # texts that all fail: that is no text's fault
 _SHOWN = 60  # characters of an outcome or a text in a message
+_SECONDS = 1  # between two looks at how far it is: as often as a progress bar is drawn anew
 
 
 class ProgramRunner:
@@ -42,13 +45,8 @@ class ProgramRunner:
 
     Parameters
     ----------
-    outcome : Outcome
     examples : mapping of text to dspy.Example
         How a text is put to a program.
-    records : Records
-    budget : Budget
-    metric : callable, optional
-    n_threads : int
     as_asked : callable
         Makes of a step's own language model the one that is asked.
     max_errors : int
@@ -102,12 +100,7 @@ class ProgramRunner:
 
         Where there are `cells`, (n_texts, n_programs), only those are run, and None stands for the others.
 
-        Raises
-        ------
-        NoLabelsError
-            If none of the first runs ends in a label.
-        ModelError
-            If too many texts fail.
+        Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
         fingerprints = [Fingerprint.of(program) for program in programs]
         wanted = np.ones((len(texts), len(programs)), dtype=np.bool_) if cells is None else cells
@@ -150,11 +143,8 @@ class ProgramRunner:
 
         An answer that can't be parsed has the outcome None; so has a run that failed, as long as few texts fail.
 
-        Raises
-        ------
-        PsoptError
-            If psopt's own engine gives up, which is an outage and no answer, a limit is reached, or too many texts
-            have failed.
+        Raises PsoptError if psopt's own engine gives up, which is an outage and no answer, a limit is reached, or too
+        many texts have failed.
         """
         example = self.examples[text]
         try:
@@ -230,7 +220,7 @@ class ProgramRunner:
 
     def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:
         calls = [partial(self._run_and_keep, key, program, text) for key, (program, text) in jobs.items()]
-        run_in_threads(calls, self._n_threads, on_progress)
+        _run_in_threads(calls, self._n_threads, on_progress)
 
     def _run_and_keep(self, key: bytes, program: Any, text: str) -> None:
         self.records.put(key, self.run(program, text))
@@ -253,3 +243,30 @@ def _value(prediction: Any, field: str) -> Any:
 def name_of(program: Any) -> str:
     """``program/`` and the name of its class, with that of the language model."""
     return f"program/{type(program).__name__} on {lm_of(program).model}"
+
+
+def _run_in_threads(
+    jobs: Sequence[Callable[[], object]], n_threads: int, on_progress: OnProgress | None = None
+) -> None:
+    """Run all jobs; each sees the context variables of the caller, among them DSPy's settings.
+
+    The error of the first that fails is raised, and what has not begun is dropped. What is under way is waited for,
+    since it is paid for and will be kept; but not after Ctrl-C, for it may hang.
+    """
+    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="psopt-program")
+    is_interrupted = False
+    try:
+        waiting = {pool.submit(contextvars.copy_context().run, job) for job in jobs}
+        n_done = 0
+        while waiting:
+            done, waiting = wait(waiting, timeout=_SECONDS, return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+            n_done += len(done)
+            if on_progress:
+                on_progress(n_done, len(jobs))
+    except KeyboardInterrupt:
+        is_interrupted = True
+        raise
+    finally:
+        pool.shutdown(wait=not is_interrupted, cancel_futures=True)

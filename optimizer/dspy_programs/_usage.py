@@ -36,7 +36,6 @@ class RunCounter:
 
     Parameters
     ----------
-    budget : Budget
     n_steps : int
         As many calls the first runs are taken to make.
     """
@@ -62,10 +61,7 @@ class RunCounter:
     def one_run(self) -> Iterator[None]:
         """Reserve a run, and settle for it when it is over.
 
-        Raises
-        ------
-        BudgetReachedError
-            If there is none left.
+        Raises BudgetReachedError if there is none left.
         """
         if self.counts_elsewhere:
             yield

@@ -3,14 +3,12 @@
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line
-from psopt.evaluation._class_differences import ClassDifference, compare_classes
 from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
-from psopt.evaluation._influences import consistency_contributions, consistency_influences, mean_influences
 from psopt.evaluation._kept_arrays import kept_arrays
 from psopt.evaluation._kept_scores import scores_from_dict
-from psopt.evaluation._label_rows import LabelRows
+from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._meaning import embed
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
 from psopt.evaluation._objectives import (
@@ -20,17 +18,15 @@ from psopt.evaluation._objectives import (
     objective_values,
     objectives_of,
 )
-from psopt.evaluation._open_scores import OpenScores
-from psopt.evaluation._ordinal import OrdinalScores
+from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
 from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, score_objectives, sensitivity_limit
-from psopt.evaluation._size_note import INTERVALS, intervals_note, note_size
+from psopt.evaluation._size_note import intervals_note, note_size
 
 __all__ = [
-    "INTERVALS",
     "MOST_NA",
     "NA",
     "OBJECTIVES",
@@ -41,8 +37,6 @@ __all__ = [
     "Grid",
     "LabelRows",
     "Objectives",
-    "OpenScores",
-    "OrdinalScores",
     "PartialAnswers",
     "Predictions",
     "Scores",
@@ -54,7 +48,6 @@ __all__ = [
     "compare_classes",
     "compare_paired",
     "consistency_contributions",
-    "consistency_influences",
     "evaluate",
     "intervals_note",
     "kept_arrays",

@@ -25,24 +25,15 @@ _LEVEL = 0.05  # one-sided, as the gate's: Fisher's convention
 
 @dataclass(frozen=True, slots=True)
 class AnswerShares:
-    """What a prompt answers at all, beside what is right; of single labels without an order, scored by F1.
+    """What a prompt answers at all, beside what is right; of single labels without an order, scored by F1."""
 
-    Attributes
-    ----------
-    answer_shares : dict of label to float
-        The share of the answers that each label has, N/A last.
-    class_shares : dict of label to float
-        The share of the samples that each label has; empty where samples have no labels.
-    constant_f1 : float or None
-        F1 of always answering the most frequent label; None without labels.
-    near_constant : str or None
-        The label that is answered to nearly everything, for hardly more than `constant_f1`: S and C of such a prompt
-        say nothing.
-    """
-
+    # The share of the answers that each label has, N/A last
     answer_shares: dict[str, float] = field(default_factory=dict)
+    # The share of the samples that each label has; empty where samples have no labels
     class_shares: dict[str, float] = field(default_factory=dict)
-    constant_f1: float | None = None
+    constant_f1: float | None = None  # F1 of always answering the most frequent label; None without labels
+    # The label that is answered to nearly everything, for hardly more than `constant_f1`: S and C of such a prompt say
+    # nothing
     near_constant: str | None = None
 
 

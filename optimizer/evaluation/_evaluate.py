@@ -46,10 +46,7 @@ def evaluate(
 ) -> Predictions:
     """Let a model answer every sample under every rephrasing of a prompt's description.
 
-    Raises
-    ------
-    InputError
-        If probabilities are asked for, and the model gives none.
+    Raises InputError if probabilities are asked for, and the model gives none.
     """
     cells = np.ones((len(samples), len(rephrasings)), dtype=np.bool_)
     prompts = rephrased_prompts(prompt, rephrasings, forms)
@@ -68,10 +65,7 @@ def ask_cells(
 ) -> PartialAnswers:
     """Let a model answer some samples under some prompts: where `cells`, (N, Q), is True.
 
-    Raises
-    ------
-    InputError
-        If probabilities are asked for, and the model gives none.
+    Raises InputError if probabilities are asked for, and the model gives none.
     """
     texts = [sample.text for sample in samples]
     if not from_probabilities:

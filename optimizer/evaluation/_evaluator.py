@@ -33,9 +33,6 @@ class Evaluator:
 
     Parameters
     ----------
-    model : Model
-    rephrasings : RephrasingSet
-    samples : dict of split to samples
     from_probabilities : bool
         Ask the model for probabilities, and score these.
     budget : Budget, optional
@@ -127,6 +124,8 @@ class Evaluator:
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a prompt's answers on a split, once these cells are among them; only what is missing is asked for.
 
+        Raises ValueError if the cells are of another grid.
+
         Parameters
         ----------
         cells : (N, Q) bool
@@ -135,11 +134,6 @@ class Evaluator:
         -------
         answers : (N, Q) int
             All that there are so far; -1 in cells that nobody has asked for.
-
-        Raises
-        ------
-        ValueError
-            If the cells are of another grid.
         """
         answers = self.partial_answers(prompt, split)
         if cells.shape != answers.array.shape:

@@ -20,24 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Requests for prompts on some texts.
+    """Requests for prompts on some texts."""
 
-    Attributes
-    ----------
-    calls, cached : int
-        How many there are, and how many of their answers are in the cache.
-    tokens : TokenRange
-        Of all messages that would be sent.
-    answer : TokenRange
-        Of one answer.
-    cached_share : float
-        Of the messages' tokens, what the server will have read before, by what it has counted so far.
-    """
-
+    # How many there are, and how many of their answers are in the cache
     calls: int
     cached: int
-    tokens: TokenRange
-    answer: TokenRange
+    tokens: TokenRange  # of all messages that would be sent
+    answer: TokenRange  # of one answer
+    # Of the messages' tokens, what the server will have read before, by what it has counted so far
     cached_share: float = 0.0
 
     @classmethod

@@ -20,10 +20,7 @@ T = TypeVar("T", AnswerShares, ClassScores, FamilyScores, OrdinalScores, OpenSco
 def scores_from_dict(data: Mapping[str, Any]) -> Scores:
     """Build scores from `Scores.to_dict`'s data.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If the data are damaged.
+    Raises KeyError, TypeError or ValueError if the data are damaged.
     """
     per_class = {label: _built(ClassScores, _with_bounds(scores)) for label, scores in data["per_class"].items()}
     per_family = {family: _built(FamilyScores, scores) for family, scores in data.get("per_family", {}).items()}

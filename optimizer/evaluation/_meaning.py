@@ -24,9 +24,6 @@ def _encoder() -> Encoder:
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
     """Return unit vectors, (n, 384), of all-MiniLM-L6-v2: of a text's first 256 tokens.
 
-    Raises
-    ------
-    MissingExtraError
-        If the model is not installed.
+    Raises MissingExtraError if the model is not installed.
     """
     return _encoder().encode(texts)

@@ -22,18 +22,10 @@ _LONGEST_KIND = 16  # characters: an array of strings cuts longer ones without a
 
 @dataclass(frozen=True, slots=True)
 class NaExample:
-    """Answers of one kind that name no label.
+    """Answers of one kind that name no label."""
 
-    Attributes
-    ----------
-    said : str
-        One of them, shortened.
-    samples : tuple of str
-        The ids of the samples concerned, the first twenty.
-    """
-
-    said: str
-    samples: tuple[str, ...]
+    said: str  # one of them, shortened
+    samples: tuple[str, ...]  # the ids of the samples concerned, the first twenty
 
 
 def na_kinds(predictions: Predictions) -> dict[str, int]:

@@ -7,39 +7,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
-from psopt.evaluation._class_differences import class_answers
-from psopt.evaluation._confidence import CONFIDENCE_AGAINST_S, confidence_measures
 from psopt.evaluation._label_rows import given_labels, true_labels
-from psopt.metrics import mean_interval, prompt_sensi_score, sensitivity
+from psopt.metrics import mean_difference, mean_interval, prompt_sensi_score, sensitivity
 from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec, references_of
 from psopt.text import normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
+    from psopt.metrics import PairedDifference
 
+
+_CONFIDENCE = "confidence"
+_CONFIDENCE_AGAINST_S = "confidence against S"
+_DIGITS = 12  # what differs less is equal: sums of the same numbers in another order must not get ranks of their own
 # Measures that are no shares, and how they are written.
-_NO_SHARES = {"mean absolute error": ".4g", CONFIDENCE_AGAINST_S: "+.2f"}
+_NO_SHARES = {"mean absolute error": ".4g", _CONFIDENCE_AGAINST_S: "+.2f"}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenScores:
-    """What else is asked of open answers.
+    """What else is asked of open answers."""
 
-    Attributes
-    ----------
-    quality_name : str
-        What stands in the place of F1.
-    measures : dict of name to float or None
-        Of several labels ``subset accuracy`` and ``S of equal sets``; of numbers ``mean absolute error``; of texts
-        ``exact match``; of free answers S at other thresholds; of all ``PSS`` (P24), how far the quality of a sample's
-        answers lies apart; where log-probabilities were asked for ``confidence`` and ``confidence against S``
-        (`confidence_measures`). None where no answer was read.
-    """
-
-    quality_name: str
+    quality_name: str  # what stands in the place of F1
+    # Of several labels ``subset accuracy`` and ``S of equal sets``; of numbers ``mean absolute error``; of texts
+    # ``exact match``; of free answers S at other thresholds; of all ``PSS`` (P24), how far the quality of a sample's
+    # answers lies apart; where log-probabilities were asked for ``confidence`` and ``confidence against S``
+    # (`_confidence_measures`). None where no answer was read.
     measures: dict[str, float | None] = field(default_factory=dict)
 
 
@@ -63,7 +59,7 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     if quality is not None and predictions.is_whole and predictions.n_rephrasings > 1:
         measures["PSS"] = prompt_sensi_score(quality)
     return OpenScores(
-        rule.quality_name, {**measures, **confidence_measures(predictions), **(predictions.judge_measures or {})}
+        rule.quality_name, {**measures, **_confidence_measures(predictions), **(predictions.judge_measures or {})}
     )
 
 
@@ -115,14 +111,14 @@ def label_f1(predictions: Predictions) -> dict[str, float | None]:
     """F1 of each of several labels, over all answers; None where a label is neither true nor answered."""
     return {
         label: float((right * weights).sum() / weights.sum()) if weights.any() else None
-        for label, right, weights in class_answers(predictions)
+        for label, right, weights in _class_answers(predictions)
     }
 
 
 def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
     """95 % intervals of `label_f1`, of the labels that have an F1: each over the samples that have or are given it."""
     intervals = {}
-    for label, right, weights in class_answers(predictions):
+    for label, right, weights in _class_answers(predictions):
         concerned = weights.any(axis=1)
         if concerned.any():
             intervals[label] = mean_interval(right[concerned], weights=weights[concerned]).bounds
@@ -144,3 +140,101 @@ def label_by_label(predictions: Predictions) -> tuple[NDArray[np.int64], NDArray
     said = np.where(given, numbers[:, None], n_labels).reshape(-1, predictions.n_rephrasings)
     samples = np.repeat(np.arange(len(true)), n_labels)
     return said, np.where(true, numbers, n_labels).ravel(), samples
+
+
+def _confidence_measures(predictions: Predictions) -> dict[str, float | None]:
+    """Return the decoded confidence of open answers (P24), and how it goes with S; empty where nobody asked for it.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With `confidence`: of each answer the mean probability of its tokens.
+
+    Returns
+    -------
+    dict of name to float or None
+        ``confidence``: the mean over the answers of which it is known, in [0, 1]. ``confidence against S``: Spearman's
+        rank correlation, over samples, of their mean confidence and their S, in [-1, 1]: below 0 where the answers
+        that change are those that the model was less sure of. None where nothing is known, or either does not vary.
+    """
+    if predictions.confidence is None:
+        return {}
+    is_known = ~np.isnan(predictions.confidence)
+    n_known = is_known.sum(axis=1)
+    sums = np.where(is_known, predictions.confidence, 0.0).sum(axis=1)
+    rows = np.flatnonzero(n_known)
+    mean = float(sums.sum() / n_known.sum()) if len(rows) else None
+    against = _rank_correlation(sums[rows] / n_known[rows], predictions.sensitivities[rows])
+    return {_CONFIDENCE: mean, _CONFIDENCE_AGAINST_S: against}
+
+
+def _rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """Spearman's, equal values of a mean rank; None where either does not vary."""
+    from scipy.stats import spearmanr  # costs .8 s to import: where it is needed
+
+    first, second = first.round(_DIGITS), second.round(_DIGITS)
+    if len(np.unique(first)) <= 1 or len(np.unique(second)) <= 1:
+        return None
+    return float(spearmanr(first, second).statistic)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassDifference:
+    """One class under two prompts."""
+
+    label: str
+    n: int  # its samples
+    # Its F1; of answers that are scored the mean score of its samples
+    before: float
+    after: float
+    paired: PairedDifference  # after minus before
+
+
+def compare_classes(first: Predictions, second: Predictions) -> list[ClassDifference]:
+    """Compare two prompts class by class, on the same samples and rephrasings; no classes, none."""
+    sides = [list(_class_answers(side)) for side in (first, second)]
+    found = []
+    for (label, right, weights), (_, second_right, second_weights) in zip(*sides, strict=True):
+        # a sample that neither has nor is given the label tells nothing of its F1
+        concerned = weights.any(axis=1) | second_weights.any(axis=1)
+        n = len(first.members(label))
+        if n and concerned.any():
+            before, after = (_mean(*pair) for pair in ((right, weights), (second_right, second_weights)))
+            paired = mean_difference(
+                right[concerned],
+                second_right[concerned],
+                first_weights=weights[concerned],
+                second_weights=second_weights[concerned],
+            )
+            found.append(ClassDifference(label, n, before, after, paired))
+    return found
+
+
+def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """Each label with what every answer is worth to it, and how much that counts, (N, Q) each.
+
+    F1 is a ratio of sums: an answer that is right weighs two, one that misses or adds the label one. Where a metric or
+    closeness scores the answers, it is the mean over the samples of the class. Of texts without classes there is none.
+    """
+    if predictions.label_rows is not None:
+        given = given_labels(predictions.array, predictions.labels)
+        true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
+    elif predictions.answers.open is None:
+        numbers = np.arange(len(predictions.labels))
+        given = predictions.array[:, :, None] == numbers
+        true = predictions.truth[:, None] == numbers
+    else:
+        return
+    is_scored = predictions.quality is not None and predictions.label_rows is None
+    for number, label in enumerate(predictions.labels):
+        is_given, is_true = given[:, :, number], true[:, None, number]
+        if is_scored:
+            yield label, np.asarray(predictions.quality), np.broadcast_to(is_true, is_given.shape).astype(np.float64)
+        else:
+            weights = (is_given.astype(np.float64) + is_true) * predictions.asked
+            yield label, (is_given & is_true).astype(np.float64), weights
+
+
+def _mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    total = weights.sum()
+    return float((scores * weights).sum() / total) if total else 0.0

@@ -16,23 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OrdinalScores:
-    """Scores of ordered labels.
+    """Scores of ordered labels."""
 
-    Attributes
-    ----------
-    micro_f1 : float
-        The share of answers that are exactly right.
-    nominal_sensitivity : float
-        S_tau of E25, which counts a near answer as any other.
-    mean_distance : float or None
-        How far answers that name a label are from the truth, on the labels' scale; None where none does.
-    quadratic_kappa : float or None
-        Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None where it is not defined.
-    """
-
-    micro_f1: float
-    nominal_sensitivity: float
+    micro_f1: float  # the share of answers that are exactly right
+    nominal_sensitivity: float  # S_tau of E25, which counts a near answer as any other
+    # How far answers that name a label are from the truth, on the labels' scale; None where none does
     mean_distance: float | None
+    # Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None where it is not defined
     quadratic_kappa: float | None
 
 

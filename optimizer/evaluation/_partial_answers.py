@@ -47,10 +47,7 @@ class PartialAnswers:
     def filled(self, other: PartialAnswers) -> PartialAnswers:
         """Return these answers, and the other's where there are none: an answer never changes.
 
-        Raises
-        ------
-        ValueError
-            If the other's are of another grid.
+        Raises ValueError if the other's are of another grid.
         """
         if other.array.shape != self.array.shape:
             raise ValueError(f"answers of {other.array.shape} cells are not of a grid of {self.array.shape}")

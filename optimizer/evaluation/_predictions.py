@@ -138,10 +138,7 @@ class Predictions:
     def truth(self) -> NDArray[np.int64]:
         """The samples' labels as (N,) indices; of open answers the numbers of what is right.
 
-        Raises
-        ------
-        ValueError
-            If a sample has no label.
+        Raises ValueError if a sample has no label.
         """
         if self.answers.open is not None:
             return self._references

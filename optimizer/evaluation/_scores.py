@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
-from psopt.evaluation._likelihood import posix_of
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
@@ -23,6 +22,7 @@ from psopt.metrics import (
     macro_f1_interval,
     mean_interval,
     micro_f1,
+    posix,
     score_intervals,
     sensitivity,
 )
@@ -37,109 +37,76 @@ if TYPE_CHECKING:
     from psopt.metrics import Interval
 
 
+_LEAST_PROBABILITY = 1e-9
+"""What a class has at least: one that a server does not list among its likeliest has 0, whose logarithm is no number.
+
+Set by hand; no change of an answer's likelihood is then above 20.7 nats."""
+_FEWEST_WORDINGS = 2
+
+
 @dataclass(frozen=True, slots=True)
 class ClassScores:
-    """The scores of one class; None where the class has no sample.
+    """The scores of one class; None where the class has no sample."""
 
-    Attributes
-    ----------
-    n : int
-        Its samples.
-    f1, sensitivity, consistency : float or None
-    ci : dict of measure to (low, high)
-        95 % intervals of those that are defined; empty where not asked.
-    """
-
-    n: int
+    n: int  # its samples
     f1: float | None
     sensitivity: float | None
     consistency: float | None
+    # 95 % intervals of those that are defined; empty where not asked
     ci: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyScores:
-    """The scores under one family of rephrasings alone.
+    """The scores under one family of rephrasings alone."""
 
-    Attributes
-    ----------
-    n : int
-        Its rephrasings. S grows with their number: compare families of equal n.
-    f1, sensitivity : float
-    """
-
-    n: int
+    n: int  # Its rephrasings. S grows with their number: compare families of equal n.
     f1: float
     sensitivity: float
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a prompt is worth on N samples under Q rephrasings.
+    """What a prompt is worth on N samples under Q rephrasings."""
 
-    Attributes
-    ----------
-    f1 : float
-        micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean;
-        of ordered labels the mean closeness to the truth (`AnswerType`).
-    macro_f1 : float or None
-        Mean F1 over the labels that are true or predicted anywhere, N/A not among them; None where there are no labels.
-    sensitivity : float
-        S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Of ordered labels by their similarities.
-    consistency : float or None
-        C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better. None where there are no classes.
-    na_rate : float
-        Share of answers that name no label.
-    na_kinds : dict of kind to int
-        How many of them are of which kind, most frequent first, where the model can tell.
-    na_examples : dict of kind to NaExample
-        For each kind one answer and the samples concerned.
-    sensitivity_readable : float or None
-        S among the answers that name a label alone (`readable_sensitivity`); None where all do.
-    per_class : dict of label to ClassScores
-    ci : dict of measure to (low, high)
-        95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where
-        not asked.
-    constant : str or None
-        The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
-    n_samples, n_rephrasings : int or None
-        N and Q, without which S says little; None in runs from before 0.2.
-    sensitivity_limit : float or None
-        S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
-    consistency_no_self_pairs : float or None
-        C without each sample's pair with itself, which makes C comparable between different N; None without a pair.
-    ordinal : OrdinalScores or None
-        What else is asked of ordered labels, among it F1 and S as of labels without an order.
-    open : OpenScores or None
-        What else is asked of answers that are no single labels.
-    posix : float or None
-        How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None where answers
-        are scored, not probabilities, and under one wording.
-    per_family : dict of family to FamilyScores
-        Where the rephrasings are of several families: what the model is sensitive to.
-    shares : AnswerShares or None
-        How often each label is answered and is right; None of other answers than single labels, and of earlier runs.
-    """
-
+    # micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean; of
+    # ordered labels the mean closeness to the truth (`AnswerType`).
     f1: float
+    # Mean F1 over the labels that are true or predicted anywhere, N/A not among them; None where there are no labels
     macro_f1: float | None
+    # S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Of ordered labels by their similarities.
     sensitivity: float
+    # C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better. None where there are no classes.
     consistency: float | None
-    na_rate: float
+    na_rate: float  # share of answers that name no label
     per_class: dict[str, ClassScores]
+    # 95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where not
+    # asked
     ci: dict[str, tuple[float, float]]
+    # The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing
     constant: str | None = None
+    # Where the rephrasings are of several families: what the model is sensitive to
     per_family: dict[str, FamilyScores] = field(default_factory=dict)
+    # How many of them are of which kind, most frequent first, where the model can tell
     na_kinds: dict[str, int] = field(default_factory=dict)
+    # For each kind one answer and the samples concerned
     na_examples: dict[str, NaExample] = field(default_factory=dict)
+    # S among the answers that name a label alone (`readable_sensitivity`); None where all do
     sensitivity_readable: float | None = None
+    # N and Q, without which S says little; None in runs from before 0.2
     n_samples: int | None = None
     n_rephrasings: int | None = None
+    # S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
     sensitivity_limit: float | None = None
+    # C without each sample's pair with itself, which makes C comparable between different N; None without a pair
     consistency_no_self_pairs: float | None = None
+    # What else is asked of ordered labels, among it F1 and S as of labels without an order
     ordinal: OrdinalScores | None = None
-    open: OpenScores | None = None
+    open: OpenScores | None = None  # what else is asked of answers that are no single labels
+    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None where answers
+    # are scored, not probabilities, and under one wording
     posix: float | None = None
+    # How often each label is answered and is right; None of other answers than single labels, and of earlier runs
     shares: AnswerShares | None = None
 
     def __repr__(self) -> str:
@@ -244,7 +211,7 @@ def score(
         consistency_no_self_pairs=_consistency_no_self_pairs(predictions),
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
-        posix=posix_of(predictions),
+        posix=_posix_of(predictions),
         shares=answer_shares(predictions),
     )
 
@@ -396,3 +363,19 @@ def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _posix_of(predictions: Predictions) -> float | None:
+    """Return POSIX of single labels, in nats a label, 0 or more; None without probabilities or under one wording.
+
+    What wording j answers is its most probable class, N/A among them; a label is a unit, of length 1.
+    """
+    probabilities = predictions.probabilities
+    if probabilities is None or predictions.answers.open is not None or not predictions.is_whole:
+        return None
+    if predictions.n_rephrasings < _FEWEST_WORDINGS:
+        return None
+    # sums of rounded probabilities may pass 1
+    logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))
+    answers = predictions.array
+    return posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))

@@ -25,19 +25,12 @@ class AnswerCache:
     A value is on its way to the disk when `put` returns: it survives a kill of the process. Unlike an embedding, an
     answer may have cost money, so a file that can't be used is an error and not done without.
 
+    Raises InputError if the file can't be opened or is no cache.
+
     Parameters
     ----------
     folder : path or None
         Where `answers.db` is, or is made; None keeps answers in memory only.
-
-    Attributes
-    ----------
-    folder : path or None
-
-    Raises
-    ------
-    InputError
-        If the file can't be opened or is no cache.
     """
 
     def __init__(self, folder: Path | None) -> None:

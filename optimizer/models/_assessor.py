@@ -65,26 +65,15 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Assessor:
-    """Asks about whole grids of answers.
+    """Asks about whole grids of answers."""
 
-    Attributes
-    ----------
-    matcher : Matcher or None
-        None where an embedding says which answers are the same.
-    rater : Rater or None
-        None where the reference says what they are worth.
-    """
-
-    matcher: Matcher | None = None
-    rater: Rater | None = None
+    matcher: Matcher | None = None  # none where an embedding says which answers are the same
+    rater: Rater | None = None  # none where the reference says what they are worth
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """Return what is said of answers, (N, Q) as `Predictions.array` has them, to N samples.
 
-        Raises
-        ------
-        PsoptError
-            If what is asked fails, or can't be understood.
+        Raises PsoptError if what is asked fails, or can't be understood.
         """
         worths, of_rater = self._worths(array, samples)
         same, of_matcher = self._same(array, samples)

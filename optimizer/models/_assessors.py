@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError
+import numpy as np
+from psopt.errors import InputError, import_own
 from psopt.models._answer_cache import AnswerCache
 from psopt.models._assessor import Assessor
-from psopt.models._own_assessors import OwnMatcher, OwnRater
-from psopt.tasks import FUNCTION, JUDGE, NLI
+from psopt.tasks import FUNCTION, JUDGE, NLI, references_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from psopt.models._assessor import Matcher, Rater
+    from psopt.models._assessor import Matcher, Pair, Rated, Rater
     from psopt.models.chat import Budget, LMConfig, Writer
     from psopt.tasks import AnswerSpec
 
@@ -23,10 +24,7 @@ def assessor_for(
 ) -> Assessor | None:
     """Return who compares or rates a task's answers; None where the answers themselves tell.
 
-    Raises
-    ------
-    InputError
-        If there is no such model or function, or a judge is to be asked by batches.
+    Raises InputError if there is no such model or function, or a judge is to be asked by batches.
     """
     if not spec.is_assessed:
         return None
@@ -48,7 +46,7 @@ def assessor_for(
             from psopt.models.chat import SamenessJudge
 
             return SamenessJudge(judge(by.name))
-        return OwnMatcher(by.name) if by.kind == FUNCTION else None
+        return _OwnMatcher(by.name) if by.kind == FUNCTION else None
 
     def rater() -> Rater | None:
         by = spec.rating
@@ -56,6 +54,80 @@ def assessor_for(
             from psopt.models.chat import RatingJudge
 
             return RatingJudge(judge(by.name))
-        return OwnRater(by.name) if by.kind == FUNCTION else None
+        return _OwnRater(by.name) if by.kind == FUNCTION else None
 
     return Assessor(matcher(), rater())
+
+
+class _OwnMatcher:
+    """Says what a function says: ``NAME(answer, other)``, True or False.
+
+    Parameters
+    ----------
+    name : str
+        ``MODULE:NAME``; modules in the working directory count.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._function = _imported(name)
+
+    def same(self, pairs: Sequence[Pair]) -> list[bool]:
+        """Return what the function says of each pair."""
+        return [self._said(first, second) for _, first, second in pairs]
+
+    def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:  # noqa: ARG002
+        """Nothing is known of a function."""
+        return {}
+
+    def _said(self, first: str, second: str) -> bool:
+        said = _called(self._name, self._function, first, second)
+        if not isinstance(said, bool | np.bool_):
+            raise InputError(f"--answers: {self._name} returned {said!r} of two answers: True or False is wanted")
+        return bool(said)
+
+
+class _OwnRater:
+    """Says what a function says: ``NAME(answer, reference)``, a number from 0 to 1; of several references the best.
+
+    Parameters
+    ----------
+    name : str
+        ``MODULE:NAME``; modules in the working directory count.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._function = _imported(name)
+
+    def rate(self, answers: Sequence[Rated]) -> list[float]:
+        """Return what the function says of each answer."""
+        return [
+            max(self._said(answer, right) for right in references_of(reference)) for _, reference, answer in answers
+        ]
+
+    def measures(self, answers: Sequence[Rated]) -> dict[str, float]:  # noqa: ARG002
+        """Nothing is known of a function."""
+        return {}
+
+    def _said(self, answer: str, reference: str) -> float:
+        said = _called(self._name, self._function, answer, reference)
+        is_number = isinstance(said, bool | int | float | np.bool_ | np.integer | np.floating)
+        if not is_number or not 0 <= said <= 1:
+            raise InputError(f"--answers: {self._name} returned {said!r} of an answer: a number from 0 to 1 is wanted")
+        return float(said)
+
+
+def _imported(name: str) -> Callable[[str, str], Any]:
+    function = import_own(name, "--answers")
+    if not callable(function):
+        raise InputError(f"--answers: {name} is no function of two texts, but a {type(function).__name__}")
+    return function  # type: ignore[no-any-return]
+
+
+def _called(name: str, function: Callable[[str, str], Any], first: str, second: str) -> Any:
+    try:
+        return function(first, second)
+    except Exception as error:  # whatever the user's function does
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"--answers: {name} failed on an answer: {reason}") from error

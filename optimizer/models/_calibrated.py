@@ -51,7 +51,6 @@ class CalibratedModel:
 
     Parameters
     ----------
-    model : ProbabilisticModel
     texts : sequence of str
         Unlabelled texts of the task; `PRIOR_TEXTS` of them are taken, spread over all.
     budget : Budget
@@ -156,10 +155,7 @@ class CalibratedModel:
     def measured(self, prompt: Prompt) -> Prompt:
         """Return a prompt with its label prior, where it is taken out, so that it can be used without the task's texts.
 
-        Raises
-        ------
-        InputError
-            If there are too few texts to measure it.
+        Raises InputError if there are too few texts to measure it.
         """
         if not self.calibrates(prompt):
             return prompt

@@ -26,55 +26,27 @@ class Capabilities:
 
     A model says it by an attribute of this type, `capabilities`. The defaults are what is safe to presume of a model
     that says nothing.
-
-    Attributes
-    ----------
-    is_free : bool
-        Whether a further evaluation costs next to nothing.
-    reads_order : bool
-        Whether the order of few-shot examples can change its answers.
-    counts_calls : bool
-        Whether it counts what it is asked in the run's budget by itself.
-    has_probabilities : bool
-        Whether it is a `ProbabilisticModel`.
-    has_metric_scores : bool
-        Whether it is a `MetricScoredModel`.
-    has_explanations : bool
-        Whether it is an `ExplainingModel`.
-    asks_in_chat : bool
-        Whether it is a `ChatModel`: its requests can be counted and priced before they are sent.
-    has_cells : bool
-        Whether it is a `CellModel`, and where it has probabilities a `ProbabilisticCellModel`.
-    writes : bool
-        Whether it can answer anything else than one of the prompt's labels: with several, with numbers, with texts.
-    is_assessed : bool
-        Whether it is an `AssessedModel`.
-    has_confidences : bool
-        Whether it is a `ConfidentModel`.
-    has_label_prior : bool
-        Whether its probabilities are a language model's: they hold a preference for some labels, whatever the text.
-    calibrates : bool
-        Whether it is a `CalibratedModel`: under prompts that say so the label prior is taken out.
-    reads_in_part : bool
-        Whether it is a `PartlyReadingModel`.
-    frame : str
-        What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance.
     """
 
-    is_free: bool = False
-    reads_order: bool = True
-    counts_calls: bool = False
-    has_probabilities: bool = False
-    has_metric_scores: bool = False
-    has_explanations: bool = False
+    is_free: bool = False  # whether a further evaluation costs next to nothing
+    reads_order: bool = True  # whether the order of few-shot examples can change its answers
+    counts_calls: bool = False  # whether it counts what it is asked in the run's budget by itself
+    has_probabilities: bool = False  # whether it is a `ProbabilisticModel`
+    has_metric_scores: bool = False  # whether it is a `MetricScoredModel`
+    has_explanations: bool = False  # whether it is an `ExplainingModel`
+    # Whether it is a `ChatModel`: its requests can be counted and priced before they are sent
     asks_in_chat: bool = False
-    has_cells: bool = False
+    has_cells: bool = False  # whether it is a `CellModel`, and where it has probabilities a `ProbabilisticCellModel`
+    # Whether it can answer anything else than one of the prompt's labels: with several, with numbers, with texts
     writes: bool = False
-    is_assessed: bool = False
-    has_confidences: bool = False
+    is_assessed: bool = False  # whether it is an `AssessedModel`
+    has_confidences: bool = False  # whether it is a `ConfidentModel`
+    # Whether its probabilities are a language model's: they hold a preference for some labels, whatever the text
     has_label_prior: bool = False
+    # Whether it is a `CalibratedModel`: under prompts that say so the label prior is taken out
     calibrates: bool = False
-    reads_in_part: bool = False
+    reads_in_part: bool = False  # whether it is a `PartlyReadingModel`
+    # What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance
     frame: str = ""
 
     @property

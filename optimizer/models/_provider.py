@@ -82,10 +82,7 @@ class ModelProvider:
     def engine(self, kind: str, name: Any) -> Engine:
         """Make what asks a chat model, for those who ask in a way of their own (see `chat_engine`).
 
-        Raises
-        ------
-        InputError
-            If batches are asked for: whoever asks in a way of their own asks call by call.
+        Raises InputError if batches are asked for: whoever asks in a way of their own asks call by call.
         """
         if self.lm.batch:
             raise InputError(
@@ -97,10 +94,7 @@ class ModelProvider:
     def encoder(self) -> Encoder:
         """The embedded encoder.
 
-        Raises
-        ------
-        MissingExtraError
-            If what it needs is not installed.
+        Raises MissingExtraError if what it needs is not installed.
         """
         from psopt.models.minilm import Encoder
 

@@ -5,7 +5,6 @@ import warnings
 from psopt.notebooks._frame import data_frame
 from psopt.notebooks._html import (
     card,
-    escaped,
     folded,
     line,
     preformatted,
@@ -14,7 +13,7 @@ from psopt.notebooks._html import (
     table,
     with_interval,
 )
-from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, in_notebook, progress_bar
+from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, progress_bar
 from psopt.notebooks._scatter import Point, scatter
 
 __all__ = [
@@ -24,9 +23,7 @@ __all__ = [
     "TerminalBar",
     "card",
     "data_frame",
-    "escaped",
     "folded",
-    "in_notebook",
     "line",
     "preformatted",
     "progress_bar",

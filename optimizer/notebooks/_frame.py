@@ -15,15 +15,12 @@ if TYPE_CHECKING:
 def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], feature: str) -> pd.DataFrame:
     """Make a DataFrame of these columns, in this order; what a row lacks is missing there.
 
+    Raises MissingExtraError if pandas is not installed.
+
     Parameters
     ----------
     feature : str
         What needs pandas, for the message where it is not installed.
-
-    Raises
-    ------
-    MissingExtraError
-        If pandas is not installed.
     """
     pandas = import_extra("pandas", feature, "pandas")
     frame: pd.DataFrame = pandas.DataFrame(list(rows), columns=list(columns))

@@ -3,13 +3,11 @@
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
 from psopt.proposals._open_topics import topics_of
-from psopt.proposals._phrase_evidence import PhraseEvidence
 from psopt.proposals._planted import Planted, planted_texts
 from psopt.proposals._pool import propose_edits
 from psopt.proposals.rules import (
     EXAMPLE_LAYERS,
     MOST_OPEN_EXAMPLES,
-    N_OPEN_EXAMPLES,
     OPEN_NOTES,
     examples_from_train,
     examples_of_open_answers,
@@ -23,10 +21,8 @@ __all__ = [
     "EXAMPLE_LAYERS",
     "LEAST_TEXTS",
     "MOST_OPEN_EXAMPLES",
-    "N_OPEN_EXAMPLES",
     "OPEN_NOTES",
     "NoVerbatim",
-    "PhraseEvidence",
     "Planted",
     "ProposalChecks",
     "examples_from_train",

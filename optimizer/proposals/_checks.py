@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.proposals._near_copies import NearCopies, held_by_nearly_all, words_in
+import numpy as np
 from psopt.proposals._phrase_evidence import PhraseEvidence
 from psopt.tasks import Row, inputs_of, shown_words
 from psopt.text import (
@@ -18,37 +19,34 @@ from psopt.text import (
     without_markup,
     words_of,
 )
+from scipy import sparse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Set
 
+    from numpy.typing import NDArray
     from psopt.search_spaces import Edit, Prompt
     from psopt.settings import HoldBack
     from psopt.tasks import Sample, Task
 
+
 _LONGEST_COUNTED = 3  # words of a phrase that train was counted for
 _MOSTLY = 0.5  # an input that so many samples fill in belongs to what a sample is
+_NEAR_COPY = 0.8
+_QUOTES = 0.9
+_NEARLY_ALL = 0.95
+_LEAST_TEXTS = 10  # of fewer, what all hold may be what they are about
+_LEAST_QUOTED = 8  # distinct words; fewer are a way of asking ("what is the capital of .."), and no text of its own
 
 
 @dataclass(frozen=True, eq=False)
 class ProposalChecks:
-    """Says what speaks against an edit.
-
-    Attributes
-    ----------
-    task : Task
-    evidence : PhraseEvidence
-        What train tells of phrases.
-    columns : tuple of str
-        Further columns that the prompt's template shows.
-    hold_back : str
-        Which samples are shown as no example: see `SearchRestriction`.
-    """
+    """Says what speaks against an edit."""
 
     task: Task
-    evidence: PhraseEvidence
-    columns: tuple[str, ...] = ()
-    hold_back: HoldBack = "all"
+    evidence: PhraseEvidence  # what train tells of phrases
+    columns: tuple[str, ...] = ()  # further columns that the prompt's template shows
+    hold_back: HoldBack = "all"  # which samples are shown as no example: see `SearchRestriction`
 
     @classmethod
     def of(cls, task: Task, prompt: Prompt | None = None, hold_back: HoldBack = "all") -> ProposalChecks:
@@ -138,7 +136,7 @@ class ProposalChecks:
 
     @cached_property
     def _held(self) -> NearCopies:
-        shared = held_by_nearly_all(words_in(sample.text) for sample in self._samples)
+        shared = _held_by_nearly_all(_words_in(sample.text) for sample in self._samples)
         return NearCopies((sample.text for sample in (*self.task.val, *self.task.test)), shared)
 
     def names_a_case(self, sample: Sample) -> bool:
@@ -153,7 +151,7 @@ class ProposalChecks:
     @cached_property
     def _shared_pieces(self) -> frozenset[str]:
         """What is private by its form and stands in nearly all samples, as a policy's phone number does: nobody's."""
-        return held_by_nearly_all(set(private_pieces(shown_words(sample.text))) for sample in self._samples)
+        return _held_by_nearly_all(set(private_pieces(shown_words(sample.text))) for sample in self._samples)
 
     @property
     def _samples(self) -> tuple[Sample, ...]:
@@ -171,3 +169,59 @@ class ProposalChecks:
 def _parts(words: Sequence[str]) -> list[str]:
     last = len(words) - _LONGEST_COUNTED
     return [" ".join(words[start : start + _LONGEST_COUNTED]) for start in range(last + 1)]
+
+
+class NearCopies:
+    """Finds out whether a text is nearly one of others, by the words that both hold.
+
+    A near copy shares four fifths of all distinct words of the two (Jaccard's index), or holds, or stands in, the other
+    but for a tenth of the shorter one's words, where these are eight or more: a mail that quotes another. Order and
+    repetition do not count.
+
+    Words of `shared`, which nearly all samples hold, tell none from another: a policy, a list of tools, a form that all
+    are written in. They count only in a text that has no others.
+
+    The texts are read once; each text that is asked about takes time in proportion to those that hold its words. Both
+    thresholds were chosen by judgement, not measured.
+    """
+
+    def __init__(self, texts: Iterable[str], shared: Set[str] = frozenset()) -> None:
+        self._shared = shared
+        self._columns: dict[str, int] = {}
+        indices: list[int] = []
+        ends = [0]
+        for text in texts:
+            indices += [self._columns.setdefault(word, len(self._columns)) for word in self._telling(text)]
+            ends.append(len(indices))
+        shape = (len(ends) - 1, len(self._columns))
+        ones = np.ones(len(indices), dtype=np.int32)
+        self._sizes = np.diff(ends)
+        self._shown = sparse.csr_array((ones, indices, ends), shape=shape).tocsc()
+
+    def holds(self, text: str) -> bool:
+        """Tell whether one of the texts is nearly this one."""
+        words = self._telling(text)
+        columns = [self._columns[word] for word in words if word in self._columns]
+        if not columns:
+            return False
+        shared: NDArray[np.int64] = np.asarray(self._shown[:, columns].sum(axis=1)).ravel()
+        either = self._sizes + len(words) - shared
+        shorter = np.minimum(self._sizes, len(words))
+        quotes = (shorter >= _LEAST_QUOTED) & (shared >= _QUOTES * shorter)
+        return bool(((shared >= _NEAR_COPY * either) | quotes).any())
+
+    def _telling(self, text: str) -> set[str]:
+        words = _words_in(text)
+        return words - self._shared or words
+
+
+def _words_in(text: str) -> set[str]:
+    """The distinct words that a sample shows."""
+    return set(words_of(without_markup(shown_words(text))))
+
+
+def _held_by_nearly_all(parts: Iterable[Set[str]]) -> frozenset[str]:
+    """What nearly all of the sets hold, of ten or more."""
+    sets = list(parts)
+    counts = Counter(part for held in sets for part in held)
+    return frozenset(part for part, n in counts.items() if n >= max(_LEAST_TEXTS, _NEARLY_ALL * len(sets)))

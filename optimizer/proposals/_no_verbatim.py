@@ -41,16 +41,10 @@ class NoVerbatim:
 
     Texts that differ in what is private alone are one text. A sample's texts are all of its columns, and where answers
     have no labels the right answer too. All splits count.
-
-    Attributes
-    ----------
-    task : Task
-    prompt : Prompt
-        That the search starts from.
     """
 
     task: Task
-    prompt: Prompt
+    prompt: Prompt  # that the search starts from
 
     def refused(self, edits: Sequence[Edit]) -> dict[str, str]:
         """What speaks against edits, by their ids; what the task itself defines may stand."""

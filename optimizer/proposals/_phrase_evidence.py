@@ -33,39 +33,25 @@ class PhraseEvidence:
     """Phrases and the distinct texts of train that show them as they are written.
 
     Texts that differ in names and the like alone are one text: a letter sent thirty times is one piece of evidence.
-
-    Attributes
-    ----------
-    labels : tuple of str
-    counts : mapping of phrase to (C,) int
-        How many texts of each class show it; phrases that fewer than `LEAST_TEXTS` show are left out.
-    lower : mapping of phrase to (C,) float
-        The purity that it has at least: the lower end of Jeffreys' 95 % interval (one-sided) of a class's share.
-    least : (C,) int
-        How many texts of a class must show a phrase: 1 % of its texts, three at least, so that what is quoted is about
-        a part of the class and not about a few senders.
-    signs : mapping of phrase to set of int
-        The classes that a phrase is a sign of: as often as `least`, of a purity surely over one half, and surely more
-        often than the class itself is met (false discovery rate of 10 %, Benjamini and Hochberg, over all phrases and
-        classes that were looked at).
-    plainest : frozenset of str
-        Of the signs those that no shorter phrase, which they imply, could stand for: one as sure but for .05.
-    private : frozenset of str
-        Words that are private in train.
-    samples : tuple of Sample
-        The distinct ones.
-    holders : mapping of phrase to array of int
-        Which of the distinct samples show a phrase, of those that are a sign of any class.
     """
 
     labels: tuple[str, ...]
+    # How many texts of each class show it; phrases that fewer than `LEAST_TEXTS` show are left out
     counts: dict[str, NDArray[np.int64]]
+    # The purity that it has at least: the lower end of Jeffreys' 95 % interval (one-sided) of a class's share
     lower: dict[str, NDArray[np.float64]]
+    # How many texts of a class must show a phrase: 1 % of its texts, three at least, so that what is quoted is about a
+    # part of the class and not about a few senders
     least: NDArray[np.int64]
+    # The classes that a phrase is a sign of: as often as `least`, of a purity surely over one half, and surely more
+    # often than the class itself is met (false discovery rate of 10 %, Benjamini and Hochberg, over all phrases and
+    # classes that were looked at)
     signs: dict[str, frozenset[int]]
+    # Of the signs those that no shorter phrase, which they imply, could stand for: one as sure but for .05
     plainest: frozenset[str]
-    private: frozenset[str]
-    samples: tuple[Sample, ...]
+    private: frozenset[str]  # words that are private in train
+    samples: tuple[Sample, ...]  # the distinct ones
+    # Which of the distinct samples show a phrase, of those that are a sign of any class
     holders: dict[str, NDArray[np.int64]]
 
     @classmethod

@@ -1,16 +1,15 @@
 """Rephrasings: the wordings of its task that a prompt must withstand."""
 
-from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Closeness, Judge, Verdict
+from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Verdict
 from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversity_of_instructions, tame_note
 from psopt.rephrasings._families import vary
 from psopt.rephrasings._file import from_file, read_file, to_file
-from psopt.rephrasings._for_task import rephrasings_for
-from psopt.rephrasings._freeze import closeness, freeze_rephrasings, n_parts_of
+from psopt.rephrasings._freeze import closeness, freeze_rephrasings, n_parts_of, rephrasings_for
 from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
-from psopt.rephrasings._other_source import given_wordings, of_another_source, read_wordings
+from psopt.rephrasings._other_source import given_wordings, of_another_source
 from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
-from psopt.rephrasings._set import Rejected, RephrasingSet
+from psopt.rephrasings._set import RephrasingSet
 from psopt.rephrasings._shown import marked_text, shown_segments
 from psopt.settings import RephrasingOptions, read_families
 
@@ -19,9 +18,6 @@ __all__ = [
     "N_SHOWN",
     "TAME",
     "Checks",
-    "Closeness",
-    "Judge",
-    "Rejected",
     "RephrasingOptions",
     "RephrasingSet",
     "Verdict",
@@ -38,7 +34,6 @@ __all__ = [
     "passages_of",
     "read_families",
     "read_file",
-    "read_wordings",
     "rephrase_by_rules",
     "rephrasings_for",
     "shown_segments",

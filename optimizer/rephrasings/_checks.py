@@ -34,34 +34,18 @@ something else, not one that asks for almost the same: that is the judge's work.
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """How rephrasings of a description are checked.
+    """How rephrasings of a description are checked."""
 
-    Attributes
-    ----------
-    original : str
-        rho_0.
-    labels : tuple of str
-        The task's labels.
-    keep_labels : bool
-        Refuse a rephrasing that drops a label which the original names.
-    closeness : callable or None
-        Gives the likeness in meaning of two texts, in [-1, 1]; None where no encoder is installed.
-    least_closeness : float
-    judge : callable or None
-        Says whether two texts ask for the same.
-    protects : bool
-        Refuse a rephrasing that loses or adds what is protected in a template (see `protected_ranges`).
-    context : str
-        The instructions of which the original is a passage: shown to a model that writes, and not checked.
-    """
-
-    original: str
-    labels: tuple[str, ...] = ()
-    keep_labels: bool = True
+    original: str  # rho_0
+    labels: tuple[str, ...] = ()  # the task's labels
+    keep_labels: bool = True  # refuse a rephrasing that drops a label which the original names
+    # Gives the likeness in meaning of two texts, in [-1, 1]; None where no encoder is installed
     closeness: Closeness | None = None
     least_closeness: float = LEAST_CLOSENESS
-    judge: Judge | None = None
+    judge: Judge | None = None  # says whether two texts ask for the same
+    # Refuse a rephrasing that loses or adds what is protected in a template (see `protected_ranges`)
     protects: bool = False
+    # The instructions of which the original is a passage: shown to a model that writes, and not checked
     context: str = ""
 
     def verdict(self, text: str, taken: Iterable[str]) -> Verdict:

@@ -34,10 +34,7 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     The original in psopt's own form comes first; then the families take turns. No layout and no order of labels is in
     both sets. Orders of examples change nothing in a prompt with fewer than two.
 
-    Raises
-    ------
-    InputError
-        If a family has too few members: three labels have only five other orders.
+    Raises InputError if a family has too few members: three labels have only five other orders.
     """
     if paraphrases.n_parts:
         check_families(families)
@@ -72,10 +69,7 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
 def check_families(families: Sequence[Family], where: str = "--vary") -> None:
     """Refuse families that would change a layout which is the user's; `where` is what names them.
 
-    Raises
-    ------
-    InputError
-        If there is one among them.
+    Raises InputError if there is one among them.
     """
     for family in families:
         if family in OF_OWN_FORM:

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
     """Refuse a file of rephrasings in which a field of the original is lost or another has come in.
 
-    Raises
-    ------
-    InputError
-        If there is one, naming the field.
+    Raises InputError if there is one, naming the field.
     """
     expected = Counter(template_marks(rephrasings.original))
     for text in (*rephrasings.search, *rephrasings.heldout):

@@ -45,10 +45,7 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
     Texts may stand as they are or as entries with a ``text``. `n_parts` is of how many parts they have to be; by
     default the file says it.
 
-    Raises
-    ------
-    InputError
-        If it can't be read, or holds no sound set.
+    Raises InputError if it can't be read, or holds no sound set.
     """
     try:
         data = json.loads(path.read_text("utf-8"))
@@ -67,10 +64,7 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
 def from_file(data: Any) -> RephrasingSet:
     """Make the set of a rephrasings.json's content, as `to_file` makes it.
 
-    Raises
-    ------
-    InputError
-        If it is no sound set.
+    Raises InputError if it is no sound set.
     """
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")

@@ -68,26 +68,13 @@ def frames_of(side: Side) -> Frames:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What wordings may say besides the instruction.
+    """What wordings may say besides the instruction."""
 
-    Attributes
-    ----------
-    noun : str
-        What one sample is called.
-    labels : tuple of str
-        The labels, where wordings may name them; else none.
-    alone : bool
-        Whether these may take the instruction's place, where it says no more than they do.
-    asks_for_label : bool
-        Whether the prompt asks for a label alone, so that a wording may say so too.
-    around : bool
-        Whether sentences may stand before and after; else only the order itself is said in another way.
-    """
-
-    noun: str
-    labels: tuple[str, ...] = ()
-    alone: bool = False
-    asks_for_label: bool = False
+    noun: str  # what one sample is called
+    labels: tuple[str, ...] = ()  # the labels, where wordings may name them; else none
+    alone: bool = False  # whether these may take the instruction's place, where it says no more than they do
+    asks_for_label: bool = False  # whether the prompt asks for a label alone, so that a wording may say so too
+    # Whether sentences may stand before and after; else only the order itself is said in another way
     around: bool = True
 
     @property

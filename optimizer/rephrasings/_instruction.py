@@ -47,24 +47,13 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """An instruction in two pieces.
+    """An instruction in two pieces."""
 
-    Attributes
-    ----------
-    text : str
-        The whole, as it was written.
-    lead : str
-        What stands before the first sentence that orders or asks, the space after it included.
-    core : str
-        The rest, without a polite frame of its own ("Please ..", "Your task is to .."), so that it can get another.
-    form : str
-        What the core is: ``order`` (begins with an imperative), ``question`` or ``statement``.
-    """
-
-    text: str
-    lead: str
+    text: str  # the whole, as it was written
+    lead: str  # what stands before the first sentence that orders or asks, the space after it included
+    # The rest, without a polite frame of its own ("Please ..", "Your task is to .."), so that it can get another
     core: str
-    form: Form
+    form: Form  # what the core is: ``order`` (begins with an imperative), ``question`` or ``statement``
 
     @property
     def is_one_sentence(self) -> bool:

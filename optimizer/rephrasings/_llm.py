@@ -58,20 +58,16 @@ def write_rephrasings(
     Each call asks for one, says how long it should be, and shows the last ten so that the model does not repeat itself.
     The temperature is 0; where a text is refused the model is asked again, each time with a higher one.
 
+    Raises InputError if the model does not give that many usable rephrasings.
+
     Parameters
     ----------
-    writer : TextWriter
     checks : Checks
         Hold the original, and what a rephrasing must pass.
     n_search, n_heldout : int
         How many; the original is the first of `n_search`.
     on_text : callable, optional
         Is shown every verdict.
-
-    Raises
-    ------
-    InputError
-        If the model does not give that many usable rephrasings.
     """
     check_numbers(n_search, n_heldout, 0)
     accepted: list[Verdict] = []

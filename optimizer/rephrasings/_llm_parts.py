@@ -33,10 +33,7 @@ def write_parts(
     It sees the others as context. What is protected as a whole stays. A passage of which it gives fewer texts than were
     asked for comes round again; one of which it gives none stays as it is.
 
-    Raises
-    ------
-    InputError
-        If the model does not give so many different descriptions.
+    Raises InputError if the model does not give so many different descriptions.
     """
     check_numbers(n_search, n_heldout, 0)
     passages = read_passages(checks.original, checks.labels)

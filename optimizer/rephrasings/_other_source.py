@@ -21,10 +21,7 @@ def read_wordings(path: Path) -> tuple[str, ...]:
 
     Of a rephrasings.json all are taken that are not its original.
 
-    Raises
-    ------
-    InputError
-        If it can't be read, or holds none.
+    Raises InputError if it can't be read, or holds none.
     """
     try:
         content = path.read_text("utf-8-sig")
@@ -56,18 +53,14 @@ def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], 
 def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) -> RephrasingSet:
     """Make a set of them, as held-out rephrasings; the original is left out where it is among them.
 
+    Raises InputError if fewer than two are left, or one of them does not fit.
+
     Parameters
     ----------
     original : str
         What is said in other words.
-    wordings : sequence of str
     n_parts : int
         Of how many parts each has to be, where they are of a template.
-
-    Raises
-    ------
-    InputError
-        If fewer than two are left, or one of them does not fit.
     """
     texts = tuple(text for text in _distinct(wordings) if comparable(text) != comparable(original))
     if len(texts) < _FEWEST:

@@ -24,17 +24,10 @@ _STRUCTURE = re.compile(r"(?:[-*+•]|\d+[.)])\s|#{1,6}\s|\*\*[^*]+\*\*:?\Z|[A-Z
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """The passages of a description, and what stands around them.
+    """The passages of a description, and what stands around them."""
 
-    Attributes
-    ----------
-    texts : tuple of str
-        Sentences that may be said otherwise, as they were written.
-    kept : tuple of str
-        What stands before the first, between them and after the last; one more than there are passages.
-    """
-
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # sentences that may be said otherwise, as they were written
+    # What stands before the first, between them and after the last; one more than there are passages
     kept: tuple[str, ...]
 
     def joined(self, texts: Sequence[str]) -> str:

@@ -29,41 +29,22 @@ class Rejected:
 class RephrasingSet:
     """Task descriptions that mean the same, in two disjoint sets.
 
-    Attributes
-    ----------
-    original : str
-        rho_0, the description as its author wrote it.
-    search : tuple of str
-        What candidates are compared under; the original comes first (it is one of the Q).
-    heldout : tuple of str
-        What the front is reported under; no candidate has met them.
-    source : str
-        ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them.
-    checks : dict of text to dict
-        What the checks found, where there were any.
-    rejected : tuple of Rejected
-        What was refused on the way.
-    search_forms, heldout_forms : tuple of PromptFormat
-        Each text's form, and by it its family; empty where all are paraphrases in psopt's own form.
-    n_parts : int
-        Of how many parts each text is, where they are of a template (see `Prompt.template`); 0 where they are not.
-
-    Raises
-    ------
-    InputError
-        If the original is not first in `search`; if a text is empty, or, other than the original, of several lines (of
-        a template: of another number of parts); or if two texts, of one set or of both, differ in nothing but case,
-        spaces and punctuation.
+    Raises InputError if the original is not first in `search`; if a text is empty, or, other than the original, of
+    several lines (of a template: of another number of parts); or if two texts, of one set or of both, differ in nothing
+    but case, spaces and punctuation.
     """
 
-    original: str
-    search: tuple[str, ...]
-    heldout: tuple[str, ...]
-    source: str
+    original: str  # rho_0, the description as its author wrote it
+    search: tuple[str, ...]  # what candidates are compared under; the original comes first (it is one of the Q)
+    heldout: tuple[str, ...]  # what the front is reported under; no candidate has met them
+    source: str  # ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them
+    # What the checks found, where there were any
     checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
-    rejected: tuple[Rejected, ...] = field(default=(), compare=False)
+    rejected: tuple[Rejected, ...] = field(default=(), compare=False)  # what was refused on the way
+    # Each text's form, and by it its family; empty where all are paraphrases in psopt's own form
     search_forms: tuple[PromptFormat, ...] = ()
     heldout_forms: tuple[PromptFormat, ...] = ()
+    # Of how many parts each text is, where they are of a template (see `Prompt.template`); 0 where they are not
     n_parts: int = 0
 
     def __post_init__(self) -> None:
@@ -128,10 +109,7 @@ class RephrasingSet:
     def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:
         """Build a set from `to_dict`'s data. The digest may be missing: a set may be edited by hand.
 
-        Raises
-        ------
-        InputError
-            If a part is missing or of the wrong kind, or the set is not sound.
+        Raises InputError if a part is missing or of the wrong kind, or the set is not sound.
         """
         for part in ("original", "search", "heldout", "source"):
             if part not in data:

@@ -20,32 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """A finished run.
+    """A finished run."""
 
-    Attributes
-    ----------
-    run : dict
-        run.json.
-    chosen : dict
-        The entry of the prompt that is shown beside the original prompt.
-    name : str
-        What that is called: ``knee``, ``recommended``, ``short``, or by its id.
-    prompts : dict of prompt id to Prompt
-        The original prompt, the front's and the short one.
-    texts : dict of prompt id to text
-        The same as they are written to be read.
-    predictions : dict of name to Predictions
-        Of the original prompt and of the chosen one, on test under the held-out rephrasings.
-    failures, trials, contributions
-        weak_spots.json, and the lists of trials.json and contributions.json; without what is of another prompt.
-    """
-
-    run: dict[str, Any]
-    chosen: dict[str, Any]
-    name: str
-    prompts: dict[str, Prompt]
-    texts: dict[str, str]
+    run: dict[str, Any]  # run.json
+    chosen: dict[str, Any]  # the entry of the prompt that is shown beside the original prompt
+    name: str  # what that is called: ``knee``, ``recommended``, ``short``, or by its id
+    prompts: dict[str, Prompt]  # the original prompt, the front's and the short one
+    texts: dict[str, str]  # the same as they are written to be read
+    # Of the original prompt and of the chosen one, on test under the held-out rephrasings
     predictions: dict[str, Predictions]
+    # weak_spots.json, and the lists of trials.json and contributions.json; without what is of another prompt
     failures: dict[str, Any]
     trials: list[dict[str, Any]]
     contributions: list[dict[str, Any]]
@@ -56,10 +40,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
 
     Where the baseline is recommended, the best that was found is shown beside it, unless `beside_baseline` is False.
 
-    Raises
-    ------
-    InputError
-        If the run was not finished, or a file is missing or damaged.
+    Raises InputError if the run was not finished, or a file is missing or damaged.
     """
     run = directory.read_json(MANIFEST)
     if not run.get("front") or run["baseline"]["test"] is None:

@@ -27,7 +27,6 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
 
     Parameters
     ----------
-    report : PromptReport
     name, model, split : str
         What was diagnosed: the task's name, the model's, and which samples.
     note : str

@@ -13,18 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PromptPanel:
-    """A prompt as a page shows it.
+    """A prompt as a page shows it."""
 
-    Attributes
-    ----------
-    copied : str
-        What its button copies: the prompt without marks.
-    messages : list of ShownMessage
-        One without a role where the prompt has psopt's own form.
-    """
-
-    copied: str
-    messages: list[ShownMessage]
+    copied: str  # what its button copies: the prompt without marks
+    messages: list[ShownMessage]  # one without a role where the prompt has psopt's own form
 
     @classmethod
     def of(

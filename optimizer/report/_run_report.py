@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import AnswerType, answers_line
 from psopt.diagnosis import suspects_line
-from psopt.evaluation import beside_quality_line, na_lines, objective_values
+from psopt.evaluation import beside_quality_line, na_lines, objective_gains, objective_values
 from psopt.rephrasings import tame_note
-from psopt.report._class_figures import class_figures
-from psopt.report._confusion_figure import confusion
+from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
 from psopt.report._headline import headline, lopsided_lines
-from psopt.report._history import history
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
@@ -33,14 +31,19 @@ from psopt.runs import (
     recommendation_lines,
     short_line,
 )
-from psopt.search import racing_line
+from psopt.search import UTOPIA, racing_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psopt.report._theme import Figure
     from psopt.runs import RunDirectory
 
+
 _WEAK_ROWS = 10
 _SLICE_ROWS = 15
+_MOST_EDITS = 6
+_MOST_ROWS = 20
 
 
 def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
@@ -370,3 +373,32 @@ def weak_rows(contents: Contents) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each trial that came nearer to F1 = 1, S = 0 and C = 1 than all before.
+
+    Parameters
+    ----------
+    trials : sequence of mapping
+        As trials.json has them: the objectives on val, and the edits of each prompt; the first is the original prompt.
+
+    Returns
+    -------
+    rows : list of dict
+        The trial, its edits that the best before did not have (``added``: at most six of them, ``n_added``: how many),
+        and how many of the best before's it left out (``n_left_out``). At most twenty: the first, and the last ones.
+    """
+    rows: list[dict[str, Any]] = []
+    nearest = np.inf
+    best: Sequence[str] = ()
+    for trial in sorted((trial for trial in trials if trial["feasible"]), key=lambda trial: trial["trial"]):
+        gains = objective_gains(trial)
+        distance = float(np.linalg.norm(UTOPIA[: len(gains)] - gains))
+        if distance >= nearest:
+            continue
+        added = [edit for edit in trial["edits"] if edit not in best]
+        n_left_out = sum(edit not in trial["edits"] for edit in best)
+        rows.append({**trial, "added": added[:_MOST_EDITS], "n_added": len(added), "n_left_out": n_left_out})
+        nearest, best = distance, trial["edits"]
+    return rows if len(rows) <= _MOST_ROWS else [rows[0], *rows[1 - _MOST_ROWS :]]

@@ -12,21 +12,13 @@ _CONTEXT = 2  # lines that stay, shown before and after what changes
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A row of both columns.
+    """A row of both columns."""
 
-    Attributes
-    ----------
-    old, new : str or None
-        The lines; None where a column has none beside the other's.
-    is_changed : bool
-    n_hidden : int
-        How many lines that stay this row stands for; it has no text then.
-    """
-
+    # The lines; None where a column has none beside the other's
     old: str | None
     new: str | None
     is_changed: bool
-    n_hidden: int = 0
+    n_hidden: int = 0  # how many lines that stay this row stands for; it has no text then
 
 
 def side_by_side(old: str, new: str) -> list[DiffRow]:

@@ -18,12 +18,8 @@ WIDTH = 960
 def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     """Write NAME.png and NAME.svg of every figure to a folder, which is made if need be.
 
-    Raises
-    ------
-    MissingExtraError
-        If kaleido is not installed.
-    InputError
-        If no browser is found, or the folder can't be written.
+    Raises MissingExtraError if kaleido is not installed. Raises InputError if no browser is found, or the folder can't
+    be written.
     """
     import_extra("kaleido", "saving figures", "figures")
     import plotly.graph_objects as go

@@ -20,24 +20,14 @@ _LONGEST = 160  # characters: a hover label of three lines
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A figure of a page.
+    """A figure of a page."""
 
-    Attributes
-    ----------
-    name : str
-        Its file's name with `--figures`, and its anchor.
-    title, caption : str
-        Plain texts; the caption says how to read it.
-    plot : plotly.graph_objects.Figure
-    panels : int
-        How many stand side by side in it.
-    """
-
-    name: str
+    name: str  # its file's name with `--figures`, and its anchor
+    # Plain texts; the caption says how to read it
     title: str
     caption: str
     plot: go.Figure
-    panels: int = 1
+    panels: int = 1  # how many stand side by side in it
 
     @property
     def height(self) -> int:

@@ -23,20 +23,11 @@ _LEFT_OUT = frozenset({"command", "plan", "lm.api_key"})  # of settings: said ot
 
 @dataclass(frozen=True, eq=False)
 class RunShown:
-    """A finished run, and the prompt of it that is compared.
+    """A finished run, and the prompt of it that is compared."""
 
-    Attributes
-    ----------
-    name : str
-        The run directory as it was named.
-    contents : Contents
-    call : CallPrice
-        What a call of the compared prompt takes.
-    """
-
-    name: str
+    name: str  # the run directory as it was named
     contents: Contents
-    call: CallPrice
+    call: CallPrice  # what a call of the compared prompt takes
 
     @classmethod
     def of(cls, directory: RunDirectory, pick: str) -> RunShown:
@@ -61,25 +52,14 @@ class RunShown:
 
 @dataclass(frozen=True, eq=False)
 class TwoRuns:
-    """Two runs, and the second's prompt against the first's.
-
-    Attributes
-    ----------
-    first, second : RunShown
-    common : tuple of Predictions
-        Both prompts' answers to the test samples that both runs have, in one order; empty where they share fewer than
-        two.
-    differences : mapping of measure to PairedDifference
-        Second minus first on these; empty where they can't be paired.
-    basis : str
-        What the differences are of, or why there are none.
-    """
+    """Two runs, and the second's prompt against the first's."""
 
     first: RunShown
     second: RunShown
+    # Both prompts' answers to the test samples that both runs have, in one order; empty where they share fewer than two
     common: tuple[Predictions, ...]
-    differences: Mapping[str, PairedDifference]
-    basis: str
+    differences: Mapping[str, PairedDifference]  # second minus first on these; empty where they can't be paired
+    basis: str  # what the differences are of, or why there are none
 
     def verdict(self, measure: str) -> str:
         """``better``, ``worse`` or ``no difference`` than the first run's prompt, at the 5 % level."""
@@ -133,16 +113,12 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
 
     Nothing is asked: answers are those that the runs have written down.
 
+    Raises InputError if a run was not finished, a file is damaged, or there is no such prompt.
+
     Parameters
     ----------
-    first, second : RunDirectory
     pick : str
         Which prompt of each, as `psopt.runs.pick_entry` has it.
-
-    Raises
-    ------
-    InputError
-        If a run was not finished, a file is damaged, or there is no such prompt.
     """
     shown = RunShown.of(first, pick), RunShown.of(second, pick)
     answers = shown[0].predictions, shown[1].predictions

@@ -1,15 +1,12 @@
 """Run directories: what a run leaves on disk."""
 
 from psopt.runs._answers_file import read_answers
-from psopt.runs._beside_verdict import beside_verdict_lines
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
-from psopt.runs._data_options import load_data
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
-    ERROR_LOG,
     FRONT,
     MANIFEST,
     PROPOSALS,
@@ -24,21 +21,19 @@ from psopt.runs._directory import (
     RunDirectory,
     free_folder,
 )
-from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_note, picked_prompt, read_entry
+from psopt.runs._front_file import pick_entry, pick_note, picked_prompt, read_entry
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._ledger import spending_kept
-from psopt.runs._manifest import manifest
-from psopt.runs._measured import Measured, measured
-from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
-from psopt.runs._prompt_fit import check_fits
-from psopt.runs._prompt_options import with_prompt_options
-from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
-from psopt.runs._racing_share import whole_grids
+from psopt.runs._measured import Measured
+from psopt.runs._prompt_files import is_prompt_text, read_source
+from psopt.runs._prompt_source import PromptSource, TaskPrompt, check_fits, inputs_named, with_prompt_options
+from psopt.runs._racing_estimate import whole_grids
 from psopt.runs._read_run import read_run
 from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import (
     NOTHING_COMPARED,
     Recommendation,
+    beside_verdict_lines,
     n_looks,
     quality_name,
     recommendation_lines,
@@ -48,15 +43,14 @@ from psopt.runs._run import Run
 from psopt.runs._same_prompt import check_same_prompt
 from psopt.runs._search_basis import SearchBasis
 from psopt.runs._search_estimate import estimate_from, estimate_search
-from psopt.runs._settings import N_HELDOUT, RunSettings
+from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._study_note import StudyNote
 from psopt.runs._writing_estimate import judging_phases, rephrasing_phases
-from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
+from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, read_baseline, write_prompt
 from psopt.runs.planning import (
     FULL,
     AskedSizes,
-    Effort,
     Limits,
     Plan,
     Planner,
@@ -77,7 +71,6 @@ from psopt.settings import DataOptions, PromptOptions
 __all__ = [
     "ARTIFACTS",
     "CONTRIBUTIONS",
-    "ERROR_LOG",
     "FRONT",
     "FULL",
     "MANIFEST",
@@ -96,7 +89,6 @@ __all__ = [
     "CallPrice",
     "CostEstimate",
     "DataOptions",
-    "Effort",
     "Limits",
     "Measured",
     "Pace",
@@ -126,8 +118,6 @@ __all__ = [
     "estimate_from",
     "estimate_search",
     "free_folder",
-    "front_entry",
-    "front_file",
     "has_found_nothing",
     "held",
     "inputs_named",
@@ -137,9 +127,6 @@ __all__ = [
     "limits_line",
     "limits_of",
     "load_data",
-    "manifest",
-    "measured",
-    "messages_of",
     "n_evaluated",
     "n_looks",
     "pick_entry",
@@ -151,7 +138,6 @@ __all__ = [
     "read_back",
     "read_baseline",
     "read_entry",
-    "read_prompt",
     "read_run",
     "read_source",
     "recommendation_lines",

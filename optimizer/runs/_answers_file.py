@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def read_answers(directory: RunDirectory, prompt_id: str) -> dict[str, str]:
     """Return the class that each val sample was answered under the prompt's own wording, by the sample's id.
 
-    Raises
-    ------
-    InputError
-        If the run has not kept them.
+    Raises InputError if the run has not kept them.
     """
     path = directory.path / "predictions" / f"{prompt_id}.npz"
     try:

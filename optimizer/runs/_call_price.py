@@ -23,17 +23,10 @@ NOTHING = TokenRange()
 
 @dataclass(frozen=True, slots=True)
 class CallPrice:
-    """What a call takes.
+    """What a call takes."""
 
-    Attributes
-    ----------
-    tokens : int
-        About how many are read: the prompt's, and those around it, a text of mean length among them.
-    usd_per_thousand : float or None
-        Of a thousand calls, their answers among them, in US dollars; None where no table has the model's price.
-    """
-
-    tokens: int
+    tokens: int  # about how many are read: the prompt's, and those around it, a text of mean length among them
+    # Of a thousand calls, their answers among them, in US dollars; None where no table has the model's price
     usd_per_thousand: float | None = None
 
     @classmethod

@@ -30,28 +30,14 @@ SEARCHING = {CANDIDATES, DIAGNOSES}
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a run.
-
-    Attributes
-    ----------
-    what : str
-    calls : int
-        Requests; those whose answers are in the cache among them.
-    cached : int
-        How many of them need not be sent, as far as their prompts are known already.
-    tokens : int
-        About how many tokens are read and written.
-    times : str
-        Why the phase may come several times, or not at all; empty if it comes once.
-    least, most : Need
-        What it may take, if the tokens of a text are as expected.
-    """
+    """A part of a run."""
 
     what: str
-    calls: int
-    cached: int
-    tokens: int
-    times: str = ""
+    calls: int  # requests; those whose answers are in the cache among them
+    cached: int  # how many of them need not be sent, as far as their prompts are known already
+    tokens: int  # about how many tokens are read and written
+    times: str = ""  # why the phase may come several times, or not at all; empty if it comes once
+    # What it may take, if the tokens of a text are as expected
     least: Need = field(default_factory=Need)
     most: Need = field(default_factory=Need)
     cost: float = 0.0
@@ -65,16 +51,10 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast calls are expected to be answered.
-
-    Attributes
-    ----------
-    per_minute : float
-    day : str
-        When that was measured; empty where only a limit on requests a minute is known, which is the fastest then.
-    """
+    """How fast calls are expected to be answered."""
 
     per_minute: float
+    # When that was measured; empty where only a limit on requests a minute is known, which is the fastest then
     day: str = ""
 
     @classmethod

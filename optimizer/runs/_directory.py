@@ -56,10 +56,7 @@ class RunDirectory:
     def make(cls, path: Path) -> RunDirectory:
         """Make the folder, or take one that exists.
 
-        Raises
-        ------
-        InputError
-            If it can't be made or written, or is a file.
+        Raises InputError if it can't be made or written, or is a file.
         """
         if path.exists() and not path.is_dir():
             raise InputError(f"--out {path} is a file: name a folder")
@@ -74,10 +71,7 @@ class RunDirectory:
     def open(cls, path: Path) -> RunDirectory:
         """Open a run made earlier.
 
-        Raises
-        ------
-        InputError
-            If there is none.
+        Raises InputError if there is none.
         """
         if not (path / MANIFEST).is_file():
             begun = (

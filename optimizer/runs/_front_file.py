@@ -67,10 +67,7 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
 
     Where a run recommends none yet, the knee stands for it (see `pick_note`).
 
-    Raises
-    ------
-    InputError
-        If the run has no front yet, or no such prompt.
+    Raises InputError if the run has no front yet, or no such prompt.
     """
     directory = RunDirectory.open(run)
     if not (directory.path / FRONT).exists():

@@ -43,11 +43,8 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
     A run that broke off before anything was found makes room for another one. A folder in which nothing was begun is
     taken away again at the end.
 
-    Raises
-    ------
-    InputError
-        If another process works on it; if it can't be written, or holds something else; or, to go on with it, if its
-        study is gone.
+    Raises InputError if another process works on it; if it can't be written, or holds something else; or, to go on with
+    it, if its study is gone.
     """
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     directory = RunDirectory.make(path)

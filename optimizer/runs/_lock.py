@@ -56,10 +56,7 @@ class FolderLock:
     def acquire(self) -> None:
         """Take the lock.
 
-        Raises
-        ------
-        InputError
-            If another process has it (said: which), or the folder can't be written.
+        Raises InputError if another process has it (said: which), or the folder can't be written.
         """
         while not self._try_to_acquire():
             pass  # whoever had the lock has taken its file away with it

@@ -31,35 +31,18 @@ _SCORES = (*OBJECTIVES, "na_rate")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a prompt of a run carries beside its text.
+    """What a prompt of a run carries beside its text."""
 
-    Attributes
-    ----------
-    model : str
-        The task model's name.
-    by_name : bool
-        Whether `model` is a name to load it by; False where an object was given in Python.
-    program : str or None
-        The DSPy program that the prompt was put into, ``module:attribute`` or ``python``.
-    server : str or None
-        Where the model was asked, without secrets; None for models that are asked nowhere else.
-    client : dict
-        How it was asked: fields of `LMConfig` by name, but for limits and secrets.
-    dataset : dict
-        ``name`` and ``sha256``; of ordered labels ``answers`` and their ``order``, empty where they are numbers.
-    rephrasings : dict
-        ``sha256`` of both sets, ``n_search`` and ``n_heldout``.
-    val, test : dict or None
-        ``rephrasings`` (search or heldout), ``n_samples``, ``n_rephrasings`` and the scores.
-    """
-
-    model: str
-    by_name: bool = True
-    program: str | None = None
-    server: str | None = None
+    model: str  # the task model's name
+    by_name: bool = True  # whether `model` is a name to load it by; False where an object was given in Python
+    program: str | None = None  # the DSPy program that the prompt was put into, ``module:attribute`` or ``python``
+    server: str | None = None  # where the model was asked, without secrets; None for models that are asked nowhere else
+    # How it was asked: fields of `LMConfig` by name, but for limits and secrets
     client: dict[str, Any] = field(default_factory=dict)
+    # ``name`` and ``sha256``; of ordered labels ``answers`` and their ``order``, empty where they are numbers
     dataset: dict[str, Any] = field(default_factory=dict)
-    rephrasings: dict[str, Any] = field(default_factory=dict)
+    rephrasings: dict[str, Any] = field(default_factory=dict)  # ``sha256`` of both sets, ``n_search`` and ``n_heldout``
+    # ``rephrasings`` (search or heldout), ``n_samples``, ``n_rephrasings`` and the scores
     val: dict[str, Any] | None = None
     test: dict[str, Any] | None = None
 
@@ -71,10 +54,7 @@ class Measured:
     def from_dict(cls, data: Any) -> Measured:
         """Read it back; what a later version has added is passed over.
 
-        Raises
-        ------
-        InputError
-            If it names no model.
+        Raises InputError if it names no model.
         """
         if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
             raise InputError("its part 'measured' names no model")

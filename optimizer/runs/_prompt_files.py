@@ -27,10 +27,7 @@ _NO_NAME = re.compile(r"[\n{]")
 def read_prompt(path: str | Path, task: Task, options: PromptOptions | None = None) -> Prompt:
     """Read a prompt for a task: a ``prompts/ID.json`` of a run, or a template of the user's own.
 
-    Raises
-    ------
-    InputError
-        If it can't be read, is no prompt, or one for other labels.
+    Raises InputError if it can't be read, is no prompt, or one for other labels.
     """
     return read_source(path, options).for_task(task)
 
@@ -41,10 +38,7 @@ def read_source(path: str | Path | Sequence[Mapping[str, Any]], options: PromptO
     A string with a line break or a brace is no file's name but the prompt's text, and a list its messages. A run's
     folder stands for the prompt that the run recommends.
 
-    Raises
-    ------
-    InputError
-        If the file can't be read, or holds no prompt.
+    Raises InputError if the file can't be read, or holds no prompt.
     """
     options = options or PromptOptions()
     if not isinstance(path, (str, Path)):
@@ -96,9 +90,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _check_no_run_text(path: Path) -> None:
     """Refuse the text of a run's prompt: it shows what is sent, and its JSON has the parts.
 
-    Raises
-    ------
-    InputError
+    Raises InputError.
     """
     whole = path.with_suffix(".json")
     if path.suffix != ".json" and whole.is_file() and _run_of(path):

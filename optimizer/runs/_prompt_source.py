@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import reader_for
 from psopt.errors import InputError
+from psopt.models.chat import read_response_format
 from psopt.rephrasings import read_file
 from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
-from psopt.runs._prompt_fit import check_fits
-from psopt.runs._prompt_options import with_prompt_options
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
-from psopt.tasks import Task, columns_of
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of
 from psopt.templates import named_fields, read_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from psopt.rephrasings import RephrasingSet
     from psopt.runs._measured import Measured
     from psopt.templates import PromptText
+
+
+_NAMED = {
+    LABEL: "a label",
+    LABELS: "several labels",
+    NUMBER: "a number",
+    TEXT: "a text",
+    JSON: "JSON",
+    FREE: "a free answer",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +46,15 @@ class TaskPrompt:
 
 @dataclass(frozen=True)
 class PromptSource:
-    """A prompt's file, or the Python function that writes its messages.
+    """A prompt's file, or the Python function that writes its messages."""
 
-    Attributes
-    ----------
-    path : Path
-        The file; of a function ``MODULE:NAME``, of a text its place in messages.
-    prompt : Prompt or None
-        None for a text or messages: which prompt they make, a task decides.
-    description : str
-        The prompt's; empty where there is none yet.
-    run : Path or None
-        The run directory that the file lies in.
-    measured : Measured or None
-        How a run has measured it; None where neither the file nor a run says it.
-    options : PromptOptions
-        How it is read.
-    text : PromptText or None
-        A text or messages that were given in Python, in place of a file.
-    """
-
-    path: Path
-    prompt: Prompt | None
-    description: str = ""
-    run: Path | None = None
-    measured: Measured | None = None
-    options: PromptOptions = field(default_factory=PromptOptions)
-    text: PromptText | None = None
+    path: Path  # the file; of a function ``MODULE:NAME``, of a text its place in messages
+    prompt: Prompt | None  # none for a text or messages: which prompt they make, a task decides
+    description: str = ""  # the prompt's; empty where there is none yet
+    run: Path | None = None  # the run directory that the file lies in
+    measured: Measured | None = None  # how a run has measured it; None where neither the file nor a run says it
+    options: PromptOptions = field(default_factory=PromptOptions)  # how it is read
+    text: PromptText | None = None  # a text or messages that were given in Python, in place of a file
 
     @property
     def named(self) -> str:
@@ -72,10 +64,7 @@ class PromptSource:
     def with_labels(self) -> Prompt:
         """The prompt, which knows its labels.
 
-        Raises
-        ------
-        InputError
-            If it is a text or messages, which know none.
+        Raises InputError if it is a text or messages, which know none.
         """
         if self.prompt is None:
             raise InputError(
@@ -87,10 +76,7 @@ class PromptSource:
     def for_task(self, task: Task) -> Prompt:
         """Return the prompt for a task.
 
-        Raises
-        ------
-        InputError
-            If it is for other labels, names fields that the data don't have, or can't be read.
+        Raises InputError if it is for other labels, names fields that the data don't have, or can't be read.
         """
         return self.read_for(task).prompt
 
@@ -172,3 +158,65 @@ def manifest_of(run: Path) -> dict[str, Any]:
     """Read a run's run.json."""
     manifest: dict[str, Any] = RunDirectory.open(run).read_json(MANIFEST)
     return manifest
+
+
+def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
+    """Refuse a prompt for other labels, or one that names fields which the samples don't have.
+
+    Raises InputError.
+
+    Parameters
+    ----------
+    source : str
+        Where the prompt comes from, as messages name it; empty for one that was made in Python.
+    """
+    named = f"prompt {source or prompt.id}"
+    if prompt.asks != task.spec.form:
+        raise InputError(f"{named} asks for {_NAMED[prompt.asks]}; the data's answers are {_NAMED[task.spec.form]}")
+    if set(prompt.labels) != set(task.labels):
+        own = ", ".join(prompt.labels)
+        raise InputError(f"{named} is for the labels {own}; the data have {', '.join(task.labels)}")
+    fields = prompt.template.fields if prompt.template else ()
+    columns = dict.fromkeys((*task.fields, "text"))
+    for name in fields:
+        if name not in columns:
+            raise InputError(
+                f"{named} names the field {name}, and the data have no such column; columns: {', '.join(columns)}"
+            )
+
+
+def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "the prompt") -> Prompt:
+    """Return a prompt whose answers are asked for and read as the options say; `source` is named in messages.
+
+    Raises InputError if it is a prompt in psopt's own form, or an option can't be used.
+    """
+    if options.answer is None and options.response_format is None:
+        return prompt
+    if prompt.template is None:
+        option = "--answer" if options.answer is not None else "--response-format"
+        raise InputError(
+            f"{option} is for a prompt that is sent as it is: {source} is in psopt's own form, which asks for a "
+            f"label and reads one; leave {option} out"
+        )
+    template = prompt.template
+    if options.answer is not None:
+        reader_for(options.answer, prompt.labels)
+        template = replace(template, answer=options.answer)
+    if options.response_format is not None:
+        template = replace(template, response_format=_schema_in(options.response_format))
+    return replace(prompt, template=template)
+
+
+def _schema_in(path: str | Path) -> str:
+    """Read a file with a JSON schema, as requests hold it.
+
+    Raises InputError if it can't be read, or holds no schema.
+    """
+    try:
+        return read_response_format(Path(path).read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"--response-format {path} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"--response-format {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
+    except InputError as error:
+        raise InputError(f"--response-format {path}: {error}") from error

@@ -23,10 +23,7 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
 
     psopt's own form as text is only what stands before the sample's text; its messages are read in its place.
 
-    Raises
-    ------
-    InputError
-        If it can't be read.
+    Raises InputError if it can't be read.
     """
     if written.format == "psopt":
         return Prompt.from_dict(json.loads(written.text))

@@ -73,10 +73,7 @@ class RunRecorder:
     def check_same(self) -> None:
         """Refuse to go on with a run that was about something else.
 
-        Raises
-        ------
-        InputError
-            Naming what differs.
+        Raises InputError: naming what differs.
         """
         if not self.before:
             return
@@ -317,8 +314,8 @@ class RunRecorder:
     def _weak_spots(self, baseline: Candidate, chosen: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
         """What was unstable under the original prompt on train, and how every train sample fares under the chosen one.
 
-        Where diagnoses grow, that is said of the samples that were asked about, and how many they are. Where a limit
-        does not pay the latter, or even the former, it is left empty.
+        Where diagnoses are partial, it is said how many answers each sample has. Where a limit does not pay the latter,
+        or even the former, it is left empty.
         """
         try:
             before = diagnoses.predictions(baseline.prompt)
@@ -332,12 +329,12 @@ class RunRecorder:
         diagnosis = diagnose_predictions(before, labelled=self.task.train)
         content: dict[str, Any] = {"schema_version": 1, "prompt": chosen.id, "before": diagnosis.to_dict(), "after": {}}
         try:
-            after = diagnoses.alike(chosen.prompt)
+            after = diagnoses.predictions(chosen.prompt)
         except BudgetReachedError:
             return content
         fares = zip(after.samples, after.n_right, after.sensitivities, strict=True)
         content["after"] = {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares}
-        if diagnoses.grows:
+        if diagnoses.is_partial:
             for sample, n_asked in zip(after.samples, after.asked.sum(axis=1), strict=True):
                 content["after"][sample.id]["of"] = int(n_asked)
             of = len(self.evaluator.samples["train"])

@@ -5,24 +5,60 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import optuna
 from psopt.errors import InputError
 from psopt.notebooks import Point, card, data_frame, folded, line, scatter, table
 from psopt.runs._recommendation import recommendation_lines
-from psopt.runs._run_tables import CANDIDATE_COLUMNS, TRIAL_COLUMNS, candidate_row, trial_row
 from psopt.search import pick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
-    import optuna
     import pandas as pd
     import plotly.graph_objects as go
+    from optuna.trial import FrozenTrial
+    from psopt.evaluation import Scores
     from psopt.runs._recommendation import Recommendation
     from psopt.search import Candidate
 
+
 # As the report has them.
 _SEED, _RECOMMENDED, _FRONT = "#8b93a1", "#1a9c5f", "#2f6fde"
+_MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
+_SPLITS = ("val", "test")
+_WITH_BOUNDS = [f"{measure}{ending}" for measure in _MEASURES for ending in ("", "_low", "_high")]
+_CANDIDATE_COLUMNS = (
+    "id",
+    "role",
+    "trial",
+    "n_edits",
+    "edits",
+    "tokens",
+    *(f"{split}_{measure}" for split in _SPLITS for measure in _WITH_BOUNDS),
+)
+_TRIAL_COLUMNS = (
+    "trial",
+    "state",
+    "id",
+    "f1",
+    "sensitivity",
+    "consistency",
+    "na_rate",
+    "feasible",
+    "on_front",
+    "n_edits",
+    "edits",
+    "raced",
+    "note",
+    "calls",
+    "tokens",
+    "cost_usd",
+    "seconds",
+    "started",
+)
+# What a trial says of itself where its prompt was not evaluated, or not in whole, or is odd.
+_NOTES = ("dropped", "failed", "infeasible", "constant")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +132,7 @@ class Run:
     def evaluated_trials(self) -> list[dict[str, Any]]:
         """Return the study's candidates that were evaluated in whole, as trials.json lists them."""
         names = self.study.metric_names or ()
-        rows = [trial_row(trial, names, ()) for trial in self.study.get_trials(deepcopy=False)]
+        rows = [_trial_row(trial, names, ()) for trial in self.study.get_trials(deepcopy=False)]
         kept = ("trial", "id", "edits", "f1", "sensitivity", "consistency", "feasible")
         whole = [row for row in rows if row["state"] == "complete" and not row["raced"]]
         return [{name: row.get(name) for name in kept} for row in whole]
@@ -120,8 +156,8 @@ class Run:
             If pandas is not installed.
         """
         beside = [self.baseline] if seed_prompt and self.baseline.id not in {of.id for of in self.front} else []
-        rows = [candidate_row(of, self._role(of)) for of in (*beside, *self.front)]
-        return data_frame(rows, CANDIDATE_COLUMNS, "run.to_frame()")
+        rows = [_candidate_row(of, self._role(of)) for of in (*beside, *self.front)]
+        return data_frame(rows, _CANDIDATE_COLUMNS, "run.to_frame()")
 
     def trials_frame(self) -> pd.DataFrame:
         """Return a row a trial of the study, as a DataFrame of pandas.
@@ -138,8 +174,8 @@ class Run:
         """
         on_front = {candidate.id for candidate in self.front}
         names = self.study.metric_names or ()
-        rows = [trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
-        return data_frame(rows, TRIAL_COLUMNS, "run.trials_frame()")
+        rows = [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
+        return data_frame(rows, _TRIAL_COLUMNS, "run.trials_frame()")
 
     @property
     def _quality(self) -> str:
@@ -189,3 +225,49 @@ def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:
     measures = ("f1", "sensitivity", "consistency")
     scores = [getattr(of, measure) if of else None for of in of_splits for measure in measures]
     return (candidate.id, role, len(candidate.edits), candidate.length["tokens"], *scores)
+
+
+def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:
+    """One prompt: what it adds, how long it is, and its scores on val and test with their intervals."""
+    of_splits = {"val": candidate.val, "test": candidate.test}
+    scores = {f"{split}_{name}": value for split, of in of_splits.items() for name, value in _scores(of).items()}
+    return {
+        "id": candidate.id,
+        "role": role,
+        "trial": candidate.trial,
+        "n_edits": len(candidate.edits),
+        "edits": [str(edit) for edit in candidate.edits],
+        "tokens": candidate.length["tokens"],
+        **scores,
+    }
+
+
+def _trial_row(trial: FrozenTrial, metric_names: Collection[str], front: Collection[str]) -> dict[str, Any]:
+    """One trial: its values on val, or what its race has estimated, and what it took."""
+    attributes = trial.user_attrs
+    edits = attributes.get("edits")
+    is_whole = trial.state == optuna.trial.TrialState.COMPLETE
+    return {
+        **{name: attributes.get(name) for name in ("na_rate", "raced", "calls", "tokens", "cost_usd", "seconds")},
+        **(dict(zip(metric_names, trial.values, strict=True)) if trial.values else {}),
+        "trial": trial.number,
+        "state": trial.state.name.lower(),
+        "id": attributes.get("prompt_id"),
+        "feasible": "infeasible" not in attributes if is_whole and "raced" not in attributes else None,
+        "on_front": attributes.get("prompt_id") in front and is_whole,
+        "n_edits": None if edits is None else len(edits),
+        "edits": edits,
+        "note": next((attributes[name] for name in _NOTES if name in attributes), None),
+        "started": trial.datetime_start,
+    }
+
+
+def _scores(scores: Scores | None) -> dict[str, float | None]:
+    """The measures and their intervals; nothing where they were not measured."""
+    if scores is None:
+        return {}
+    values: dict[str, float | None] = {}
+    for measure in _MEASURES:
+        low, high = scores.ci.get(measure, (None, None))
+        values |= {measure: getattr(scores, measure), f"{measure}_low": low, f"{measure}_high": high}
+    return values

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 def check_same_prompt(run: Path, settings: RunSettings) -> None:
     """Refuse to go on with a run from another prompt than it has begun with: all of it is measured against that one.
 
-    Raises
-    ------
-    InputError
-        Naming both.
+    Raises InputError: naming both.
     """
     if not (run / MANIFEST).exists():
         return

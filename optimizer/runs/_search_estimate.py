@@ -20,11 +20,10 @@ from psopt.runs._cost_estimate import (
     FinalTestSize,
     Phase,
 )
-from psopt.runs._racing_estimate import RacingEstimate
-from psopt.runs._racing_share import whole_grids
+from psopt.runs._racing_estimate import RacingEstimate, whole_grids
 from psopt.runs._search_basis import SearchBasis
 from psopt.runs._writing_estimate import drafting_phases, judging_phases, rephrasing_phases
-from psopt.search import expected_diagnosis_calls
+from psopt.search import DIAGNOSED_WORDINGS
 from psopt.search_spaces import KINDS
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ _GROWTH_UNSHORTENED = (0.3, 0.55, 0.95)  # the same with less, of which none is 
 _MANY_TRIALS = 20
 _FEW_TRIALS = 10
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
-_AS_DIAGNOSES_GROW = (0.7, 1.0, 1.6)  # chosen: what is expected is already the most of three models
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
 _FRONT = (0, 3, 8)  # prompts beside the original prompt; the fewer samples, the more tie
 
@@ -85,10 +83,11 @@ def estimate_from(
     n_writing = len(phases)
     if not n_done:
         phases.append(Phase.of(BASELINE, grids["val"], price))
-    first, further, last = _diagnoses(basis, len(task.labels), rounds)
+    diagnosed = _share_diagnosed(basis)
     if rounds:
-        phases.append(_first_diagnosis(grids["train"], first, price))
+        phases.append(_first_diagnosis(grids["train"], diagnosed, price))
     if rounds > 1:
+        further = (0.0, diagnosed * (rounds - 1) / 2, diagnosed * (rounds - 1))
         why = "one a round, none where the best prompt stays the same"
         phases.append(unknown(DIAGNOSES, "train", further, _GROWTH_OF_FRONT, why))
     racing = None
@@ -99,7 +98,7 @@ def estimate_from(
     phases.append(Phase.of(BASELINE_TEST, grids["test"], price))
     why = f"once for each prompt of the front: {middle} are counted here"
     phases.append(unknown(FRONT_TEST, "test", (few, middle, many), _GROWTH_OF_FRONT, why))
-    phases.append(unknown(LAST_DIAGNOSIS, "train", (0, last, last), _GROWTH_OF_FRONT, "for the report"))
+    phases.append(unknown(LAST_DIAGNOSIS, "train", (0, diagnosed, diagnosed), _GROWTH_OF_FRONT, "for the report"))
     if left_out:
         times = (float(left_out + len(KINDS)),) * 3
         phases.append(unknown(LEFT_OUT, "val", times, _GROWTH_OF_FRONT, "at most"))
@@ -111,26 +110,17 @@ def estimate_from(
     return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, test, n_more)
 
 
-def _diagnoses(basis: SearchBasis, n_labels: int, rounds: int) -> tuple[float, Span, float]:
-    """To how much of train's grid diagnoses come: the first, the further ones together, and that for the report."""
-    if not basis.races or not rounds:
-        return 1.0, (0, (1 + rounds) / 2 - 1, rounds - 1), 1.0
-    n_train, n_wordings = basis.shapes["train"]
-    calls = expected_diagnosis_calls(n_train, n_wordings, n_labels, rounds)
-    shares = [n_calls / max(1, n_train * n_wordings) for n_calls in calls]
-    further = sum(shares[1:])
-    return shares[0], (0, further / 2, further), shares[-1]
+def _share_diagnosed(basis: SearchBasis) -> float:
+    """How much of train's grid a diagnosis asks about."""
+    _, n_wordings = basis.shapes["train"]
+    return min(1.0, DIAGNOSED_WORDINGS / n_wordings) if basis.races else 1.0
 
 
 def _first_diagnosis(grid: Grid, share: float, price: Price | None) -> Phase:
-    """The original prompt's diagnosis, which may be of a part of train."""
-    calls = min(grid.calls, round(grid.calls * share))
+    calls = round(grid.calls * share)
     cached = min(calls, grid.cached)
-    least, need, most = (
-        grid.need(price, min(1.0, times * (calls - cached) / max(1, grid.sent))) for times in _AS_DIAGNOSES_GROW
-    )
-    why = "" if calls == grid.calls else "more where little is clear"
-    return Phase(FIRST_DIAGNOSIS, calls, cached, need.tokens, why, least, most, need.cost)
+    need = grid.need(price, (calls - cached) / max(1, grid.sent))
+    return Phase(FIRST_DIAGNOSIS, calls, cached, need.tokens, "", need, need, need.cost)
 
 
 def _priors(basis: SearchBasis, n_more: int, front: tuple[int, int, int]) -> Phase:

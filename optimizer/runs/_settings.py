@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from psopt.errors import InputError
+from psopt.errors import DataError, InputError
 from psopt.models import can_write
 from psopt.models.chat import without_header_values
-from psopt.runs._data_options import load_data
 from psopt.search import check_wordings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, seed_prompt
 from psopt.settings import RunOptions, check, flat, of_flat
+from psopt.tasks import is_hub_name, load_task
 
 if TYPE_CHECKING:
+    from psopt.settings import DataOptions
     from psopt.tasks import Task
+
 
 N_HELDOUT = 10
 """How many held-out rephrasings a run has."""
@@ -23,54 +26,32 @@ _NESTED = ("lm", "parts")
 
 @dataclass(frozen=True, slots=True)
 class RunSettings(RunOptions):
-    """The settings of a run, with its sizes; run.json keeps them for `psopt resume`.
+    """The settings of a run, with its sizes; run.json keeps them for `psopt resume`."""
 
-    Attributes
-    ----------
-    rephrasings : int
-        Q, the number of search rephrasings, the original among them.
-    samples : int
-        How many samples of train (to diagnose) and of val (to compare) are used, at most.
-    train_samples, test_samples : int or None
-        How many of train, where that is another number, and of test; None for as many as of val, and for all.
-    heldout : int
-        How many held-out rephrasings test is put to.
-    own_model : bool
-        Whether the model was an object of the caller's in Python, which no name loads again. A `program` of Python's is
-        called ``python``.
-    command : str
-        The command line, for the record.
-    prompt : Prompt or None
-        A prompt of the user's own, from which the run starts in place of the strategy's. It is kept whole: nothing
-        reads its file again.
-    prompt_file : str
-        Where `prompt` came from; empty for one that was given in Python.
-    effort : str
-        By what the sizes were planned: ``light``, ``medium`` or ``heavy``, ``limits`` for those of the user; ``full``
-        where nothing was.
-    limited_by : str
-        Whose the limits are: the ``user``'s, or the ``effort``'s; ``plan`` where the sizes were chosen to fit the
-        user's, so that a run that reaches them ends as planned.
-    heldout_from : tuple of str
-        Wordings of another source, under which what is handed back is measured on test too. They are kept whole:
-        nothing reads their file again.
-    heldout_from_name : str
-        Where they came from.
-    """
-
-    rephrasings: int = 10
-    samples: int = 500
+    rephrasings: int = 10  # Q, the number of search rephrasings, the original among them
+    samples: int = 500  # how many samples of train (to diagnose) and of val (to compare) are used, at most
+    # Whether the model was an object of the caller's in Python, which no name loads again. A `program` of Python's is
+    # called ``python``.
     own_model: bool = False
-    command: str = ""
+    command: str = ""  # the command line, for the record
+    # A prompt of the user's own, from which the run starts in place of the strategy's. It is kept whole: nothing reads
+    # its file again.
     prompt: Prompt | None = None
-    prompt_file: str = ""
+    prompt_file: str = ""  # where `prompt` came from; empty for one that was given in Python
+    # How many of train, where that is another number, and of test; None for as many as of val, and for all
     train_samples: int | None = None
     test_samples: int | None = None
-    heldout: int = N_HELDOUT
+    heldout: int = N_HELDOUT  # how many held-out rephrasings test is put to
+    # By what the sizes were planned: ``light``, ``medium`` or ``heavy``, ``limits`` for those of the user; ``full``
+    # where nothing was
     effort: str = "full"
+    # Whose the limits are: the ``user``'s, or the ``effort``'s; ``plan`` where the sizes were chosen to fit the user's:
+    # a run that reaches them ends as planned.
     limited_by: Literal["user", "effort", "plan"] = "user"
+    # Wordings of another source, under which what is handed back is measured on test too. They are kept whole: nothing
+    # reads their file again.
     heldout_from: tuple[str, ...] = ()
-    heldout_from_name: str = ""
+    heldout_from_name: str = ""  # where they came from
 
     def __post_init__(self) -> None:
         """Refuse two prompts to start from, and a race under one wording."""
@@ -107,10 +88,7 @@ class RunSettings(RunOptions):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read the settings back from run.json, which keeps the options of all groups side by side.
 
-        Raises
-        ------
-        InputError
-            If they hold what this version does not know.
+        Raises InputError if they hold what this version does not know.
         """
         try:
             prompt = data.get("prompt")
@@ -128,3 +106,36 @@ class RunSettings(RunOptions):
         if not self.prompt:
             del kept["prompt"], kept["prompt_file"]
         return {**kept, "command": without_header_values(self.command), **own_prompt}
+
+
+def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:
+    """Load the task; `seed` decides how samples without a split are split.
+
+    Raises DataError if the data can't be used; of files that are gone it is said where they were.
+    """
+    is_file = bool(Path(data.dataset).suffix) and not is_hub_name(data.dataset)
+    return load_task(
+        str(_located(data.dataset, data.folder) if is_file else data.dataset),
+        inputs=data.inputs,
+        text_column=data.text_column,
+        label_column=data.label_column,
+        task_file=_located(data.task_file, data.folder),
+        test_file=_located(data.test_file, data.folder),
+        answers=data.answers,
+        order=data.order,
+        seed=seed,
+        strict_data=data.strict_data,
+        require_labels=require_labels,
+        skip_empty=data.skip_empty,
+        pinned_column=data.pinned_column,
+    )
+
+
+def _located(name: str | None, folder: str) -> str | None:
+    """A file of the data: where it was when the run was started, or as it is named here."""
+    if name is None or not folder or Path(folder) == Path.cwd():
+        return name
+    for path in (Path(folder) / name, Path(name)):
+        if path.exists():
+            return str(path)
+    raise DataError(f"{name} is neither where the run was started ({folder}), nor here: put it back, or go where it is")

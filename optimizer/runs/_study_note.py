@@ -32,18 +32,9 @@ _WAYS_TO_END = {
 
 @dataclass(frozen=True, eq=False)
 class StudyNote:
-    """Keeps the note of a study, and the one trial that bears a badge, as its run goes on.
+    """Keeps the note of a study, and the one trial that bears a badge, as its run goes on."""
 
-    Attributes
-    ----------
-    folder : Path
-        The run directory.
-    task : Task
-    settings : RunSettings
-    evaluator : Evaluator
-    """
-
-    folder: Path
+    folder: Path  # the run directory
     task: Task
     settings: RunSettings
     evaluator: Evaluator

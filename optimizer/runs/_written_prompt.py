@@ -34,33 +34,18 @@ _FROM_PYTHON = "the prompt came from a Python function, which can't be written b
 
 @dataclass(frozen=True, slots=True)
 class WrittenPrompt:
-    """A prompt as a file.
+    """A prompt as a file."""
 
-    Attributes
-    ----------
-    text : str
-        Its content, to the last byte.
-    suffix : str
-        What such a file is called: ``.md``, ``.json``.
-    format : str
-        By which it is read again (``--prompt-format``).
-    note : str
-        What is to be said of it; empty for nothing.
-    """
-
-    text: str
-    suffix: str
-    format: str
-    note: str = ""
+    text: str  # its content, to the last byte
+    suffix: str  # what such a file is called: ``.md``, ``.json``
+    format: str  # by which it is read again (``--prompt-format``)
+    note: str = ""  # what is to be said of it; empty for nothing
 
 
 def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] | None = None) -> WrittenPrompt:
     """Write a prompt in a form; how it was measured goes with psopt's JSON.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such form.
+    Raises UnknownNameError if there is no such form.
     """
     if form not in _FORMS:
         raise UnknownNameError("form of a prompt", form, _FORMS)

@@ -1,19 +1,18 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
-from psopt.search._contributions import Contribution, leave_one_out
+from psopt.search._contributions import leave_one_out
 from psopt.search._final_test import nominees, score_on_test, scoring_order
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
-from psopt.search._observer import Observer
 from psopt.search._pick import pick_one
-from psopt.search._problem import Propose, SearchProblem
+from psopt.search._problem import Observer, Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
 from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study
-from psopt.search._reserve import PromptNeed, Reserve, check_limits
+from psopt.search._reserve import Reserve, check_limits
 from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
-from psopt.search._study import join_study, open_study
-from psopt.search._study_face import choose_trial, chosen_trial, show_note
+from psopt.search._study import choose_trial, chosen_trial, join_study, open_study, show_note
+from psopt.search._train_diagnoses import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
 from psopt.search.distributed import (
     PROMPT_ID,
     RACED,
@@ -29,38 +28,31 @@ from psopt.search.gating import (
     MARGIN_OF_S,
     MeasuredGain,
     NomineeTest,
-    OneSided,
     Verdict,
     check_pinned,
-    compare_nominee,
     gate,
     untested,
 )
-from psopt.search.growing import DiagnosisSize, TrainDiagnoses
-from psopt.search.growing._train_diagnoses import expected_diagnosis_calls
 from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
-from psopt.settings import RaceMode, SamplerName, SearchOptions
+from psopt.settings import RaceMode, SearchOptions
 
 __all__ = [
+    "DIAGNOSED_WORDINGS",
     "F1_ALONE",
     "MARGIN_OF_S",
     "PROMPT_ID",
     "RACED",
     "UTOPIA",
     "Candidate",
-    "Contribution",
     "DiagnosisSize",
     "MeasuredGain",
     "NomineeTest",
     "Observer",
-    "OneSided",
     "PromptLimits",
-    "PromptNeed",
     "Propose",
     "RaceCounts",
     "RaceMode",
     "Reserve",
-    "SamplerName",
     "Search",
     "SearchOptions",
     "SearchProblem",
@@ -75,9 +67,7 @@ __all__ = [
     "check_wordings",
     "choose_trial",
     "chosen_trial",
-    "compare_nominee",
     "example_orders",
-    "expected_diagnosis_calls",
     "gate",
     "join_study",
     "keep_baseline",

@@ -27,20 +27,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What is lost without some of a prompt's edits.
+    """What is lost without some of a prompt's edits."""
 
-    Attributes
-    ----------
-    what : str
-        The edit in words, or ``all notes`` and the like.
-    edits : tuple of str
-        Ids of the edits left out.
-    without : dict of objective to PairedDifference
-        Score on val without them, less the score with them; with interval and p-value.
-    """
-
-    what: str
-    edits: tuple[str, ...]
+    what: str  # the edit in words, or ``all notes`` and the like
+    edits: tuple[str, ...]  # ids of the edits left out
+    # Score on val without them, less the score with them; with interval and p-value
     without: dict[str, PairedDifference]
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +55,6 @@ def leave_one_out(
 
     Parameters
     ----------
-    chosen : Candidate
     candidates, pool
         What the worth of an edit is estimated from (see `edit_worths`), which costs no calls.
     most : int

@@ -38,17 +38,10 @@ _ERROR_OF_ESTIMATES = (
 
 @dataclass(frozen=True, eq=False)
 class EditWorths:
-    """What edits add to F1 - S + C.
+    """What edits add to F1 - S + C."""
 
-    Attributes
-    ----------
-    obeyed : float
-        How much of the gains that proposers expect comes about, in [0, 1].
-    means, errors : dict of parameter to float
-        Of their effects beyond that.
-    """
-
-    obeyed: float
+    obeyed: float  # how much of the gains that proposers expect comes about, in [0, 1]
+    # Of their effects beyond that
     means: Mapping[str, float]
     errors: Mapping[str, float]
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.search._edit_worths import EditWorths, best_within
-from psopt.search._new_edits import obvious_choices
 from psopt.search_spaces import CALIBRATE, apply_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from psopt.search._state import SearchState
     from psopt.search_spaces import Edit, Prompt
@@ -26,12 +25,7 @@ UNCALIBRATED = "the original prompt is nearly constant, and so it stays without 
 
 
 class Fitting:
-    """Chooses, of edits that are too many or too long, those that are worth most.
-
-    Parameters
-    ----------
-    state : SearchState
-    """
+    """Chooses, of edits that are too many or too long, those that are worth most."""
 
     def __init__(self, state: SearchState) -> None:
         self._state = state
@@ -109,3 +103,17 @@ class Fitting:
 
     def _prompt(self, edits: Sequence[Edit]) -> Prompt:
         return apply_edits(self._problem.baseline_prompt, edits)
+
+
+def obvious_choices(
+    new: Sequence[Edit], labels: Iterable[str], *, with_examples_alone: bool = False
+) -> list[list[Edit]]:
+    """Return what is tried first of a round's edits: all of them, plain families of them, and the best few."""
+    notes = [edit for edit in new if edit.kind == "note"]
+    definitions = [edit for edit in new if edit.kind == "definition"]
+    of_whole_labels = [edit for edit in definitions if edit.provenance.topic in set(labels)]
+    gaining = [edit for edit in new if edit.gain > 0]
+    better_half = gaining[: (len(gaining) + 1) // 2]
+    examples = [edit for edit in new if edit.kind == "example"]
+    alone = [examples] if with_examples_alone and examples else []
+    return [list(new), *alone, notes + definitions, notes + of_whole_labels, notes, better_half]

@@ -68,10 +68,7 @@ def read_selection(text: str) -> SelectionQuery:
     >>> read_selection("max F1 with S <= .05").bounds
     (Bound(measure='sensitivity', sign='<=', value=0.05),)
 
-    Raises
-    ------
-    InputError
-        If it can't be understood.
+    Raises InputError if it can't be understood.
     """
     query = _QUERY.fullmatch(text)
     if not query:
@@ -89,10 +86,7 @@ def read_selection(text: str) -> SelectionQuery:
 def choose(query: SelectionQuery, items: Sequence[_T], value: Callable[[_T, str], float]) -> _T:
     """Choose the item that fulfils a query best; of equal ones the first. `value` gives an item's measure, on val.
 
-    Raises
-    ------
-    InputError
-        If no item keeps to the bounds; says which bound excludes all, and what comes nearest.
+    Raises InputError if no item keeps to the bounds; says which bound excludes all, and what comes nearest.
     """
     eligible = list(items)
     for measure in (query.measure, *(bound.measure for bound in query.bounds)):
@@ -125,6 +119,9 @@ def pick_one(
 ) -> T:
     """Pick a prompt of a front; `shortest` and `recommended` may be beside it.
 
+    Raises UnknownNameError if it is neither of these. Raises InputError if a query can't be understood, or no prompt
+    fulfils it.
+
     Parameters
     ----------
     which : str
@@ -132,13 +129,6 @@ def pick_one(
         beginning, or a query (see `read_selection`).
     knee, prompt_id, value : callables
         Give the knee, a prompt's id, and a prompt's measure on val.
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither of these.
-    InputError
-        If a query can't be understood, or no prompt fulfils it.
     """
     everyone = front if shortest is None else [*front, shortest]
     if is_selection(which):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from psopt.models import calibrates, capabilities_of
 from psopt.proposals import NoVerbatim, propose_edits
-from psopt.search._observer import Observer
 from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import CALIBRATE, ORDERS
 
@@ -19,43 +18,65 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Evaluator, Predictions
+    from psopt.models.chat import Budget
     from psopt.proposals.llm import LLMProposer
+    from psopt.search._front import Candidate
+    from psopt.search.distributed import StoredStudy
+    from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Edit, Prompt
     from psopt.settings import HoldBack, SearchOptions
     from psopt.tasks import Task
+
 
 Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack"], "list[Edit]"]
 """From a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back to edits."""
 
 
-@dataclass(frozen=True, eq=False)
-class SearchProblem:
-    """What a search is about.
+class Observer:
+    """Watch a search; every method may be overridden, and does nothing here.
 
     Attributes
     ----------
-    task : Task
-    baseline_prompt : Prompt
-        What edits are applied to, and what candidates are compared with.
-    evaluator : Evaluator
-    options : SearchOptions
-    observer : Observer
-    proposer : LLMProposer or None
-        A language model that proposes edits besides those of `propose`.
-    propose : callable
-        Proposes edits by rule.
-    artifacts : Path or None
-        Where the dashboard finds the predictions and plots of trials.
+    budget : Budget or None
+        What the search may spend and has spent, from its beginning on.
+    study : StoredStudy or None
+        The study, from its beginning on.
     """
 
+    budget: Budget | None = None
+    study: StoredStudy | None = None
+
+    def started(self, task: Task, folder: Path) -> None:
+        """All that was given can be used, and the run directory is ready."""
+
+    def phase(self, what: str) -> None:
+        """A new part of the work begins, said in a few words; a local model is timed before the run has `started`."""
+
+    def answers(self, done: int, total: int) -> None:
+        """A long evaluation goes on: so many of so many new texts read."""
+
+    def begin_trial(self, number: int, prompt: Prompt) -> None:
+        """A candidate is about to be evaluated here; it may fail, and then nothing more is said of it."""
+
+    def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
+        """A candidate has been evaluated."""
+
+    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
+        """A candidate has stopped in its race: others are clearly better."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchProblem:
+    """What a search is about."""
+
     task: Task
-    baseline_prompt: Prompt
+    baseline_prompt: Prompt  # what edits are applied to, and what candidates are compared with
     evaluator: Evaluator
     options: SearchOptions
     observer: Observer = field(default_factory=Observer)
-    proposer: LLMProposer | None = None
-    propose: Propose = propose_edits
-    artifacts: Path | None = None
+    proposer: LLMProposer | None = None  # a language model that proposes edits besides those of `propose`
+    propose: Propose = propose_edits  # proposes edits by rule
+    artifacts: Path | None = None  # where the dashboard finds the predictions and plots of trials
 
     @cached_property
     def limits(self) -> PromptLimits:

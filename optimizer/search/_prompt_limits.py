@@ -22,33 +22,19 @@ _ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly mov
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """The size limit of what is handed back: a number of edits, or the tokens a call that the user has set.
+    """The size limit of what is handed back: a number of edits, or the tokens a call that the user has set."""
 
-    Attributes
-    ----------
-    most_edits : int or None
-        Definitions of one label count once: they stand on one line, as merged notes do. None for any number.
-    most_tokens : int or None
-        A call, with a text of mean length; None for any number. Nothing larger is tried.
-    around : TokenRange
-        Those of that text, and of what every call holds beside it (see `tokens_around`).
-    examples_allowed : int
-        So many examples don't count among the edits.
-    """
-
+    # Definitions of one label count once: they stand on one line, as merged notes do. None for any number.
     most_edits: int | None
-    most_tokens: int | None
-    around: TokenRange
-    examples_allowed: int = 0
+    most_tokens: int | None  # A call, with a text of mean length; None for any number. Nothing larger is tried.
+    around: TokenRange  # those of that text, and of what every call holds beside it (see `tokens_around`)
+    examples_allowed: int = 0  # so many examples don't count among the edits
 
     @classmethod
     def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
         """Take what the user has set, else 25 edits.
 
-        Raises
-        ------
-        InputError
-            If the user's number does not even allow the baseline.
+        Raises InputError if the user's number does not even allow the baseline.
         """
         most_tokens, most_edits = restriction.max_prompt_tokens, restriction.max_prompt_edits
         if most_tokens is not None and most_tokens < (of_baseline := _tokens(baseline, around)):

@@ -28,7 +28,6 @@ class CandidateQueue:
 
     Parameters
     ----------
-    study : StoredStudy
     state : SearchState
         Tells what is known already.
     fitting : Fitting

@@ -23,10 +23,7 @@ _CONSTANT = "always answers "  # what a trial's attribute of that name begins wi
 def read_study(url: str, name: str) -> StoredStudy:
     """Load a study to look at it; nothing is written to it.
 
-    Raises
-    ------
-    InputError
-        If there is none, or its storage can't be opened.
+    Raises InputError if there is none, or its storage can't be opened.
     """
     policy = RetryPolicy()
     with opening(url), policy.suspended():

@@ -32,20 +32,11 @@ _FAILURES_TO_COME = 1.5  # times the share of attempts that have failed so far; 
 
 @dataclass(frozen=True, slots=True)
 class PromptNeed:
-    """What a model is still to be asked for a prompt on a split.
+    """What a model is still to be asked for a prompt on a split."""
 
-    Attributes
-    ----------
-    calls : int
-        Answers that are not in the cache.
-    expected : TokenRange
-        Tokens of their messages, by their script alone.
-    most_tokens, most_cost
-        What the largest of them can't pass.
-    """
-
-    calls: int
-    expected: TokenRange
+    calls: int  # answers that are not in the cache
+    expected: TokenRange  # tokens of their messages, by their script alone
+    # What the largest of them can't pass
     most_tokens: int
     most_cost: float
 
@@ -87,7 +78,6 @@ class Reserve:
 
     Parameters
     ----------
-    evaluator : Evaluator
     n_left_out : int
         How many edits of the knee are left out at the end, beside each kind of them.
     n_other_wordings : int
@@ -209,9 +199,11 @@ class Reserve:
         return self._asked[key]
 
     def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
-        """What it takes to say how the chosen prompt fares on what the last diagnosis asked about."""
-        cells = search.diagnoses.last_cells
-        return self._of(prompt, "train") if cells is None else PromptNeed.of(self._evaluator, prompt, "train", cells)
+        """What it takes to say how the chosen prompt fares on what diagnoses ask about."""
+        diagnoses = search.diagnoses
+        if not diagnoses.is_partial:
+            return self._of(prompt, "train")
+        return PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
 
     def _priced(self, asked: PromptNeed) -> Need:
         """What that comes to, by what the server has counted so far, failures among it."""
@@ -242,20 +234,16 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
 
     What is in the cache costs nothing. Tokens are estimated at their most, so that a limit that passes here will do.
 
+    Raises InputError: naming the limit and the least that works.
+
     Parameters
     ----------
-    evaluator : Evaluator
     prompt : Prompt
         The original prompt.
     has_val : bool
         Whether val has been answered in an earlier part of the run.
     effort : str
         The name of the effort whose number of calls is the limit, where it is not the user's.
-
-    Raises
-    ------
-    InputError
-        Naming the limit and the least that works.
     """
     reserve = Reserve(evaluator)
     if not reserve.is_needed:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.search._new_edits import new_edits
+from psopt.diagnosis import diagnose_predictions, without_suspects
 from psopt.search._sources import Choice
+from psopt.search_spaces import allowed_edits, first_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.diagnosis import Diagnosis
+    from psopt.evaluation import Predictions
+    from psopt.proposals import NoVerbatim
     from psopt.search._fitting import Fitting
+    from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
+    from psopt.search._train_diagnoses import TrainDiagnoses
     from psopt.search.distributed import Coordinator
-    from psopt.search.growing import TrainDiagnoses
+    from psopt.search_spaces import Edit, Prompt
 
 
 class RoundsOfEdits:
@@ -21,7 +29,6 @@ class RoundsOfEdits:
     ----------
     fitting : Fitting
         Says which candidates are obvious.
-    diagnoses : TrainDiagnoses
     coordinator : Coordinator
         Leases a round to one worker.
     """
@@ -56,9 +63,10 @@ class RoundsOfEdits:
         incumbent = state.best
         problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
         self.read_diagnoses(state)  # those of other workers
-        new = new_edits(problem, incumbent.prompt, history.pool, self._diagnoses)
-        if self._diagnoses.grows:
-            problem.observer.phase(f"round {number}: {self._diagnoses.size_of(incumbent.id)}")
+        new = _new_edits(problem, incumbent.prompt, history.pool, self._diagnoses)
+        if self._diagnoses.is_partial:
+            self._diagnoses.add(incumbent.id)
+            problem.observer.phase(f"round {number}: {self._diagnoses.sizes[-1]}")
             history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
         history.add_edits(new, self._coordinator.worker)
         problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
@@ -67,13 +75,46 @@ class RoundsOfEdits:
 
     def read_diagnoses(self, state: SearchState) -> None:
         """Take over the diagnoses that the study holds, of whichever worker."""
-        if not self._diagnoses.grows:
-            return
-        for prompt, answers in state.history.diagnosed():
-            self._diagnoses.restore(prompt, answers)
+        if self._diagnoses.is_partial:
+            for prompt, answers in state.history.diagnosed():
+                self._diagnoses.restore(prompt, answers)
 
 
 def _due(state: SearchState) -> int:
     """The round that the next trial belongs to: the trials after the first are shared out evenly."""
     options, begun = state.problem.options, len(state.history.rounds)
     return min(options.rounds - 1, max(begun - 1, (state.n_done - 1) * options.rounds // max(1, options.trials - 1)))
+
+
+def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:
+    """Return the edits that a round adds to the pool, most to gain first."""
+    restriction = problem.options.parts
+    # Of a sample whose label may be wrong nothing is to be learnt.
+    on_train = without_suspects(diagnoses.predictions(prompt), labelled=problem.task.train)
+    diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
+    proposed = allowed_edits(_propose(problem, prompt, on_train, diagnosis, pool), restriction)
+    if problem.no_verbatim is not None:
+        proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
+    in_pool = {edit.id for edit in pool}
+    return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
+
+
+def _without_verbatim(problem: SearchProblem, check: NoVerbatim, edits: Sequence[Edit]) -> list[Edit]:
+    """Leave out edits that hold text of samples; of drafts it is noted down why."""
+    objections = check.refused(edits)
+    if problem.proposer is not None:
+        problem.proposer.refuse({edit: objections[edit.id] for edit in edits if edit.id in objections})
+    return [edit for edit in edits if edit.id not in objections]
+
+
+def _propose(
+    problem: SearchProblem, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
+) -> list[Edit]:
+    """Propose edits by rule, and by a language model where there is one."""
+    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool, problem.options.parts.hold_back)
+    if problem.proposer is None:
+        return by_rule
+    problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")
+    rephrasings = problem.evaluator.rephrasings.search
+    by_model = problem.proposer.propose(problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule])
+    return sorted([*by_rule, *by_model], key=lambda edit: (-edit.gain, edit.id))

@@ -11,6 +11,7 @@ from psopt.search._rounds import RoundsOfEdits
 from psopt.search._shorter_candidates import ShorterVersions
 from psopt.search._sources import FirstCandidates
 from psopt.search._state import SearchState
+from psopt.search._train_diagnoses import TrainDiagnoses
 from psopt.search._trial import CandidateTrials, drop_trial
 from psopt.search.distributed import (
     TOTAL_REACHED,
@@ -19,7 +20,6 @@ from psopt.search.distributed import (
     SharedCoordinator,
     finished_by_others,
 )
-from psopt.search.growing import TrainDiagnoses
 from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
 
@@ -49,10 +49,10 @@ class Funds(Protocol):
 class Search:
     """A search in an Optuna study. Everything it knows can be read back from there, so that it can be resumed.
 
+    Raises InputError if racing is asked for by name, and what is compared does not allow it.
+
     Parameters
     ----------
-    study : StoredStudy
-    problem : SearchProblem
     worker : str
         A name that no other worker of the study has; empty where no other one may join.
     most_own : int, optional
@@ -76,11 +76,6 @@ class Search:
         How many of the candidates this process evaluated.
     is_completing : bool
         Whether the front is being completed: what is held back for that may be spent.
-
-    Raises
-    ------
-    InputError
-        If racing is asked for by name, and what is compared does not allow it.
     """
 
     def __init__(
@@ -106,11 +101,7 @@ class Search:
         self.history = History(study, problem, self._races)
         self.state = SearchState(problem, self.history, self._races)
         self.diagnoses = TrainDiagnoses(
-            problem.evaluator,
-            problem.task,
-            problem.options.seed,
-            grows=are_run and not problem.task.spec.is_open,
-            most=problem.options.most_diagnosis_calls,
+            problem.evaluator, problem.options.seed, is_partial=are_run and not problem.task.spec.is_open
         )
         self.coordinator: Coordinator = (
             SharedCoordinator(study, worker, lambda: self.history.total, problem.observer.phase)

@@ -28,8 +28,6 @@ class SearchState:
 
     Attributes
     ----------
-    problem : SearchProblem
-    history : History
     races : CandidateRaces
         Compares those of which a part of the grid is known.
     """

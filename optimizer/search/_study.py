@@ -9,12 +9,16 @@ from psopt.answers import ONE_LABEL
 from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.evaluation import objectives_of
 from psopt.search.distributed import RetryPolicy, StoredStudy, make_storage, opening, read_metadata, retrying
+from psopt.search.distributed._study_keys import CHOSEN
 from psopt.settings import SamplerName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from psopt.answers import AnswerType
+
+
+_THEIRS = "---\n\n*What is written below this line stays.*"
 
 
 def open_study(
@@ -31,10 +35,8 @@ def open_study(
 
     Its objectives are those that `answers` have.
 
-    Raises
-    ------
-    InputError
-        If the storage can't be opened, or already holds a study of this name and `resume` is not asked for.
+    Raises InputError if the storage can't be opened, or already holds a study of this name and `resume` is not asked
+    for.
     """
     objectives = objectives_of(answers)
     policy = RetryPolicy(tell)
@@ -55,10 +57,7 @@ def open_study(
 def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | None = None) -> StoredStudy:
     """Load a study that another process has started; `tell` will hear of outages of its storage.
 
-    Raises
-    ------
-    InputError
-        If there is none, it is none of psopt's, or the storage can't be opened.
+    Raises InputError if there is none, it is none of psopt's, or the storage can't be opened.
     """
     policy = RetryPolicy(tell)
     with opening(url), policy.suspended():
@@ -97,3 +96,27 @@ def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
     if name == "random":
         return optuna.samplers.RandomSampler(seed=seed)
     raise UnknownNameError("sampler", name, get_args(SamplerName))
+
+
+def show_note(study: StoredStudy, text: str) -> None:
+    """Write the study's note, in Markdown; what somebody has written into it stays, below a line."""
+    from optuna_dashboard import get_note, save_note
+
+    before = get_note(study) or ""
+    _, line, theirs = before.partition(_THEIRS)
+    kept = theirs.strip() if line else before.strip()  # without the line all of it is somebody's
+    save_note(study, f"{text.rstrip()}\n\n{_THEIRS}\n" + (f"\n{kept}\n" if kept else ""))
+
+
+def choose_trial(study: StoredStudy, number: int) -> None:
+    """Write down which trial is to be used, or is the best so far."""
+    study.set_hidden_attr(CHOSEN, number)
+
+
+def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | None:
+    """Return the number of the trial that is to be used; None in a study of before 0.2, or without trials.
+
+    Raises KeyError if the storage has no such study.
+    """
+    number = storage.get_study_system_attrs(study_id).get(CHOSEN)
+    return None if number is None else int(number)

@@ -125,7 +125,6 @@ class CandidateTrials:
 
     Parameters
     ----------
-    study : StoredStudy
     state : SearchState
         Whom candidates race against.
     """
@@ -142,11 +141,8 @@ class CandidateTrials:
     ) -> Candidate | StoppedCandidate | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
-        Raises
-        ------
-        Exception
-            Whatever came in between, once the trial has failed; but the first refused answers of a candidate, which may
-            be its own fault, only fail its trial.
+        Raises Exception: whatever came in between, once the trial has failed; but the first refused answers of a
+        candidate, which may be its own fault, only fail its trial.
         """
         try:
             candidate = self._outcome(trial, prompt, edits, order)

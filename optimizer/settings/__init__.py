@@ -6,7 +6,7 @@ Flags, keywords, configuration files, run.json and the pages in docs/commands ar
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import Leaf, Option, Rank, all_leaves, check, first, groups, leaves, listed, option, rare
+from psopt.settings._option import Leaf, Rank, all_leaves, check, first, leaves, option
 from psopt.settings._prompt import PromptOptions
 from psopt.settings._rephrasing import FAMILIES, Family, RephrasingOptions, read_families
 from psopt.settings._run import (
@@ -17,7 +17,6 @@ from psopt.settings._run import (
     MeasureOptions,
     RunOptions,
     SizeOptions,
-    SplitChoice,
 )
 from psopt.settings._schema import ALL, config_schema
 from psopt.settings._search import (
@@ -50,7 +49,6 @@ __all__ = [
     "LMConfig",
     "Leaf",
     "MeasureOptions",
-    "Option",
     "PromptOptions",
     "RaceMode",
     "Rank",
@@ -60,7 +58,6 @@ __all__ = [
     "SearchOptions",
     "SearchRestriction",
     "SizeOptions",
-    "SplitChoice",
     "TextKind",
     "View",
     "all_leaves",
@@ -71,12 +68,9 @@ __all__ = [
     "config_schema",
     "first",
     "flat",
-    "groups",
     "leaves",
-    "listed",
     "n_shortening",
     "of_flat",
     "option",
-    "rare",
     "read_families",
 ]

@@ -12,9 +12,7 @@ _PANEL = "Bounds"
 def _of_classes(texts: list[str]) -> float | dict[str, float]:
     """Read --min-class-f1: of every class, or of some by LABEL=.
 
-    Raises
-    ------
-    ValueError
+    Raises ValueError.
     """
     found = {}
     for text in texts:

@@ -91,7 +91,6 @@ class Leaf(NamedTuple):
     ----------
     name, key : str
         What the field is called in its class, and everywhere else.
-    hint : type
     default : object
         `dataclasses.MISSING` where there is none.
     option : Option or None
@@ -197,9 +196,7 @@ def told(settings: type[_Settings]) -> type[_Settings]:
 def pairs(texts: list[str]) -> Mapping[str, str]:
     """Read NAME=VALUE, given several times; what is refused is named by its number, for it may be a secret.
 
-    Raises
-    ------
-    ValueError
+    Raises ValueError.
     """
     found = {}
     for number, text in enumerate(texts, 1):
@@ -213,9 +210,7 @@ def pairs(texts: list[str]) -> Mapping[str, str]:
 def listed(text: str) -> tuple[str, ...]:
     """Read a list with commas between.
 
-    Raises
-    ------
-    ValueError
+    Raises ValueError.
 
     Examples
     --------

@@ -16,10 +16,7 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 def read_families(names: str) -> tuple[Family, ...]:
     """Read families as the command line takes them, with commas between.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such family.
+    Raises UnknownNameError if there is no such family.
 
     Examples
     --------

@@ -102,9 +102,8 @@ class SearchOptions:
 
     `trials` are evaluated candidates in total, the original prompt among them; resuming runs what is left. In each
     of the `rounds` the best candidate so far is diagnosed and new edits are proposed, at most `most_edits`: those with
-    most to gain. Where candidates race, diagnoses grow too, and ask about a part of train: for at most
-    `most_diagnosis_calls` answers, two samples of each class always; and a race goes on up to `most_trials` while its
-    limits pay for more than `trials`; None ends it with those.
+    most to gain. Where candidates race, diagnoses ask under two rephrasings only, and a race goes on up to
+    `most_trials` while its limits pay for more than `trials`; None ends it with those.
     """
 
     trials: int = 40
@@ -120,7 +119,6 @@ class SearchOptions:
         _PANEL,
         changed_by=("resume",),
     )
-    most_diagnosis_calls: int | None = None
     most_trials: int | None = None
 
     def __post_init__(self) -> None:

@@ -52,10 +52,7 @@ def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
 def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:
     """Refuse a keyword that is no option of these settings.
 
-    Raises
-    ------
-    InputError
-        With the nearest one.
+    Raises InputError: with the nearest one.
     """
     names = [*also, *(name for group in known for name in _names(group))]
     for name in keywords:
@@ -83,10 +80,7 @@ def flat(settings: Any, *, nested: tuple[str, ...] = ()) -> dict[str, Any]:
 def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[str, ...] = ()) -> _Settings:
     """Read settings back from `flat`'s data.
 
-    Raises
-    ------
-    InputError
-        If there is a key that this version does not know.
+    Raises InputError if there is a key that this version does not know.
     """
     values = {key: value for key, value in data.items() if key not in nested}
     for name in nested:

@@ -1,29 +1,34 @@
 """Tasks: what is classified, where it comes from, how it is split."""
 
 from psopt.tasks._answer_spec import (
+    EMBEDDING,
     FORMS,
     FREE,
+    FUNCTION,
     JSON,
+    JUDGE,
     LABEL,
     LABELS,
+    NLI,
     NUMBER,
     ORDINAL,
+    REFERENCE,
     TEXT,
     TOKEN_F1,
     AnswerSpec,
+    Instrument,
     check_answers,
 )
-from psopt.tasks._bundled import read_bundled
 from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._dataset import RemoteFile
 from psopt.tasks._download import DownloadError, check_online, fetch_dataset, retrieve
 from psopt.tasks._header import columns_of
 from psopt.tasks._hub_name import HubName, is_hub_name
-from psopt.tasks._instrument import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
 from psopt.tasks._label_hints import are_mostly_rare
 from psopt.tasks._load import load_task
 from psopt.tasks._ordered import in_order
-from psopt.tasks._origin import DatasetStatus, list_datasets
+from psopt.tasks._origin import list_datasets
+from psopt.tasks._read import read_bundled
 from psopt.tasks._read_samples import read_samples
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
 from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
@@ -49,7 +54,6 @@ __all__ = [
     "TOKEN_F1",
     "AnswerSpec",
     "DatasetInfo",
-    "DatasetStatus",
     "DownloadError",
     "HubName",
     "InputColumns",

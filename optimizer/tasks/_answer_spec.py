@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, nearest
-from psopt.tasks._instrument import EMBEDDING, FUNCTION_NAME, JUDGE, NLI, REFERENCE, Instrument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
+EMBEDDING = "embedding"
+NLI = "nli"
+JUDGE = "judge"
+FUNCTION = "function"
+REFERENCE = "reference"
+_USUAL_THRESHOLD = 0.9
+"""From which cosine on two free answers count as the same; a choice, so that S is told at .85 and .95 too."""
+_FUNCTION_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"
+"""How functions are named, ``MODULE:NAME``."""
 LABEL = "label"
 ORDINAL = "ordinal"
 LABELS = "labels"
@@ -39,40 +48,29 @@ _FORMS = {
 # What stands after the first plus after which one of these does; a model's name may have a plus of its own.
 _MEASURED = {
     LABELS: re.compile(rf"(?P<rest>.*?)\+(?P<measure>{EXACT})"),
-    FREE: re.compile(rf"(?P<rest>.*?)\+(?P<measure>{REFERENCE}|{JUDGE}:.*|{FUNCTION_NAME})", re.DOTALL),
+    FREE: re.compile(rf"(?P<rest>.*?)\+(?P<measure>{REFERENCE}|{JUDGE}:.*|{_FUNCTION_NAME})", re.DOTALL),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpec:
-    """What an answer is.
+    """What an answer is."""
 
-    Attributes
-    ----------
-    kind : str
-        One of `ANSWERS`.
-    detail : str
-        Of several labels the separator between them in the data, empty for lists; of numbers the tolerance, ``0.5`` or
-        ``1%``, empty for none; of texts how they are compared: ``token-f1``, ``json``, or empty for equal texts; of
-        free answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
-        ``embedding:0.9``.
-    measure : str
-        Of several labels ``exact`` where sets are the same or not, and not alike to a degree. Of free answers what they
-        are worth: ``judge:MODEL``, ``MODULE:NAME``, or empty for similarity to the reference.
-    """
-
-    kind: str = LABEL
+    kind: str = LABEL  # one of `ANSWERS`
+    # Of several labels the separator between them in the data, empty for lists; of numbers the tolerance, ``0.5`` or
+    # ``1%``, empty for none; of texts how they are compared: ``token-f1``, ``json``, or empty for equal texts; of free
+    # answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
+    # ``embedding:0.9``
     detail: str = ""
+    # Of several labels ``exact`` where sets are the same or not, and not alike to a degree. Of free answers what they
+    # are worth: ``judge:MODEL``, ``MODULE:NAME``, or empty for similarity to the reference.
     measure: str = ""
 
     @classmethod
     def read(cls, where: str, text: str | None) -> AnswerSpec:
         """Read what ``--answers`` takes; None is one label.
 
-        Raises
-        ------
-        InputError
-            If it is none; `where` begins the message.
+        Raises InputError if it is none; `where` begins the message.
 
         Examples
         --------
@@ -189,10 +187,56 @@ def _tolerance(detail: str) -> tuple[float, bool] | None:
 def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
     """Refuse what is no answer type, and an order of labels that have none.
 
-    Raises
-    ------
-    InputError
+    Raises InputError.
     """
     spec = AnswerSpec.read(where, answers)
     if order and spec.kind != ORDINAL:
         raise InputError(f"{where}: an order of labels (--order) is for --answers {ORDINAL}; add that, or leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """What compares or rates free answers, and is no part of psopt or is larger than a formula."""
+
+    kind: str  # ``embedding``, ``nli``, ``judge``, ``function``, or ``reference``
+    # The model, or the function as ``MODULE:NAME``; the threshold of an embedding, empty for the usual one
+    name: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> Instrument:
+        """Read what ``--answers`` says of one."""
+        kind, _, name = text.partition(":")
+        if kind in (EMBEDDING, NLI, JUDGE, REFERENCE):
+            return cls(kind, name)
+        return cls(FUNCTION, text)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the name can be one of its kind's."""
+        if self.kind == EMBEDDING:
+            return _threshold(self.name) is not None
+        if self.kind == JUDGE:
+            return "/" in self.name.strip("/")
+        if self.kind == NLI:
+            return bool(self.name.strip())
+        return self.kind == REFERENCE or re.fullmatch(_FUNCTION_NAME, self.name) is not None
+
+    @property
+    def threshold(self) -> float:
+        """From which cosine on an embedding takes two answers for the same; of what else compares, the usual one."""
+        return (_threshold(self.name) if self.kind == EMBEDDING else None) or _USUAL_THRESHOLD
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it must be asked or called: what it says is kept beside the answers."""
+        return self.kind in (NLI, JUDGE, FUNCTION)
+
+
+def _threshold(written: str) -> float | None:
+    if not written:
+        return _USUAL_THRESHOLD
+    try:
+        value = float(written)
+    except ValueError:
+        return None
+    return value if 0 < value <= 1 else None

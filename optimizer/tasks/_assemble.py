@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
 from psopt.errors import DataError, nearest
-from psopt.tasks._alike_labels import merge_alike
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
 from psopt.tasks._checks import check_classes
 from psopt.tasks._data import DatasetInfo
@@ -17,13 +17,16 @@ from psopt.tasks._label_hints import scale_hint, several_hint, typo_hint
 from psopt.tasks._ordered import in_order
 from psopt.tasks._references import set_written, written_set
 from psopt.tasks._splits import Splits, pinned_note, rare_note
+from psopt.text import shown_signs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._data import Sample, Source
     from psopt.tasks._samples import Table
     from psopt.tasks._taskfile import TaskFile
+
 
 # What a prompt says where nobody has described the task; of all others there is only the sample to go by.
 _DESCRIPTIONS = {
@@ -31,6 +34,8 @@ _DESCRIPTIONS = {
     ORDINAL: "Classify the {noun} into one of the given classes.",
     LABELS: "Name all of the given classes that the {noun} belongs to.",
 }
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_MOST_NAMED = 5
 
 
 class TaskFields(TypedDict):
@@ -67,16 +72,13 @@ def assemble(
     Without a description it is ``Classify the <noun> into one of the given classes.``, or where answers are no labels
     ``Give the answer that the <noun> asks for.``; without labels those of the samples are taken in alphabetical order.
 
-    Raises
-    ------
-    DataError
-        If the samples and what describes them don't go together.
+    Raises DataError if the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
     notes = [*notes, pinned_note(splits)]
     spec = described.spec
     if spec.has_labels:
-        splits, merged_note = merge_alike(splits, described.labels, spec)
+        splits, merged_note = _merge_alike(splits, described.labels, spec)
         notes.append(merged_note)
     if not spec.is_open and source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))
@@ -162,3 +164,49 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
         why = "their texts stand more than once, or in another split"
         notes.append(f"{n_lost:,} of {n_samples:,} samples are left out: {why}")
     return notes
+
+
+def _merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
+    """Give labels that are equal to the eye one spelling: that of the task file, else the most frequent; and say so.
+
+    Raises DataError if two labels of the task file look the same.
+    """
+    sizes = Counter(
+        name for split in splits for sample in split if sample.label is not None for name in _names(sample, spec)
+    )
+    seen = shown_signs if spec.kind == ORDINAL else _as_number  # two places on a scale that are one number are a fault
+    by_form: dict[str, list[str]] = {}
+    for name in sorted(sizes, key=lambda name: (name not in given, -sizes[name], name)):
+        by_form.setdefault(seen(name), []).append(name)
+    of_given: dict[str, str] = {}
+    for name in given:
+        if of_given.setdefault(seen(name), name) != name:
+            raise DataError(f"labels {of_given[seen(name)]!a} and {name!a} look the same; rename one")
+    spelling = {}
+    for form, names in by_form.items():
+        kept = of_given.get(form, names[0])
+        spelling.update({name: kept for name in names if name != kept and name not in given})
+    if not spelling:
+        return splits, ""
+    merged = type(splits)(*(tuple(_spelt(sample, spelling, spec) for sample in split) for split in splits))
+    said = [f"{name!a} ({sizes[name]:,}) is taken for {kept!a}" for name, kept in spelling.items()]
+    more = f", and {len(said) - _MOST_NAMED:,} more are merged" if len(said) > _MOST_NAMED else ""
+    return merged, f"label {', '.join(said[:_MOST_NAMED])}, which looks the same{more}"
+
+
+def _as_number(label: str) -> str:
+    """What is seen of a label, a whole number as such."""
+    shown = shown_signs(label)
+    whole = _WHOLE.fullmatch(shown)
+    return whole[1] if whole else shown
+
+
+def _names(sample: Sample, spec: AnswerSpec) -> Sequence[str]:
+    return tuple(set_written(str(sample.label))) if spec.kind == LABELS else (str(sample.label),)
+
+
+def _spelt(sample: Sample, spelling: Mapping[str, str], spec: AnswerSpec) -> Sample:
+    if sample.label is None or not any(name in spelling for name in _names(sample, spec)):
+        return sample
+    names = list(dict.fromkeys(spelling.get(name, name) for name in _names(sample, spec)))
+    return replace(sample, label=written_set(names, names) if spec.kind == LABELS else names[0])

@@ -4,27 +4,96 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.errors import InputError, UnknownNameError, nearest
+from psopt.errors import DataError, InputError, UnknownNameError, nearest
+from psopt.tasks._data import Sample
+from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._dbpedia import DBPEDIA
 from psopt.tasks._superglue import CB, RTE
-from psopt.tasks._trec import TREC
 from psopt.tasks._wos import WOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
-    from psopt.tasks._dataset import Builtin
+    from psopt.tasks._dataset import TrainTest
 
+
+TRAIN = "train_5500.label"
+TEST = "TREC_10.label"
+LABELS = {
+    "NUM": "Number",
+    "LOC": "Location",
+    "HUM": "Person",
+    "DESC": "Description",
+    "ENTY": "Entity",
+    "ABBR": "Abbreviation",
+}
+
+
+def read_published(folder: Path) -> TrainTest:
+    """Read (train, test) from the published files."""
+    return read_label_file(folder / TRAIN, "train"), read_label_file(folder / TEST, "test")
+
+
+def read_bundled_files(folder: Path) -> TrainTest:
+    """Read (train, test) from the sample written for this project."""
+    return read_label_file(folder / "train.label", "train"), read_label_file(folder / "test.label", "test")
+
+
+def read_label_file(path: Path, prefix: str) -> tuple[Sample, ...]:
+    """Read a label file; sample ids are the prefix and the line number.
+
+    Raises DataError if the file can't be read or a line is not ``COARSE:fine text``.
+    """
+    try:
+        text = path.read_bytes().decode("latin-1")
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+    lines = enumerate(text.split("\n"), start=1)  # splitlines would split at some Latin-1 characters too
+    samples = tuple(_sample(path, prefix, number, line) for number, line in lines if line.strip())
+    if not samples:
+        raise DataError(f"{path}: is empty")
+    return samples
+
+
+def _sample(path: Path, prefix: str, number: int, line: str) -> Sample:
+    label, _, text = line.strip().partition(" ")
+    coarse, _, fine = label.partition(":")
+    if coarse not in LABELS or not fine or not text.strip():
+        raise DataError(f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(LABELS)}")
+    return Sample(f"{prefix}-{number}", text.strip(), LABELS[coarse], fine)
+
+
+_ORIGIN = "https://cogcomp.seas.upenn.edu/Data/QA/QC/"
+TREC = Builtin(
+    name="trec",
+    description="questions by the kind of answer they ask for: 6 classes, 50 subclasses (Li and Roth)",
+    files=(
+        RemoteFile(
+            TRAIN,
+            _ORIGIN + TRAIN,
+            "9e4c8bdcaffb96ed61041bd64b564183d52793a8e91d84fc3a8646885f466ec3",
+            335_858,
+        ),
+        RemoteFile(
+            TEST,
+            _ORIGIN + TEST,
+            "033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e",
+            23_354,
+        ),
+    ),
+    read=read_published,
+    package="psopt.tasks.bundled_trec",
+    read_bundled=read_bundled_files,
+    page=_ORIGIN,
+)
 BUILTINS = {builtin.name: builtin for builtin in (TREC, CB, RTE, DBPEDIA, WOS)}
 
 
 def find_builtin(name: str) -> Builtin:
     """Return the built-in data set of this name.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is none.
+    Raises UnknownNameError if there is none.
     """
     if name not in BUILTINS:
         hint = "or give a .csv, .tsv, .jsonl, .parquet or task .toml file"

@@ -29,10 +29,7 @@ def text_of(
     unless `only_texts`; of the columns that are no inputs, cells that no prompt can show are no fields. If `may_skip`,
     messages on empty rows say how they are left out.
 
-    Raises
-    ------
-    RowError
-        If an input is missing, or can't be used, or all are empty.
+    Raises RowError if an input is missing, or can't be used, or all are empty.
     """
     or_skip = OR_SKIP if may_skip else ""
     inputs = {name: _input(where, values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}

@@ -18,10 +18,8 @@ def check_classes(
 ) -> None:
     """Check the labels, and that definitions and subclasses are those of labels; `where` begins the messages.
 
-    Raises
-    ------
-    DataError
-        If there are fewer than two labels, one is empty, doubled or of several lines, or another name is no label.
+    Raises DataError if there are fewer than two labels, one is empty, doubled or of several lines, or another name is
+    no label.
     """
     _check_labels(where, labels)
     _check_named(where, "definitions", definitions, labels)

@@ -18,26 +18,14 @@ LABEL_NAMES = ("label", "class", "category", "target", "intent", "sentiment")
 class ColumnChoice:
     """The columns that the caller names; what is left out is looked for by customary names.
 
-    Attributes
-    ----------
-    inputs : tuple of str
-        The columns that a prompt is shown.
-    label : str or None
-    text : str or None
-        The short form for one input. As a guard against a wrong column it must hold texts, no numbers.
-    pinned : str or None
-        The column that says which samples must stay right.
-
-    Raises
-    ------
-    InputError
-        If both `text` and `inputs` are given, or an input is named twice.
+    Raises InputError if both `text` and `inputs` are given, or an input is named twice.
     """
 
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # the columns that a prompt is shown
     label: str | None = None
+    # The short form for one input. As a guard against a wrong column it must hold texts, no numbers.
     text: str | None = None
-    pinned: str | None = None
+    pinned: str | None = None  # the column that says which samples must stay right
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -57,23 +45,14 @@ class ColumnChoice:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which column holds what; None where there is none.
+    """Which column holds what; None where there is none."""
 
-    Attributes
-    ----------
-    inputs : tuple of str
-        The columns that a prompt is shown.
-    label, id, split, subclass, pinned : str or None
-    others : tuple of str
-        Columns that a prompt may name besides.
-    """
-
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # the columns that a prompt is shown
     label: str | None
     id: str | None
     split: str | None
     subclass: str | None
-    others: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # columns that a prompt may name besides
     pinned: str | None = None
 
 
@@ -83,11 +62,8 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     `source` is named in messages, as is the `option` that says the texts; `names` are the table's columns. Where no
     name fits, `label` is None.
 
-    Raises
-    ------
-    DataError
-        If a given column or the texts are missing (the message lists the columns that exist), or if the labels are
-        among the inputs.
+    Raises DataError if a given column or the texts are missing (the message lists the columns that exist), or if the
+    labels are among the inputs.
     """
     for column in choice.named:
         if column not in names:

@@ -18,24 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A published file, known by its digest.
-
-    Attributes
-    ----------
-    name, url, sha256 : str
-    n_bytes : int
-    members : tuple of str
-        Of an archive (zip, tar): the paths in it of the files that are needed. Empty where the file itself is.
-    optional : tuple of str
-        Paths in the archive of files that are used where they are there.
-    """
+    """A published file, known by its digest."""
 
     name: str
     url: str
     sha256: str
     n_bytes: int
+    # Of an archive (zip, tar): the paths in it of the files that are needed. Empty where the file itself is.
     members: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()  # paths in the archive of files that are used where they are there
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -49,36 +40,18 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """A built-in data set.
-
-    Attributes
-    ----------
-    name, description : str
-    files : tuple of RemoteFile
-        What is published: the files that have to be at hand, or the one archive that holds them.
-    read : function of a folder
-        Returns (train, test) from the files in it; val is drawn from train.
-    package : str
-        The package that holds ``task.toml`` and the sample written for this project.
-    read_bundled : function of a folder
-        Returns (train, test) of that sample.
-    page : str
-        Where a person finds the files.
-    fields : tuple of str
-        What a prompt may name of a sample.
-    layout : str
-        How a text is made of several fields, each in braces.
-    """
+    """A built-in data set."""
 
     name: str
     description: str
+    # What is published: the files that have to be at hand, or the one archive that holds them
     files: tuple[RemoteFile, ...]
-    read: Reader
-    package: str
-    read_bundled: Reader
-    page: str = ""
-    fields: tuple[str, ...] = ("text",)
-    layout: str = ""
+    read: Reader  # returns (train, test) from the files in it; val is drawn from train
+    package: str  # the package that holds ``task.toml`` and the sample written for this project
+    read_bundled: Reader  # returns (train, test) of that sample
+    page: str = ""  # where a person finds the files
+    fields: tuple[str, ...] = ("text",)  # what a prompt may name of a sample
+    layout: str = ""  # how a text is made of several fields, each in braces
 
     @property
     def archive(self) -> RemoteFile | None:

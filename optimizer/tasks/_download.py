@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import shutil
 import socket
 import sys
+import tarfile
 import threading
+import zipfile
+import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from psopt.errors import DataError
@@ -15,12 +23,14 @@ from psopt.tasks._builtin import find_builtin
 from psopt.tasks._hub_fetch import fetch_tables
 from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._origin import by_hand, cached_folder, user_folder
-from psopt.tasks._unpack import unpack
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from psopt.tasks._dataset import Builtin, RemoteFile
+
+    Entry = tuple[str, Callable[[], IO[bytes] | None]]
+
 
 # Without a network the bundled sample takes over after the first wait, so it is short; a slow origin gets the second.
 _CONNECT_S = 2.0
@@ -38,12 +48,8 @@ def fetch_dataset(name: str) -> Path:
     the right digest, are left as they are; of an archive what is needed is unpacked, once its digest is found right,
     and the archive is removed.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such data set.
-    DataError
-        If the origin can't be reached, or sends something else than was published.
+    Raises UnknownNameError if there is no such data set. Raises DataError if the origin can't be reached, or sends
+    something else than was published.
     """
     if is_hub_name(name):
         return fetch_tables(HubName.read(name), shows_progress=sys.stderr.isatty()).folder
@@ -57,10 +63,7 @@ def fetch_dataset(name: str) -> Path:
 def download(builtin: Builtin) -> Path:
     """Download what is missing in the user's cache, and return the folder.
 
-    Raises
-    ------
-    DownloadError
-        If that is not possible now; without a network, within about two seconds.
+    Raises DownloadError if that is not possible now; without a network, within about two seconds.
     """
     check_online()
     target = cached_folder(builtin)
@@ -85,10 +88,7 @@ def _unpack(path: Path, archive: RemoteFile, target: Path) -> None:
 def check_online() -> None:
     """Obey ``PSOPT_OFFLINE``.
 
-    Raises
-    ------
-    DownloadError
-        If it is set.
+    Raises DownloadError if it is set.
     """
     if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
         raise DownloadError("PSOPT_OFFLINE is set")
@@ -97,10 +97,7 @@ def check_online() -> None:
 def retrieve(file: RemoteFile, folder: Path) -> None:
     """Download a file into a folder, unless it is there already; it comes into being when its digest is right.
 
-    Raises
-    ------
-    DownloadError
-        If that is not possible now; without a network, within about two seconds.
+    Raises DownloadError if that is not possible now; without a network, within about two seconds.
     """
     import pooch
     import requests
@@ -138,3 +135,55 @@ def _check_name_server(host: str) -> None:
     threading.Thread(target=ask, daemon=True).start()
     if not answered.wait(_CONNECT_S):
         raise DownloadError(f"no name server answers for {host}")
+
+
+def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
+    """Unpack what is wanted of an archive into a new folder: all of it, or none.
+
+    Only the content of ordinary files is copied, each to the last part of its path, so that no entry can be written
+    elsewhere, be it called ``../x`` or be it a link. The folder comes into being when it is complete.
+
+    Raises DataError if the archive can't be read, or lacks a file that is needed. Raises OSError if the folder can't be
+    written.
+    """
+    with TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as temporary:
+        target = Path(temporary) / folder.name
+        target.mkdir()
+        copied = _copy(archive, (*file.members, *file.optional), target)
+        for member in file.members:
+            if member not in copied:
+                raise DataError(f"{archive}: holds no {member}; remove it and fetch it again")
+        try:
+            target.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # where it is, another process was quicker
+                raise
+
+
+def _copy(archive: Path, wanted: tuple[str, ...], target: Path) -> set[str]:
+    copied = set()
+    try:
+        for path, open_entry in _entries(archive):
+            source = open_entry() if path in wanted else None
+            if source is not None:
+                with source, (target / PurePosixPath(path).name).open("wb") as copy:
+                    shutil.copyfileobj(source, copy)
+                copied.add(path)
+    except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        reason = str(error).partition("\n")[0].rstrip(":")
+        raise DataError(f"{archive}: can't be unpacked: {reason}; remove it and fetch it again") from error
+    return copied
+
+
+def _entries(archive: Path) -> Iterator[Entry]:
+    """Paths of the ordinary files in an archive, and how each is opened while it is the current one."""
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as file:
+            for info in file.infolist():
+                if not info.is_dir():
+                    yield info.filename, partial(file.open, info)
+        return
+    with tarfile.open(archive) as tar:
+        for entry in tar:
+            if entry.isreg():
+                yield entry.name, partial(tar.extractfile, entry)

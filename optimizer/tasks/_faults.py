@@ -42,10 +42,7 @@ class RowError(DataError):
 def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record], T]) -> list[T]:
     """Read every row with `read`, which takes its index and the row.
 
-    Raises
-    ------
-    DataError
-        If `read` finds faults: each kind of them once, with its rows, of which the first ten are named.
+    Raises DataError if `read` finds faults: each kind of them once, with its rows, of which the first ten are named.
     """
     results = []
     faults: dict[str, list[tuple[Record, RowError]]] = {}

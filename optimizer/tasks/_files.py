@@ -20,10 +20,7 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".ndjson")
 def read_rows(path: Path) -> list[Record]:
     """Read a .csv, .tsv, .jsonl or .parquet file; text is UTF-8, with or without a byte order mark.
 
-    Raises
-    ------
-    DataError
-        If the file is not there, can't be read as what its ending says, or holds no rows.
+    Raises DataError if the file is not there, can't be read as what its ending says, or holds no rows.
     """
     _check_file(path)
     rows = list(_rows(path))
@@ -61,10 +58,7 @@ def _check_file(path: Path) -> None:
 def read_text(path: Path) -> str:
     """Read a file of UTF-8 text, with or without a byte order mark.
 
-    Raises
-    ------
-    DataError
-        If it can't be read, holds something else, or is empty.
+    Raises DataError if it can't be read, holds something else, or is empty.
     """
     try:
         data = path.read_bytes()

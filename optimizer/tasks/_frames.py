@@ -20,10 +20,7 @@ def rows_of_frame(source: str, data: Any) -> list[Record] | None:
     A class that a Hugging Face dataset numbers (``ClassLabel``) becomes its name. Of several tables a row's column
     ``split`` is the table's name; ids that stand in more than one of them begin with it.
 
-    Raises
-    ------
-    DataError
-        If two columns have one name, or one of several tables is none.
+    Raises DataError if two columns have one name, or one of several tables is none.
     """
     if isinstance(data, Mapping):
         return _rows_of_splits(source, data) if any(is_frame(table) for table in data.values()) else None

@@ -25,23 +25,12 @@ _HIDDEN, _FORBIDDEN = 401, 403
 
 @dataclass(frozen=True, eq=False)
 class HubTables:
-    """A data set of the hub as it was fetched.
-
-    Attributes
-    ----------
-    tables : mapping of split to Dataset
-    revision : str
-        The commit.
-    folder : Path
-        Where the library keeps it.
-    note : str
-        What is to be said of it: that it is an earlier copy.
-    """
+    """A data set of the hub as it was fetched."""
 
     tables: Mapping[str, Any]
-    revision: str
-    folder: Path
-    note: str = ""
+    revision: str  # the commit
+    folder: Path  # where the library keeps it
+    note: str = ""  # what is to be said of it: that it is an earlier copy
 
 
 def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
@@ -50,13 +39,8 @@ def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
     A branch is resolved to its commit first, so that what is read is of one commit. Where the hub can't be reached, the
     newest copy in the cache is taken, and that is said.
 
-    Raises
-    ------
-    DataError
-        In one line: no such data set, configuration or revision, no access, no connection and no copy, or data that
-        can't be read.
-    MissingExtraError
-        If the library is not installed.
+    Raises DataError: in one line: no such data set, configuration or revision, no access, no connection and no copy, or
+    data that can't be read. Raises MissingExtraError if the library is not installed.
     """
     if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
         os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -15,33 +15,21 @@ _FORM = re.compile(r"hf:(?P<repository>[\w.-]+/[\w.-]+)(?::(?P<config>[^@\s]+))?
 class HubName:
     """A data set on the hub.
 
-    Attributes
-    ----------
-    repository : str
-        ``ORG/NAME``.
-    config : str or None
-        One of the data set's configurations; None for its default one.
-    revision : str or None
-        A branch, a tag or a commit; None for the main branch.
-
     Examples
     --------
     >>> HubName.read("hf:nyu-mll/glue:sst2@v1.0")
     HubName(repository='nyu-mll/glue', config='sst2', revision='v1.0')
     """
 
-    repository: str
-    config: str | None = None
-    revision: str | None = None
+    repository: str  # ``ORG/NAME``
+    config: str | None = None  # one of the data set's configurations; None for its default one
+    revision: str | None = None  # a branch, a tag or a commit; None for the main branch
 
     @classmethod
     def read(cls, name: str) -> HubName:
         """Read a name.
 
-        Raises
-        ------
-        InputError
-            If it is of another form.
+        Raises InputError if it is of another form.
         """
         match = _FORM.fullmatch(name)
         if match is None:

@@ -17,10 +17,7 @@ def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[t
     Labels that are numbers need no order: they stand at their values. Others stand as far apart as they are in the
     order, which may hold labels that the data don't.
 
-    Raises
-    ------
-    DataError
-        If there is no order, or it lacks a label.
+    Raises DataError if there is no order, or it lacks a label.
 
     Examples
     --------

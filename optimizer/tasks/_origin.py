@@ -27,30 +27,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class DatasetStatus:
-    """A built-in data set, and where its files are.
-
-    Attributes
-    ----------
-    name, description : str
-    path : Path or None
-        The folder that holds the files; None where they are not at hand.
-    source : str or None
-        ``local``, or None where they are not at hand.
-    files : tuple of str
-        The names of the files that are needed.
-    n_bytes : int
-        The size of what is published: of these files, or of the archive that holds them.
-    note : str
-        What is odd about the files found, in one line.
-    """
+    """A built-in data set, and where its files are."""
 
     name: str
     description: str
-    path: Path | None
-    source: str | None
-    files: tuple[str, ...] = ()
-    n_bytes: int = 0
-    note: str = ""
+    path: Path | None  # the folder that holds the files; None where they are not at hand
+    source: str | None  # ``local``, or None where they are not at hand
+    files: tuple[str, ...] = ()  # the names of the files that are needed
+    n_bytes: int = 0  # the size of what is published: of these files, or of the archive that holds them
+    note: str = ""  # what is odd about the files found, in one line
 
 
 def list_datasets() -> list[DatasetStatus]:
@@ -82,10 +67,7 @@ def find_local(builtin: Builtin) -> Origin | None:
     In the data folder, which is the user's, other files than the published ones are taken as they are, with a note
     where their digests are known; in the cache they don't count. An archive unpacked with its own folder is found too.
 
-    Raises
-    ------
-    DataError
-        If the data folder holds some of the files but not all, or can't be read.
+    Raises DataError if the data folder holds some of the files but not all, or can't be read.
     """
     own = data_folder(builtin.name)
     if own:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import os
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError, InputError
 from psopt.tasks._assemble import assemble, left_out
 from psopt.tasks._builtin import BUILTINS, check_fields, find_builtin
-from psopt.tasks._columns import as_names
+from psopt.tasks._cells import is_empty
+from psopt.tasks._columns import as_names, find_columns
+from psopt.tasks._download import DownloadError, download
 from psopt.tasks._files import read_rows
+from psopt.tasks._frames import rows_of_frame
 from psopt.tasks._hub_fetch import fetch_tables
 from psopt.tasks._hub_name import HubName, is_hub_name
-from psopt.tasks._hub_rows import rows_of_hub
-from psopt.tasks._read_builtin import read_builtin
-from psopt.tasks._samples import make_samples
+from psopt.tasks._origin import Origin, find_local, where_looked
+from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits
 from psopt.tasks._taskfile import TaskFile, read_task_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.tasks._assemble import TaskFields
     from psopt.tasks._columns import ColumnChoice
+    from psopt.tasks._dataset import Builtin, TrainTest
     from psopt.tasks._formats import Record
 
 
@@ -54,7 +58,7 @@ def read_dataset(
         _refuse(name, pinned_column=pinned_column)
         builtin = find_builtin(name)
         check_fields(builtin, as_names(inputs))
-        return read_builtin(builtin, seed=seed, strict=strict_data)
+        return _read_builtin(builtin, seed=seed, strict=strict_data)
     place, described = described_data(name, task_file)
     described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
@@ -96,7 +100,7 @@ def _found(place: Path | HubName, choice: ColumnChoice) -> _Found:
     if not isinstance(place, HubName):
         return _Found(read_rows(place))
     fetched = fetch_tables(place)
-    rows, notes = rows_of_hub(str(place), fetched.tables, choice)
+    rows, notes = _rows_of_hub(str(place), fetched.tables, choice)
     return _Found(rows, fetched.revision, (fetched.note, *notes))
 
 
@@ -131,3 +135,96 @@ def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubN
     if described.data is None:
         raise DataError(f'{path}: names no data; add a line such as data = "samples.csv"')
     return described.data, described
+
+
+class _HubRows(NamedTuple):
+    """The rows of a data set, and in a line each what was left out."""
+
+    rows: list[Record]
+    notes: list[str]
+
+
+def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> _HubRows:
+    """Make rows of the splits that are called train, validation or test; one split alone is left for psopt to split.
+
+    Others are left out, and so are splits without a single label where another one has labels, as the test splits of
+    many a contest are.
+
+    Raises DataError if none of several splits is called train, or a column is missing.
+    """
+    if len(tables) == 1:
+        return _HubRows(_rows(source, next(iter(tables.values()))), [])
+    unknown = [split for split in tables if SPLIT_NAMES.get(split.lower()) is None]
+    used = {split: table for split, table in tables.items() if split not in unknown}
+    if all(SPLIT_NAMES[split.lower()] != "train" for split in used):
+        raise DataError(f"{source}: none of its splits is called train; its splits: {', '.join(tables)}")
+    unlabelled = _without_labels(source, used, choice)
+    notes = [f"the split {split!r} is left out: it is neither train, validation nor test" for split in unknown]
+    notes += [f"the split {split!r} is left out: it has no labels" for split in unlabelled]
+    return _HubRows(_rows(source, {split: table for split, table in used.items() if split not in unlabelled}), notes)
+
+
+def _rows(source: str, tables: Any) -> list[Record]:
+    rows = rows_of_frame(source, tables)
+    if not rows:
+        raise DataError(f"{source}: holds no rows")
+    return rows
+
+
+def _without_labels(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> list[str]:
+    """The splits in which no row has a label; none of them where all are so."""
+    names = list(dict.fromkeys(name for table in tables.values() for name in table.features))
+    label = find_columns(source, names, choice).label
+    if label is None:
+        return []
+    empty = [split for split, table in tables.items() if _is_unlabelled(source, table, label)]
+    return empty if len(empty) < len(tables) else []
+
+
+def _is_unlabelled(source: str, table: Any, label: str) -> bool:
+    if label not in table.features:
+        return True
+    return all(is_empty(row.values[label]) for row in rows_of_frame(source, table.select_columns([label])) or ())
+
+
+def _read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
+    """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample.
+
+    Raises DataError if local files can't be used, or, if `strict`, none are at hand.
+    """
+    package = _bundled_folder(builtin)
+    described = read_task_file(package / "task.toml")
+    try:
+        origin = find_local(builtin) or Origin(download(builtin), "downloaded")
+        train, test = builtin.read(origin.path)
+    except DownloadError as error:
+        missing = f"{builtin.name.upper()}'s files are not at hand ({where_looked(builtin)}; {error})"
+        fix = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
+        if strict:
+            raise DataError(f"{missing}: {fix}") from error
+        train, test = builtin.read_bundled(package)
+        own = f"using psopt's own sample of {len(train) + len(test)} {described.noun}s in their place"
+        origin = Origin(package, "bundled", f"{missing}; {own}. For the real data: {fix}")
+    placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
+    splits = make_splits(builtin.name, placed, None, seed=seed)
+    return assemble(builtin.name, described, splits, source=origin.source, notes=[origin.note])
+
+
+def read_bundled(name: str) -> TrainTest:
+    """Read (train, test) of the sample that psopt brings along for a built-in data set; nothing is downloaded.
+
+    Raises UnknownNameError if there is no such data set.
+
+    Examples
+    --------
+    >>> train, test = read_bundled("trec")
+    >>> test[0].label
+    'Number'
+    """
+    builtin = find_builtin(name)
+    return builtin.read_bundled(_bundled_folder(builtin))
+
+
+def _bundled_folder(builtin: Builtin) -> Path:
+    """The folder with the sample and its ``task.toml``."""
+    return Path(str(resources.files(builtin.package)))

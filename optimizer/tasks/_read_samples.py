@@ -27,10 +27,7 @@ def read_samples(
 ) -> tuple[Sample, ...]:
     """Read samples of a task from a .csv, .tsv, .jsonl or .parquet file, all with labels or all without.
 
-    Raises
-    ------
-    DataError
-        If the file can't be read, or a label is none of the task's.
+    Raises DataError if the file can't be read, or a label is none of the task's.
     """
     rows = read_rows(path)
     has_labels = label_column is None or any(label_column in row.values for row in rows)

@@ -27,10 +27,7 @@ def read_references(source: str, rows: Sequence[Record], column: str, spec: Answ
 
     A number is written plainly, several labels as `written_set` has them, several texts as a JSON list.
 
-    Raises
-    ------
-    DataError
-        Naming the rows that can't be read, at most ten of them.
+    Raises DataError: naming the rows that can't be read, at most ten of them.
     """
     cells = [row.values.get(column) for row in rows]
     if all(is_empty(cell) for cell in cells):

@@ -70,11 +70,8 @@ def make_samples(
     without a text or a label are left out if `skip_empty`, unless several labels may be none; the numbers of the others
     stay.
 
-    Raises
-    ------
-    DataError
-        If a column is missing, a text or a label can't be used, or two samples have one id. Of rows all faults are
-        told at once.
+    Raises DataError if a column is missing, a text or a label can't be used, or two samples have one id. Of rows all
+    faults are told at once.
     """
     names = column_names([row.values for row in rows])
     columns = find_columns(source, names, choice)

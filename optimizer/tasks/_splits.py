@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import DataError
-from psopt.tasks._duplicates import without_duplicates
 from psopt.tasks._label_hints import words_hint
 from psopt.tasks._strata import class_sizes, part_off
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from psopt.tasks._data import Sample
     from psopt.tasks._samples import Placed
+
 
 # Candidates are compared on val, so its size is what a search costs; the number is a choice, not a measurement.
 MOST_VAL = 1000
@@ -59,19 +61,16 @@ def make_splits(
     every split that is drawn stays in train (`rare_note` says so); where all are so rare, samples are drawn as they
     come too.
 
-    Raises
-    ------
-    DataError
-        If there is one class only, a class of val or test is missing from train, labels are answers rather than
-        classes, or there are fewer samples than splits.
+    Raises DataError if there is one class only, a class of val or test is missing from train, labels are answers rather
+    than classes, or there are fewer samples than splits.
     """
     if all(sample.label is None for sample, _ in placed):
         return _unlabelled(source, placed, separate_test)
     marked = _as_marked(source, placed, separate_test)
     if by_label:
         _check_classes(source, marked)
-    val = without_duplicates(marked.val, but=marked.test)
-    train = without_duplicates(marked.train, but=(*marked.val, *marked.test))
+    val = _without_duplicates(marked.val, but=marked.test)
+    train = _without_duplicates(marked.train, but=(*marked.val, *marked.test))
     n_splits = 1 + (not val) + (not marked.test)
     if len(train) < n_splits:
         raise DataError(
@@ -207,3 +206,30 @@ def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
     elif not val:
         train, val = part_off(train, min(0.2, MOST_VAL / len(train)), seed=seed, stream=2, by_label=by_label)
     return Splits(train, val, test)
+
+
+def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample] = ()) -> tuple[Sample, ...]:
+    """Keep the first of equal texts; drop texts that carry different labels, and those that stand in `but`.
+
+    A text with two labels has no right answer, so none of its samples can teach or choose anything.
+    """
+    labels: dict[str, set[str | None]] = defaultdict(set)
+    for sample in samples:
+        labels[normalised(sample.text)].add(sample.label)
+    seen = {normalised(sample.text) for sample in but}
+    kept = []
+    for sample in samples:
+        text = normalised(sample.text)
+        if text not in seen and len(labels[text]) == 1:
+            seen.add(text)
+            kept.append(sample)
+    return tuple(kept)
+
+
+def normalised(text: str) -> str:
+    """A text as duplicates are looked for: Unicode's compatibility form, case folded, white space collapsed.
+
+    >>> normalised("Ｗho   won ? ")
+    'who won ?'
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -52,10 +52,8 @@ def read_bundled(folder: Path) -> TrainTest:
 def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Sample, ...]:
     """Read a file of pairs; `labels` says what the labels in the file are called in psopt.
 
-    Raises
-    ------
-    DataError
-        If the file can't be read, or a line is no object with a premise, a hypothesis and one of the labels.
+    Raises DataError if the file can't be read, or a line is no object with a premise, a hypothesis and one of the
+    labels.
     """
     return samples_of(path, [_row(f"{path}, {row.where}", row, labels) for row in read_rows(path)], prefix)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,19 +11,24 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
+from psopt.tasks._assemble import assemble, left_out
 from psopt.tasks._checks import check_classes, check_positions, check_samples
 from psopt.tasks._columns import as_names
-from psopt.tasks._frames import is_frame
+from psopt.tasks._formats import Record
+from psopt.tasks._frames import is_frame, rows_of_frame
 from psopt.tasks._ordered import told_again
 from psopt.tasks._read import read_dataset
-from psopt.tasks._records import fields_of_records
 from psopt.tasks._row import Row
+from psopt.tasks._samples import make_samples
+from psopt.tasks._splits import draws_test, make_splits
 from psopt.tasks._taskfile import TaskFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
 
+    from psopt.tasks._assemble import TaskFields
     from psopt.tasks._data import DatasetInfo, Sample
+
 
 _SPLITS = ("train", "val", "test")
 # What fits on a screen of a notebook.
@@ -181,7 +188,7 @@ class Task:
             skip_empty=skip_empty,
             pinned_column=pinned_column,
         )
-        return cls(**fields_of_records(records, described.answered(answers, order), seed=seed))
+        return cls(**_fields_of_records(records, described.answered(answers, order), seed=seed))
 
     @classmethod
     def from_pandas(cls, frame: Any, **options: Any) -> Task:
@@ -238,3 +245,40 @@ def _row_of_label(task: Task, label: str) -> tuple[str | int, ...]:
     """How many samples of each split have a label, and what it means."""
     counts = [sum(sample.label == label for sample in getattr(task, split)) for split in _SPLITS]
     return (label, *counts, task.definitions.get(label, ""))
+
+
+def _fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int) -> TaskFields:
+    """Split records in memory (see `Task.from_records`)."""
+    source = described.origin
+    rows = rows_of_frame(source, records)
+    if rows is None:
+        rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
+    if not rows:
+        raise DataError(f"{source}: no records")
+    table = make_samples(
+        source,
+        rows,
+        described.columns(),
+        require_labels=True,
+        spec=described.spec,
+        skip_empty=described.skip_empty,
+    )
+    splits = make_splits(source, table.placed, None, seed=seed, by_label=not described.spec.is_open)
+    return assemble(
+        source,
+        described,
+        splits,
+        source="memory",
+        notes=left_out([table], splits),
+        label_column=table.label_column,
+        test_is_drawn=draws_test(table.placed),
+    )
+
+
+def _row(source: str, number: int, record: Any) -> Record:
+    where = f"record {number}"
+    if isinstance(record, Mapping):
+        return Record(where, record)
+    if isinstance(record, Sequence) and not isinstance(record, str) and len(record) == 2:
+        return Record(where, {"text": record[0], "label": record[1]})
+    raise DataError(f"{source}, {where}: expected a mapping or a (text, label) pair, not {reprlib.repr(record)}")

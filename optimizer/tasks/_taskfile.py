@@ -20,47 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TaskFile:
-    """What a task file says; what it leaves out is empty or None.
+    """What a task file says; what it leaves out is empty or None."""
 
-    Attributes
-    ----------
-    origin : str
-        The file's path, or what else says these things: named in messages, no key of the file.
-    name, description, noun : str or None
-    labels : tuple of str
-        In the order in which prompts list them; empty for alphabetical order.
-    definitions : dict of label to str
-    subclasses : dict of label to dict of subclass to str
-    data : Path, HubName or None
-        A data file, in the file relative to its folder; or a data set on the hub.
-    test : Path or None
-        A data file likewise.
-    inputs : tuple of str
-        The columns that a prompt is shown.
-    text_column, label_column, pinned_column : str or None
-    answers : str or None
-        What answers are, as ``--answers`` takes it: see `AnswerSpec`.
-    order : tuple of str
-        The labels from the least to the most, where answers are ordinal.
-    skip_empty : bool
-        Leave rows without a text or a label out.
-    """
-
-    origin: str
+    origin: str  # the file's path, or what else says these things: named in messages, no key of the file
     name: str | None = None
     description: str | None = None
     noun: str | None = None
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # in the order in which prompts list them; empty for alphabetical order
     definitions: dict[str, str] = field(default_factory=dict)
     subclasses: dict[str, dict[str, str]] = field(default_factory=dict)
-    data: Path | HubName | None = None
-    test: Path | None = None
-    inputs: tuple[str, ...] = ()
+    data: Path | HubName | None = None  # a data file, in the file relative to its folder; or a data set on the hub
+    test: Path | None = None  # a data file likewise
+    inputs: tuple[str, ...] = ()  # the columns that a prompt is shown
     text_column: str | None = None
     label_column: str | None = None
-    answers: str | None = None
-    order: tuple[str, ...] = ()
-    skip_empty: bool = False
+    answers: str | None = None  # what answers are, as ``--answers`` takes it: see `AnswerSpec`
+    order: tuple[str, ...] = ()  # the labels from the least to the most, where answers are ordinal
+    skip_empty: bool = False  # leave rows without a text or a label out
     pinned_column: str | None = None
 
     @property
@@ -85,10 +61,7 @@ class TaskFile:
     def answered(self, answers: str | None, order: Sequence[str]) -> TaskFile:
         """The same with the answers that the caller names, whose word counts for more.
 
-        Raises
-        ------
-        InputError
-            If there are no such answers.
+        Raises InputError if there are no such answers.
         """
         changed = replace(self, answers=answers or self.answers, order=tuple(order) or self.order)
         check_answers(self.origin, changed.answers, changed.order)
@@ -101,10 +74,7 @@ KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
 def read_task_file(path: Path) -> TaskFile:
     """Read a task file.
 
-    Raises
-    ------
-    DataError
-        If it can't be read, is no TOML, or holds a key that is unknown or of the wrong type.
+    Raises DataError if it can't be read, is no TOML, or holds a key that is unknown or of the wrong type.
     """
     content = _parse(path)
     for key in content:

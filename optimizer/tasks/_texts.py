@@ -24,26 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputColumns:
-    """Which columns of rows that are to be classified are their inputs.
+    """Which columns of rows that are to be classified are their inputs."""
 
-    Attributes
-    ----------
-    inputs : tuple of str
-        The columns; empty where they are not known yet.
-    candidates : tuple of str
-        Names of which those that are columns are the inputs: what a prompt has in braces. ``text`` is the text column.
-    text_column : str or None
-        The one input where no candidate is a column; by default a customary name is looked for.
-    layout : str
-        How a text is made of the inputs, each in braces; empty for ``name: value``, a line each.
-    texts_alone : bool
-        Whether a text may stand for several inputs: psopt's own form pastes it, a template asks for each.
-    """
-
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # the columns; empty where they are not known yet
+    # Names of which those that are columns are the inputs: what a prompt has in braces. ``text`` is the text column.
     candidates: tuple[str, ...] = ()
+    # The one input where no candidate is a column; by default a customary name is looked for
     text_column: str | None = None
-    layout: str = ""
+    layout: str = ""  # how a text is made of the inputs, each in braces; empty for ``name: value``, a line each
+    # Whether a text may stand for several inputs: psopt's own form pastes it, a template asks for each
     texts_alone: bool = False
 
     @classmethod
@@ -75,10 +64,7 @@ def is_data_file(path: Path) -> bool:
 def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
     """Read the rows of a .csv, .tsv, .jsonl or .parquet file as texts.
 
-    Raises
-    ------
-    DataError
-        If the file can't be read, or a column is missing or can't be used.
+    Raises DataError if the file can't be read, or a column is missing or can't be used.
     """
     return _texts(str(path), read_rows(path), columns)
 
@@ -88,10 +74,7 @@ def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standa
 
     Elsewhere lines that all are objects with an input's column are rows too.
 
-    Raises
-    ------
-    DataError
-        If a line is no object, or a column is missing or can't be used.
+    Raises DataError if a line is no object, or a column is missing or can't be used.
     """
     needs_rows = len(columns.names) > 1 and not columns.texts_alone
     if needs_rows or _are_rows(content, columns.names):

@@ -37,10 +37,8 @@ def read_published(folder: Path, *, n: int = SIZE) -> TrainTest:
 
     There is no test file, so test is drawn first, and train from the rest. Sample ids hold the line number.
 
-    Raises
-    ------
-    DataError
-        If a file can't be read, a line holds no abstract or no number of a domain, or the files differ in length.
+    Raises DataError if a file can't be read, a line holds no abstract or no number of a domain, or the files differ in
+    length.
     """
     rows = _rows(folder)
     labelled = [(row.values["label"], row) for row in rows]

@@ -1,14 +1,13 @@
 """Prompts of the user's own: chat messages with named fields, read, filled and written back."""
 
-from psopt.templates._formats import FORMATS, PromptFormat, detect_format
+from psopt.templates._formats import detect_format
 from psopt.templates._literal_text import template_marks
 from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
-from psopt.templates._segments import Segment, SegmentKind, SplitPart, Stretch, segments
+from psopt.templates._segments import Segment, Stretch, segments
 from psopt.templates._source import PromptText
 from psopt.templates._template import (
     PART_BREAK,
-    SLOTS,
     ExampleForm,
     Field,
     Message,
@@ -16,17 +15,13 @@ from psopt.templates._template import (
     Part,
     Piece,
     Slot,
-    SlotKind,
     Template,
-    Unwritten,
     split_description,
 )
 from psopt.templates._write import write_template
 
 __all__ = [
-    "FORMATS",
     "PART_BREAK",
-    "SLOTS",
     "Additions",
     "ExampleForm",
     "Field",
@@ -35,17 +30,12 @@ __all__ = [
     "Origin",
     "Part",
     "Piece",
-    "PromptFormat",
     "PromptText",
     "ReadTemplate",
     "Segment",
-    "SegmentKind",
     "Slot",
-    "SlotKind",
-    "SplitPart",
     "Stretch",
     "Template",
-    "Unwritten",
     "detect_format",
     "example_answer",
     "fill_slots",

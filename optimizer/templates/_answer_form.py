@@ -50,27 +50,13 @@ _NEAR = 100  # chosen: characters in which a list goes on
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """How an answer looks, and how it is read.
+    """How an answer looks, and how it is read."""
 
-    Attributes
-    ----------
-    spec : str
-        ``label``, ``json:team``, ``xml:answer``, ``last-line``, or what the user said.
-    why : str
-        What in the prompt says so; empty where nothing does.
-    output : str
-        An answer, ``{label}`` in the label's place.
-    key : str
-        Of a JSON answer: the member that holds the label.
-    keys : tuple of str
-        Of a JSON answer: all members.
-    """
-
-    spec: str = "label"
-    why: str = ""
-    output: str = "{label}"
-    key: str = ""
-    keys: tuple[str, ...] = ()
+    spec: str = "label"  # ``label``, ``json:team``, ``xml:answer``, ``last-line``, or what the user said
+    why: str = ""  # what in the prompt says so; empty where nothing does
+    output: str = "{label}"  # an answer, ``{label}`` in the label's place
+    key: str = ""  # of a JSON answer: the member that holds the label
+    keys: tuple[str, ...] = ()  # of a JSON answer: all members
 
     @property
     def speaks(self) -> bool:

@@ -78,10 +78,7 @@ def compile_draft(
 ) -> tuple[Template, str, list[str]]:
     """Return the template, its description, and what the screen says of both.
 
-    Raises
-    ------
-    InputError
-        If a name in braces is no column, a place for edits is chosen twice, or there is no instruction.
+    Raises InputError if a name in braces is no column, a place for edits is chosen twice, or there is no instruction.
     """
     draft = replace(draft, messages=tuple(map(without_marks, draft.messages)))
     fields = tuple(_fields(draft, index, columns, label_column) for index in range(len(draft.messages)))

@@ -19,22 +19,13 @@ _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a file.
+    """A value of a file."""
 
-    Attributes
-    ----------
-    value : object
-        A str, dict of str to Node, list of Node, or another scalar.
-    start, end : int
-        Where it stands.
-    style : str
-        ``json``; of YAML's scalars ``|``, ``>``, ``"``, ``'`` or nothing.
-    """
-
-    value: Any
+    value: Any  # a str, dict of str to Node, list of Node, or another scalar
+    # Where it stands
     start: int
     end: int
-    style: str = "json"
+    style: str = "json"  # ``json``; of YAML's scalars ``|``, ``>``, ``"``, ``'`` or nothing
 
     def plain(self) -> Any:
         """Return the value as plain data."""
@@ -46,10 +37,7 @@ class Node:
 def read_json(source: Source) -> Node:
     """Read a JSON file.
 
-    Raises
-    ------
-    InputError
-        If it is none; says in which line.
+    Raises InputError if it is none; says in which line.
     """
     try:
         json.loads(source.text)
@@ -65,10 +53,7 @@ def read_json(source: Source) -> Node:
 def read_yaml(source: Source) -> Node:
     """Read a YAML file.
 
-    Raises
-    ------
-    InputError
-        If it is none; says in which line.
+    Raises InputError if it is none; says in which line.
     """
     import yaml
 

@@ -28,32 +28,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class DraftMessage:
-    """A message as text.
-
-    Attributes
-    ----------
-    role : str
-    text : str
-        The whole content.
-    seams : tuple of Span
-        Where the text parts meet, if it came in several.
-    fields : tuple of Span or None
-        Where fields are, if that is known already: braces in the text mean nothing then.
-    marked : tuple of (start, end)
-        What the author marked for rephrasing.
-    slots : tuple of Span
-        Where the author wants edits.
-    name : str
-        Whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty.
-    """
+    """A message as text."""
 
     role: str
-    text: str
-    seams: tuple[Span, ...] = ()
+    text: str  # the whole content
+    seams: tuple[Span, ...] = ()  # where the text parts meet, if it came in several
+    # Where fields are, if that is known already: braces in the text mean nothing then
     fields: tuple[Span, ...] | None = None
-    marked: tuple[tuple[int, int], ...] = ()
-    slots: tuple[Span, ...] = ()
-    name: str = ""
+    marked: tuple[tuple[int, int], ...] = ()  # what the author marked for rephrasing
+    slots: tuple[Span, ...] = ()  # where the author wants edits
+    name: str = ""  # whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty
 
     @classmethod
     def of_parts(cls, role: str, parts: Sequence[str], name: str = "") -> DraftMessage:
@@ -69,24 +53,13 @@ class DraftMessage:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A prompt as messages of text.
-
-    Attributes
-    ----------
-    messages : tuple of DraftMessage
-    origin : Origin
-    double_braces : bool
-        Whether only ``{{ body }}`` is a field, and ``{body}`` text.
-    response_format : str
-        What the file asks answers to be, as JSON; empty where it does not.
-    left_out : tuple of str
-        Members of a whole request that are not sent by it, each with the option that sends it.
-    """
+    """A prompt as messages of text."""
 
     messages: tuple[DraftMessage, ...]
     origin: Origin
-    double_braces: bool = False
-    response_format: str = ""
+    double_braces: bool = False  # whether only ``{{ body }}`` is a field, and ``{body}`` text
+    response_format: str = ""  # what the file asks answers to be, as JSON; empty where it does not
+    # Members of a whole request that are not sent by it, each with the option that sends it
     left_out: tuple[str, ...] = ()
 
     @property

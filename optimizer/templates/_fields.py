@@ -27,6 +27,8 @@ def field_spans(
     A name in braces is a field where it names a column, wherever it stands. Another name is an error, unless it stands
     in quotes, in a code fence or within JSON; every other brace is text.
 
+    Raises InputError if a name in braces is no column.
+
     Parameters
     ----------
     columns : collection of str
@@ -37,11 +39,6 @@ def field_spans(
         Whether the text is an answer that the prompt shows, in which the label may be named.
     double_braces : bool
         Whether ``{body}`` is text and only ``{{ body }}`` a field.
-
-    Raises
-    ------
-    InputError
-        If a name in braces is no column.
     """
     literal = literal_spans(text)
     spans = []

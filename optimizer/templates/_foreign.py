@@ -72,15 +72,12 @@ def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) ->
 
     Code fences are let pass, but for conversations and doubled braces.
 
+    Raises InputError: naming the line, what stands there, and how to write it.
+
     Parameters
     ----------
     columns : collection of str
         The data's: a name that is none of them may stand for itself.
-
-    Raises
-    ------
-    InputError
-        Naming the line, what stands there, and how to write it.
     """
     for message in draft.messages:
         if message.fields is None:

@@ -29,10 +29,7 @@ _YAML = (".yaml", ".yml")
 def check_format(prompt_format: str | None) -> PromptFormat | None:
     """Return a format's name.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such format.
+    Raises UnknownNameError if there is no such format.
     """
     for name in FORMATS:
         if name == prompt_format:
@@ -96,10 +93,7 @@ def document_of(source: Source) -> Node | None:
 def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequence[str] = ()) -> Draft:
     """Read a prompt's messages as text.
 
-    Raises
-    ------
-    InputError
-        If the source is no prompt of that format.
+    Raises InputError if the source is no prompt of that format.
     """
     if prompt_format == "python":
         return draft_of_function(str(source), columns)

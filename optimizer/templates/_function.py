@@ -38,10 +38,7 @@ class _Recorder(dict[str, str]):
 def load_function(name: str) -> Callable[[dict[str, str]], Any]:
     """Import ``MODULE:NAME``; the working directory counts.
 
-    Raises
-    ------
-    InputError
-        If there is none.
+    Raises InputError if there is none.
     """
     function = import_own(name, "prompt")
     if not callable(function):
@@ -60,10 +57,7 @@ def names_asked(name: str) -> list[str]:
 def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
     """Call a function with marked values, and find them in its messages.
 
-    Raises
-    ------
-    InputError
-        If it fails, makes no messages, or treats the data in any way but putting them in.
+    Raises InputError if it fails, makes no messages, or treats the data in any way but putting them in.
     """
     results = []
     for mark in _MARKS:

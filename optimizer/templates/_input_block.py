@@ -22,22 +22,13 @@ _JOINING = ("blank", "tag", "lead", "caption")
 
 @dataclass(frozen=True, slots=True)
 class InputBlock:
-    """Where a message shows its sample.
+    """Where a message shows its sample."""
 
-    Attributes
-    ----------
-    start, end : int
-        The block that examples repeat, its leading line and enclosing tags included.
-    top : int
-        Where examples go: the block's start, or that of the heading or instruction which opens it.
-    tail : tuple of int
-        An open end after the block, such as ``Answer:``; empty where there is none.
-    """
-
+    # The block that examples repeat, its leading line and enclosing tags included
     start: int
     end: int
-    top: int
-    tail: tuple[int, int]
+    top: int  # where examples go: the block's start, or that of the heading or instruction which opens it
+    tail: tuple[int, int]  # an open end after the block, such as ``Answer:``; empty where there is none
 
 
 def input_block(

@@ -26,26 +26,14 @@ _EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The style of a section at one place of a text.
-
-    Attributes
-    ----------
-    style : str
-    level, closing : str
-        The signs before and after a Markdown heading.
-    is_upper : bool
-        Whether headings are in capitals.
-    spacious : bool
-        Whether an empty line follows a heading.
-    bullet : str
-    newline : str
-    """
+    """The style of a section at one place of a text."""
 
     style: Style = "plain"
+    # The signs before and after a Markdown heading
     level: str = "##"
     closing: str = ""
-    is_upper: bool = False
-    spacious: bool = False
+    is_upper: bool = False  # whether headings are in capitals
+    spacious: bool = False  # whether an empty line follows a heading
     bullet: str = "- "
     newline: str = "\n"
 

@@ -24,10 +24,8 @@ def without_marks(message: DraftMessage) -> DraftMessage:
 
     A mark that stands alone on its line goes with its line break.
 
-    Raises
-    ------
-    InputError
-        If ``<rephrase>`` is never closed, never opened, or stands within another; or if a place names no kind of edit.
+    Raises InputError if ``<rephrase>`` is never closed, never opened, or stands within another; or if a place names no
+    kind of edit.
     """
     text = message.text
     opening = _balanced(text)

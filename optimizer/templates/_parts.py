@@ -38,10 +38,7 @@ class PartSpan:
 def parts_of(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str]) -> list[PartSpan]:
     """Find what is rephrased, in the prompt's order.
 
-    Raises
-    ------
-    InputError
-        If no instruction is found, or marks are not balanced.
+    Raises InputError if no instruction is found, or marks are not balanced.
     """
     marked = _marked(draft)
     if marked is not None:

@@ -23,10 +23,7 @@ def is_config(node: Node) -> bool:
 def check_one_prompt(where: Path, text: str) -> None:
     """Refuse a text of several prompts.
 
-    Raises
-    ------
-    InputError
-        If lines of three dashes part it into several.
+    Raises InputError if lines of three dashes part it into several.
     """
     parts = [part for part in _SEPARATOR.split(text) if part.strip()]
     if len(parts) > 1:
@@ -36,10 +33,7 @@ def check_one_prompt(where: Path, text: str) -> None:
 def only_prompt(where: Path, config: Node) -> Node:
     """Return the one prompt of a configuration: a text, or the name of a file (``file://..``).
 
-    Raises
-    ------
-    InputError
-        If there is none, or several.
+    Raises InputError if there is none, or several.
     """
     prompts = config.value["prompts"]
     entries = prompts.value if isinstance(prompts.value, list) else [prompts]
@@ -60,10 +54,7 @@ def only_prompt(where: Path, config: Node) -> Node:
 def named_file(where: Path, prompt: str) -> Path | None:
     """The file that an entry names; None where the entry is the prompt itself.
 
-    Raises
-    ------
-    InputError
-        If it names a program, or several files.
+    Raises InputError if it names a program, or several files.
     """
     stated = prompt.removeprefix("file://")
     if stated == prompt and (

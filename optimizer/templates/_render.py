@@ -20,14 +20,7 @@ Messages = list[dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Additions:
-    """What a prompt adds to its template.
-
-    Attributes
-    ----------
-    definitions : tuple of (label, text)
-    notes : tuple of str
-    examples : tuple of (fields, label)
-    """
+    """What a prompt adds to its template."""
 
     definitions: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()

@@ -23,35 +23,20 @@ SplitPart = Callable[[str], Iterable[Stretch]]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of one message.
+    """A stretch of one message."""
 
-    Attributes
-    ----------
-    message : int
-        Which message, from 0.
-    role : str
-    text : str
-        As it stands in the prompt; of a slot ``{{psopt.notes}}`` or the like.
-    kind : str
-        ``rephrased``, ``kept``, ``field`` or ``slot``.
-    passage : int or None
-        Which of the passages that are rephrased it belongs to, from 0; fields and what is protected are kept in one.
-    """
-
-    message: int
+    message: int  # which message, from 0
     role: str
-    text: str
-    kind: SegmentKind
+    text: str  # as it stands in the prompt; of a slot ``{{psopt.notes}}`` or the like
+    kind: SegmentKind  # ``rephrased``, ``kept``, ``field`` or ``slot``
+    # Which of the passages that are rephrased it belongs to, from 0; fields and what is protected are kept in one
     passage: int | None = None
 
 
 def segments(template: Template, description: str, split: SplitPart | None = None) -> list[Segment]:
     """Return a prompt in stretches, in its order; `split` says what of a part is kept, by default nothing but fields.
 
-    Raises
-    ------
-    InputError
-        If the description has another number of parts than the template, or a part lost a field.
+    Raises InputError if the description has another number of parts than the template, or a part lost a field.
     """
     parts = split_description(description) if template.n_parts else []
     shown: list[Segment] = []

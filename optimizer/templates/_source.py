@@ -18,18 +18,10 @@ _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a prompt's file.
-
-    Attributes
-    ----------
-    path : Path
-    text : str
-        Without a byte order mark; line ends as they are.
-    has_bom : bool
-    """
+    """The text of a prompt's file."""
 
     path: Path
-    text: str
+    text: str  # without a byte order mark; line ends as they are
     has_bom: bool = False
 
     @property
@@ -56,10 +48,7 @@ def is_function(source: str | Path) -> bool:
 def read_source_text(source: str | Path) -> Source:
     """Read a prompt's file, or a `PromptText`.
 
-    Raises
-    ------
-    InputError
-        If it can't be read, is too large, no text, or empty.
+    Raises InputError if it can't be read, is too large, no text, or empty.
     """
     if isinstance(source, PromptText):
         return Source(_IN_MEMORY, str(source))
@@ -91,10 +80,7 @@ def read_source_text(source: str | Path) -> Source:
 def check_size(source: Source) -> None:
     """Refuse a template that is too large; psopt's own JSON may be larger.
 
-    Raises
-    ------
-    InputError
-        If it is.
+    Raises InputError if it is.
     """
     size = len(source.text.encode())
     if size > LARGEST:

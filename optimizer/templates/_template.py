@@ -130,20 +130,11 @@ class ExampleForm:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a template comes from, so that it can be written back as what it was.
+    """Where a template comes from, so that it can be written back as what it was."""
 
-    Attributes
-    ----------
-    format : str
-        ``text``, ``openai``, ``promptfoo``, ``python`` or ``psopt``.
-    suffix : str
-        Of the file: ``.txt``, ``.md``, ``.json``, ``.yaml``.
-    details : dict
-        Plain JSON data that the format needs to be written back: whether messages were wrapped, indentation.
-    """
-
-    format: str = "text"
-    suffix: str = ".txt"
+    format: str = "text"  # ``text``, ``openai``, ``promptfoo``, ``python`` or ``psopt``
+    suffix: str = ".txt"  # of the file: ``.txt``, ``.md``, ``.json``, ``.yaml``
+    # Plain JSON data that the format needs to be written back: whether messages were wrapped, indentation
     details: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
 
 

@@ -2,9 +2,8 @@
 
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
-from psopt.text._looks import looks_like, shown_signs
 from psopt.text._markdown import escaped_markdown, fenced
-from psopt.text._normal_form import answer_words, normal_form
+from psopt.text._normal_form import answer_words, looks_like, normal_form, shown_signs
 from psopt.text._numbers import numbers_in, whole_number
 from psopt.text._one_line import one_line
 from psopt.text._phrases import (
@@ -19,14 +18,13 @@ from psopt.text._phrases import (
 from psopt.text._private_text import private_pieces, private_words
 from psopt.text._shell_words import shell_line
 from psopt.text._statements import Statements, statements
-from psopt.text._topic_words import LIGHT_WORDS, QUESTION_WORDS, tells_a_topic, topic_words
+from psopt.text._topic_words import LIGHT_WORDS, tells_a_topic, topic_words
 from psopt.text._written_phrases import without_markup, written_phrases
 
 __all__ = [
     "ARTICLES",
     "FUNCTION_WORDS",
     "LIGHT_WORDS",
-    "QUESTION_WORDS",
     "LabelMention",
     "Statements",
     "answer_words",

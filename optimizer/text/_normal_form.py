@@ -10,6 +10,10 @@ _ARTICLES = frozenset({"a", "an", "the"})  # as SQuAD compares answers (Rajpurka
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff]|[^\W_]+(?:[.,:/'\u2019-][^\W_]+)*|[+%€$£¥-]"
 )
+# Letters of other alphabets that look like Latin ones, and the Latin ones.
+_FOREIGN = "аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧοαν"
+_LATIN = "aeopcyxijshdqwABEKMHOPCTYXIJSABEZHIKMNOPTYXoav"
+_LOOKS = str.maketrans(_FOREIGN, _LATIN)
 
 
 def answer_words(text: str) -> tuple[str, ...]:
@@ -29,3 +33,18 @@ def normal_form(text: str) -> str:
     (True, '!?')
     """
     return " ".join(answer_words(text)) or " ".join(text.split())
+
+
+def shown_signs(text: str) -> str:
+    """What is seen of a text: composed, without signs of no width, all white space alike."""
+    composed = unicodedata.normalize("NFC", text)
+    return " ".join("".join(sign for sign in composed if unicodedata.category(sign) != "Cf").split())
+
+
+def looks_like(text: str) -> str:
+    """A text as it looks, whatever alphabet its letters are of.
+
+    >>> looks_like("sр\u0430m") == looks_like("spam")
+    True
+    """
+    return unicodedata.normalize("NFKC", shown_signs(text)).translate(_LOOKS)

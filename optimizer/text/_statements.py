@@ -20,21 +20,12 @@ _TAG = re.compile(r"</?\w[^<>]*>")
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """A text, sorted by what it says of labels.
+    """A text, sorted by what it says of labels."""
 
-    Attributes
-    ----------
-    definitions : tuple of (label, text)
-        One a label: several that stand in the text are joined by semicolons.
-    notes : tuple of str
-        Lines with a sentence that names one label.
-    rest : tuple of str
-        Lines that do neither, and prose that names a label in passing; headings, names of fields and the form of the
-        answer are left out.
-    """
-
-    definitions: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
+    definitions: tuple[tuple[str, str], ...]  # one a label: several that stand in the text are joined by semicolons
+    notes: tuple[str, ...]  # lines with a sentence that names one label
+    # Lines that do neither, and prose that names a label in passing; headings, names of fields and the form of the
+    # answer are left out
     rest: tuple[str, ...]
 
 

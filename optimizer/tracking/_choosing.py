@@ -32,10 +32,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
     >>> tracker_names(["mlflow:tickets,otel", "wandb"])
     ('mlflow:tickets', 'otel', 'wandb')
 
-    Raises
-    ------
-    InputError
-        If there is no such tracker, or one is named twice.
+    Raises InputError if there is no such tracker, or one is named twice.
     """
     names = [name.strip() for part in asked for name in part.split(",")]
     if names == [OFF]:
@@ -56,10 +53,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
     """Tell names, which a run keeps for its resumption, from objects.
 
-    Raises
-    ------
-    InputError
-        If a name is unknown, or something can't be called.
+    Raises InputError if a name is unknown, or something can't be called.
     """
     listed = list(callbacks)
     for callback in listed:

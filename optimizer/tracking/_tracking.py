@@ -37,10 +37,7 @@ def tracked(
 ) -> Tracking:
     """Let trackers watch a run beside an observer, and its calls, which `budget` pays.
 
-    Raises
-    ------
-    PsoptError
-        If a tracker can't do its work: its package is missing, nobody answers at its address.
+    Raises PsoptError if a tracker can't do its work: its package is missing, nobody answers at its address.
     """
     tracking = Tracking(observer or Observer())
     for tracker in make_trackers(names, callbacks, lambda: tracking.study):

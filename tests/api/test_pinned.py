@@ -93,7 +93,7 @@ def test_the_gate_looks_at_what_the_data_pin_and_at_what_is_named(
         seen.append((pinned, {sample.id for sample in baseline.samples}))
         return gate(baseline, nominees, pinned=pinned, **options)
 
-    monkeypatch.setattr("psopt.api._recommending.gate", watched)
+    monkeypatch.setattr("psopt.api._finishing.gate", watched)
     psopt.optimize(
         task(2, 7, 56),  # of test are those whose number is 2 more than a multiple of three
         model="sim/wobble=0.5,accuracy=0.6",

@@ -9,8 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from psopt.api import CheckResult, FailingSample, Threshold
-from psopt.cli._junit import junit_xml
-from psopt.cli._step_summary import summary
+from psopt.cli._check import junit_xml, summary
 
 from tests.commands import run_command
 

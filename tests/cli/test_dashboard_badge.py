@@ -9,7 +9,7 @@ from wsgiref.util import setup_testing_defaults
 import optuna
 import optuna_dashboard
 import pytest
-from psopt.cli._dashboard_server import OneBadge
+from psopt.cli._dashboard import OneBadge
 
 
 def study_of(*values: tuple[float, float]) -> optuna.Study:

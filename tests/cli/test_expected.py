@@ -11,8 +11,7 @@ from psopt import Task
 from psopt.cli._expected import Expected
 from psopt.cli._plan_lines import UNKNOWN_MINUTES
 from psopt.cli._remaining import RemainingColumn
-from psopt.cli._screen import Screen
-from psopt.cli._spent import spent_line
+from psopt.cli._screen import Screen, spent_line
 from psopt.models.chat import Budget, Need, Price, Usage
 from psopt.runs import CostEstimate, Phase
 from rich.progress import Progress

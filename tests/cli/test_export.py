@@ -14,7 +14,7 @@ import optuna
 import pytest
 from psopt.api import run as run_settings
 from psopt.cli import main
-from psopt.cli._diff import print_diff
+from psopt.cli._export import print_diff
 from psopt.models.chat import LMConfig
 from psopt.runs import DataOptions, RunSettings, load_data
 from psopt.search import SearchOptions

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-from psopt.cli._json_schemas import schema_of
+from psopt.cli._schema import schema_of
 
 from tests.hub import Clerk, HubStandIn, hub_stand_in
 

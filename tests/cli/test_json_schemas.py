@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 from psopt.cli import command_line
-from psopt.cli._json_schemas import keys_of, outputs, schema_of
+from psopt.cli._schema import keys_of, outputs, schema_of
 
 from tests.commands import run_command
 from tests.fake_server import FakeServer

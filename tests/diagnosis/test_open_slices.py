@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import diagnose_predictions, find_open_slices
-from psopt.diagnosis._chance import ExcessSeverity
+from psopt.diagnosis._open_slices import ExcessSeverity
 from psopt.diagnosis._slices_by_meaning import vectors_of
 from psopt.evaluation import Predictions
 from psopt.tasks import AnswerSpec, Sample

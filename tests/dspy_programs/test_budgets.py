@@ -11,8 +11,8 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._applying import frame_of  # noqa: E402
 from psopt.dspy_programs._identity import code_of, function_identity  # noqa: E402
+from psopt.dspy_programs._model import frame_of  # noqa: E402
 from psopt.dspy_programs._sizing import AUTO_CALLS, calls_expected, sizes_within  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError  # noqa: E402
 from psopt.search import Observer  # noqa: E402

@@ -14,7 +14,7 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._applying import frame_of  # noqa: E402
+from psopt.dspy_programs._model import frame_of  # noqa: E402
 from psopt.dspy_programs._saving import write_program  # noqa: E402
 from psopt.errors import InputError, NoLabelsError  # noqa: E402
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from psopt.models.chat._concurrency_limit import ConcurrencyLimit
 from psopt.models.chat._errors import is_unreachable
+from psopt.models.chat._request_scheduler import TimeoutPolicy
 from psopt.models.chat._retry_after import retry_after
-from psopt.models.chat._timeout_policy import TimeoutPolicy
 
 from tests.sweeps import each
 

@@ -15,7 +15,7 @@ from psopt.diagnosis import diagnose_predictions, suspect_labels
 from psopt.evaluation import evaluate
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import ProposalChecks, propose_edits
-from psopt.proposals._near_copies import NearCopies
+from psopt.proposals._checks import NearCopies
 from psopt.proposals.llm import DraftChecks
 from psopt.proposals.llm._draft_checks import DraftError
 from psopt.search_spaces import seed_prompt

@@ -14,7 +14,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import Checks, RephrasingSet, closeness, rephrasings_for
-from psopt.rephrasings._curated import read_curated
+from psopt.rephrasings._freeze import read_curated
 from psopt.rephrasings._set import comparable
 from psopt.tasks import Task, list_datasets, load_task
 

@@ -18,13 +18,17 @@ from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.models import ModelProvider
 from psopt.report import diagnosis_page, write_report
-from psopt.report._class_figures import class_consistency, class_figures, class_sensitivity, consistency_matrices
-from psopt.report._confusion_figure import confusion
+from psopt.report._class_figures import (
+    class_consistency,
+    class_figures,
+    class_sensitivity,
+    confusion,
+    consistency_matrices,
+)
 from psopt.report._contents import read_contents
 from psopt.report._front_figure import front_figure
-from psopt.report._history import history
 from psopt.report._marked import marked
-from psopt.report._run_report import most_severe, weak_rows
+from psopt.report._run_report import history, most_severe, weak_rows
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory

@@ -11,8 +11,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
 from psopt.search._edit_worths import EditWorths, best_within, expected_gain
-from psopt.search._fitting import Fitting
-from psopt.search._new_edits import obvious_choices
+from psopt.search._fitting import Fitting, obvious_choices
 from psopt.search_spaces import CALIBRATE, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 from psopt.settings import flat, of_flat
 

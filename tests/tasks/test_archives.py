@@ -16,8 +16,8 @@ from psopt.errors import DataError
 from psopt.tasks import fetch_dataset, list_datasets, load_task
 from psopt.tasks._builtin import BUILTINS
 from psopt.tasks._dataset import Builtin, RemoteFile
+from psopt.tasks._download import unpack
 from psopt.tasks._superglue import read_cb
-from psopt.tasks._unpack import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.search_spaces import STRATEGIES, seed_prompt
 from psopt.tasks import Task, list_datasets, load_task, read_bundled
-from psopt.tasks._duplicates import normalised
+from psopt.tasks._splits import normalised
 
 if TYPE_CHECKING:
     from pathlib import Path

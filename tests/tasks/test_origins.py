@@ -13,9 +13,8 @@ import pytest
 import requests
 from psopt.errors import DataError, UnknownNameError
 from psopt.tasks import fetch_dataset, list_datasets, load_task
-from psopt.tasks._builtin import BUILTINS
+from psopt.tasks._builtin import BUILTINS, TEST, TRAIN, read_bundled_files, read_published
 from psopt.tasks._dataset import Builtin, RemoteFile
-from psopt.tasks._trec import TEST, TRAIN, read_bundled_files, read_published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from psopt.tasks import Sample, Task, load_task, subset
-from psopt.tasks._duplicates import normalised
 from psopt.tasks._samples import Placed
-from psopt.tasks._splits import make_splits
+from psopt.tasks._splits import make_splits, normalised
 from psopt.tasks._strata import shares
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import DataError
 from psopt.tasks import Task, load_task
-from psopt.tasks._duplicates import normalised
-from psopt.tasks._trec import read_label_file
+from psopt.tasks._builtin import read_label_file
+from psopt.tasks._splits import normalised
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,27 +25,13 @@ _CHAT = "/chat/completions"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a model is asked.
+    """Where a model is asked."""
 
-    Attributes
-    ----------
-    base : str
-        The address before ``/chat/completions``, without a query.
-    query : mapping
-        Sent with every request.
-    headers : mapping
-        Sent with every request; their values are secrets.
-    key : str
-        The key, or nothing.
-    key_header : str
-        The header that the key goes in as it is; empty for ``Authorization: Bearer KEY``.
-    """
-
-    base: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    key: str
-    key_header: str = ""
+    base: str  # the address before ``/chat/completions``, without a query
+    query: Mapping[str, str]  # sent with every request
+    headers: Mapping[str, str]  # sent with every request; their values are secrets
+    key: str  # the key, or nothing
+    key_header: str = ""  # the header that the key goes in as it is; empty for ``Authorization: Bearer KEY``
 
     @property
     def endpoint(self) -> str:
@@ -68,10 +54,7 @@ class Address:
 def openai_address(model: str, options: LMConfig) -> Address:
     """Return the address of ``openai/MODEL``: ``--api-base``, else ``$OPENAI_BASE_URL``, else OpenAI's.
 
-    Raises
-    ------
-    InputError
-        If OpenAI itself is meant and there is no key, or the address is none.
+    Raises InputError if OpenAI itself is meant and there is no key, or the address is none.
     """
     address = options.api_base or os.environ.get("OPENAI_BASE_URL") or f"{_OPENAI}v1"
     key = os.environ.get("OPENAI_API_KEY", "")
@@ -94,10 +77,7 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
     The resource is ``--api-base`` (else ``$AZURE_OPENAI_ENDPOINT``): ``https://NAME.openai.azure.com``, or an address
     that names the deployment already, or one that ends in ``/openai/v1`` and needs no version.
 
-    Raises
-    ------
-    InputError
-        If the resource or the key is missing.
+    Raises InputError if the resource or the key is missing.
     """
     resource = options.api_base or os.environ.get("AZURE_OPENAI_ENDPOINT")
     if not resource:

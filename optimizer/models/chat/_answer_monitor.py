@@ -37,7 +37,6 @@ class AnswerMonitor(Generic[Key]):
         The model's.
     reader : AnswerReader
         Reads the answers.
-    options : LMConfig
     is_trusted : bool
         Whether the model is known to name labels.
     least : int
@@ -87,10 +86,7 @@ class AnswerMonitor(Generic[Key]):
     def parts(self, keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
         """Yield what is to be asked, in parts: the first few, and the rest if one of them names a label.
 
-        Raises
-        ------
-        NoLabelsError
-            If none does.
+        Raises NoLabelsError if none does.
         """
         if self._n_seen >= FIRST:
             self._check()
@@ -108,12 +104,8 @@ class AnswerMonitor(Generic[Key]):
     def observe(self, answer: Answer) -> None:
         """Look at an answer.
 
-        Raises
-        ------
-        UnansweredError
-            If more texts are refused for good than may be.
-        ModelError
-            If the answer lacks the probabilities that were asked for.
+        Raises UnansweredError if more texts are refused for good than may be. Raises ModelError if the answer lacks the
+        probabilities that were asked for.
         """
         self._n_seen += 1
         if answer.unanswered:
@@ -177,10 +169,7 @@ class AnswerMonitor(Generic[Key]):
 def check_probabilities(name: str, answer: Answer) -> None:
     """Make sure that an answer bears probabilities from which those of the labels can be read.
 
-    Raises
-    ------
-    ModelError
-        If it does not.
+    Raises ModelError if it does not.
     """
     if answer.logprobs is None:
         raise ModelError(f"{name} sent no probabilities with its answers: leave --logprobs out")

@@ -21,21 +21,11 @@ _ENOUGH = 50
 
 @dataclass(frozen=True, slots=True)
 class AnswerRate:
-    """How fast a model answered at a server.
+    """How fast a model answered at a server."""
 
-    Attributes
-    ----------
-    per_minute : float
-        Calls a minute, while any were asked.
-    concurrency : int
-        How many might be in flight.
-    day : str
-        When that was measured: ``2026-11-22``.
-    """
-
-    per_minute: float
-    concurrency: int
-    day: str
+    per_minute: float  # calls a minute, while any were asked
+    concurrency: int  # how many might be in flight
+    day: str  # when that was measured: ``2026-11-22``
 
     def with_places(self, concurrency: int) -> float:
         """Calls a minute with so many in flight: in proportion where they are fewer, no more where they are more.

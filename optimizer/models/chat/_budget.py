@@ -17,29 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Usage:
-    """What was asked and paid.
+    """What was asked and paid."""
 
-    Attributes
-    ----------
-    made, cached, failed : int
-        Requests that were answered, answers that were had already, and attempts that came to nothing.
-    tokens_in, tokens_out : int
-    cost : float
-        US dollars.
-    reasoning : int
-        How many of `tokens_out` were thought and not said, where servers report that.
-    cached_in : int
-        How many of `tokens_in` the servers had read before, where they report that. They cost what the table of prices
-        says for them, else what the others cost: `cost` may be too high there, never too low.
-    """
-
+    # Requests that were answered, answers that were had already, and attempts that came to nothing
     made: int = 0
     cached: int = 0
     failed: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    cost: float = 0.0
-    reasoning: int = 0
+    cost: float = 0.0  # US dollars
+    reasoning: int = 0  # how many of `tokens_out` were thought and not said, where servers report that
+    # How many of `tokens_in` the servers had read before, where they report that. They cost what the table of prices
+    # says for them, else what the others cost: `cost` may be too high there, never too low.
     cached_in: int = 0
 
     @property
@@ -79,36 +68,20 @@ class Budget:
 
     What the end of a run needs can be held back: then the budget is reached, for whoever asks, as soon as the rest
     would cut into that.
-
-    Attributes
-    ----------
-    max_calls, max_tokens : int or None
-    max_cost : float or None
-        US dollars.
-    usage : Usage
-        What this process has spent.
-    earlier : Usage
-        What the run had spent before, which is resumed.
-    ledger : callable or None
-        Is told, before each request and after it, what the run has spent so far; requests on their way are failed ones.
-    held_back : Need
-        What must be left.
-    in_whole : bool
-        Whether many requests that belong together are refused before the first of them where they can't all be paid.
-        An estimate decides that; the limits themselves hang on no estimate.
-    call_watcher : CallWatcher or None
-        Is told of each call that is paid from here, as it is sent.
     """
 
     max_calls: int | None = None
     max_tokens: int | None = None
-    max_cost: float | None = None
-    usage: Usage = field(default_factory=Usage)
-    earlier: Usage = field(default_factory=Usage)
+    max_cost: float | None = None  # US dollars
+    usage: Usage = field(default_factory=Usage)  # what this process has spent
+    earlier: Usage = field(default_factory=Usage)  # what the run had spent before, which is resumed
+    # Is told, before each request and after it, what the run has spent so far; requests on their way are failed ones.
     ledger: Callable[[Usage], None] | None = None
-    held_back: Need = field(default_factory=Need)
+    held_back: Need = field(default_factory=Need)  # what must be left
+    # Whether many requests that belong together are refused before the first of them where they can't all be paid. An
+    # estimate decides that; the limits themselves hang on no estimate.
     in_whole: bool = False
-    call_watcher: CallWatcher | None = None
+    call_watcher: CallWatcher | None = None  # is told of each call that is paid from here, as it is sent
     _reserved: Need = field(default_factory=Need)
 
     @classmethod
@@ -124,10 +97,7 @@ class Budget:
     def reserve(self, tokens: int, cost: float, calls: int = 1) -> bool:
         """Set aside what one request may take, or a program's run; False if that must wait for what is under way.
 
-        Raises
-        ------
-        BudgetReachedError
-            If it is more than is left.
+        Raises BudgetReachedError if it is more than is left.
         """
         need = Need(calls, tokens, cost)
         if reason := self._too_much(Need(), need):
@@ -155,10 +125,7 @@ class Budget:
     def check_room(self, need: Need) -> None:
         """Refuse requests that can't all be paid, where that is asked for (`in_whole`).
 
-        Raises
-        ------
-        BudgetReachedError
-            If they would pass a limit, or take what is held back.
+        Raises BudgetReachedError if they would pass a limit, or take what is held back.
         """
         if self.in_whole and (reason := self._too_much(self._reserved, need)):
             raise BudgetReachedError(reason)

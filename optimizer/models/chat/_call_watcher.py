@@ -17,50 +17,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CallStart:
-    """A request that is about to be sent; one that is sent again is another call.
+    """A request that is about to be sent; one that is sent again is another call."""
 
-    Attributes
-    ----------
-    model : str
-        As `ChatClient.name` has it: ``openai/NAME``.
-    endpoint : str or None
-        Where it goes, if that is known.
-    request : mapping
-        The request's body.
-    """
-
-    model: str
-    endpoint: str | None
-    request: Mapping[str, Any]
+    model: str  # as `ChatClient.name` has it: ``openai/NAME``
+    endpoint: str | None  # where it goes, if that is known
+    request: Mapping[str, Any]  # the request's body
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """What became of a call.
+    """What became of a call."""
 
-    Attributes
-    ----------
-    text : str or None
-        The answer; None where there is none.
-    tokens_in, tokens_out, cached_in, reasoning : int
-        As `Answer` has them.
-    finish_reason : str
-        ``stop``, ``length`` or ``content_filter``; empty where the call failed.
-    error : str
-        A short name of what went wrong, of which there are few: an HTTP status, ``timeout``, ``cancelled`` or the
-        exception's name; empty where nothing did.
-    message : str
-        What is said of that.
-    """
-
-    text: str | None = None
+    text: str | None = None  # the answer; None where there is none
+    # As `Answer` has them
     tokens_in: int = 0
     tokens_out: int = 0
     cached_in: int = 0
     reasoning: int = 0
-    finish_reason: str = ""
+    finish_reason: str = ""  # ``stop``, ``length`` or ``content_filter``; empty where the call failed
+    # A short name of what went wrong, of which there are few: an HTTP status, ``timeout``, ``cancelled`` or the
+    # exception's name; empty where nothing did
     error: str = ""
-    message: str = ""
+    message: str = ""  # what is said of that
 
     @classmethod
     def answered(cls, answer: Answer) -> CallEnd:

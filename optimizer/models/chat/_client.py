@@ -20,44 +20,24 @@ _NOT_KEPT = frozenset({"cached_in"})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said, and what that took.
+    """What a model said, and what that took."""
 
-    Attributes
-    ----------
-    text : str or None
-        The answer; None if the model refused.
-    tokens_in, tokens_out : int
-        Tokens as the server counted them, 0 where it did not.
-    logprobs : list or None
-        The likeliest tokens at each place, where they were asked for.
-    truncated : bool
-        Whether the answer was cut at the limit of tokens.
-    unanswered : str or None
-        As what the text is refused for good: ``refused``, ``content filter``, ``context length``, ``invalid JSON``.
-    reason : str
-        How the server said that.
-    reasoning, cached_in : int
-        Of `tokens_out` those thought and not said, of `tokens_in` those that the server had read before.
-    is_thought : bool
-        Whether the text is what the server sent as reasoning, having sent nothing else.
-    confidence : float or None
-        The mean probability of the answer's tokens, in [0, 1], where log-probabilities were asked for.
-    model : str
-        The model that the server names as the one that answered; empty where it names none.
-    """
-
-    text: str | None
+    text: str | None  # the answer; None if the model refused
+    # Tokens as the server counted them, 0 where it did not
     tokens_in: int = 0
     tokens_out: int = 0
-    logprobs: Alternatives | None = None
-    truncated: bool = False
+    logprobs: Alternatives | None = None  # the likeliest tokens at each place, where they were asked for
+    truncated: bool = False  # whether the answer was cut at the limit of tokens
+    # As what the text is refused for good: ``refused``, ``content filter``, ``context length``, ``invalid JSON``
     unanswered: str | None = None
-    reason: str = ""
+    reason: str = ""  # how the server said that
+    # Of `tokens_out` those thought and not said, of `tokens_in` those that the server had read before
     reasoning: int = 0
     cached_in: int = 0
-    is_thought: bool = False
+    is_thought: bool = False  # whether the text is what the server sent as reasoning, having sent nothing else
+    # The mean probability of the answer's tokens, in [0, 1], where log-probabilities were asked for
     confidence: float | None = None
-    model: str = ""
+    model: str = ""  # the model that the server names as the one that answered; empty where it names none
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
@@ -81,35 +61,17 @@ _FIELDS = tuple(
 
 
 class Query(NamedTuple):
-    """What is asked.
-
-    Attributes
-    ----------
-    messages : list of dict
-    labels : sequence of str
-        What the answer should be one of; empty for free text.
-    temperature : float or None
-        In place of the options' temperature.
-    sample : int
-        Which of several answers to the same messages; tells them apart in the cache.
-    response_format : str
-        The user's own, as JSON text; it is sent as it is, or not at all.
-    max_tokens : int or None
-        Most tokens of the answer, in place of the options'.
-    has_confidence : bool
-        Whether the answer should say how probable its tokens were; without alternatives to them.
-    is_own : bool
-        Whether the messages are the user's own, to which nothing of psopt's is added.
-    """
+    """What is asked."""
 
     messages: Messages
-    labels: Sequence[str] = ()
-    temperature: float | None = None
-    sample: int = 0
-    response_format: str = ""
-    max_tokens: int | None = None
+    labels: Sequence[str] = ()  # what the answer should be one of; empty for free text
+    temperature: float | None = None  # in place of the options' temperature
+    sample: int = 0  # which of several answers to the same messages; tells them apart in the cache
+    response_format: str = ""  # the user's own, as JSON text; it is sent as it is, or not at all
+    max_tokens: int | None = None  # most tokens of the answer, in place of the options'
+    # Whether the answer should say how probable its tokens were; without alternatives to them
     has_confidence: bool = False
-    is_own: bool = False
+    is_own: bool = False  # whether the messages are the user's own, to which nothing of psopt's is added
 
 
 class ChatClient:
@@ -154,14 +116,8 @@ class ChatClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
 
-        Raises
-        ------
-        TransientError
-            If it may go well next time.
-        UnsupportedError
-            If it would go well without some feature.
-        ModelRefusedError
-            If it will never go well.
+        Raises TransientError if it may go well next time. Raises UnsupportedError if it would go well without some
+        feature. Raises ModelRefusedError if it will never go well.
         """
         raise NotImplementedError
 

@@ -34,12 +34,8 @@ class ErrorInAnswerError(Exception):
 def read_completion(content: bytes) -> Answer:
     """Read the body of a chat completion; of a stream that nobody asked for, its parts together.
 
-    Raises
-    ------
-    TransientError
-        If it is no completion, or an empty one: a fault of the server or of the line.
-    ErrorInAnswerError
-        If it is an error after all.
+    Raises TransientError if it is no completion, or an empty one: a fault of the server or of the line. Raises
+    ErrorInAnswerError if it is an error after all.
     """
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")

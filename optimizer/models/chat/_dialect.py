@@ -58,10 +58,7 @@ class Dialect:
     def body(self, query: Query) -> Body:
         """Write the body of a chat completion.
 
-        Raises
-        ------
-        ModelRefusedError
-            If probabilities are wanted, and are not to be had.
+        Raises ModelRefusedError if probabilities are wanted, and are not to be had.
         """
         temperature = self._options.temperature if query.temperature is None else query.temperature
         body: Body = {"model": self._model, "messages": query.messages, "temperature": temperature}

@@ -40,22 +40,13 @@ _NO = "no"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Attributes
-    ----------
-    what : str
-        ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``long prompts``, ``limits``, ``batches`` or
-        ``speed``.
-    works : str
-        ``yes``, ``no`` or ``-``.
-    used : str
-        What runs will use, or what was seen.
-    """
-
+    # ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``long prompts``, ``limits``, ``batches`` or
+    # ``speed``
     what: str
-    works: str
-    used: str
+    works: str  # ``yes``, ``no`` or ``-``
+    used: str  # what runs will use, or what was seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +67,8 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
 
     What was learnt of the server before is found out anew, and kept.
 
-    Raises
-    ------
-    InputError
-        If the model is none that is asked by chat messages.
-    ModelError
-        If it gives no answer at all.
+    Raises InputError if the model is none that is asked by chat messages. Raises ModelError if it gives no answer at
+    all.
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:

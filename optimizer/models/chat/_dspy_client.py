@@ -48,7 +48,6 @@ class DspyClient(ChatClient):
     ----------
     lm : str or dspy.LM
         A name for `dspy.LM`, or one that is made already; its temperature and most tokens go before the options'.
-    options : LMConfig
     """
 
     features = tuple(feature.name for feature in FEATURES if feature.field in _NEGOTIABLE)

@@ -60,11 +60,8 @@ class Engine:
 
     Parameters
     ----------
-    client : ChatClient
-    cache : AnswerCache
     budget : Budget
         Shared by all engines of a run.
-    options : LMConfig
 
     Attributes
     ----------
@@ -104,14 +101,9 @@ class Engine:
     ) -> list[Answer]:
         """Answer queries, in their order; equal ones get one answer. A monitor sees each, and may stop the work.
 
-        Raises
-        ------
-        AnswersMissingError
-            If a call failed again and again.
-        ModelRefusedError
-            If the server will not answer at all.
-        BudgetReachedError
-            If a limit would be passed. In all three cases the calls under way are waited for and their answers kept.
+        Raises AnswersMissingError if a call failed again and again. Raises ModelRefusedError if the server will not
+        answer at all. Raises BudgetReachedError if a limit would be passed. In all three cases the calls under way are
+        waited for and their answers kept.
         """
         n_asked = 0
         keys, answers, missing = self._looked_up(queries)

@@ -27,35 +27,16 @@ def passes(status: int) -> bool:
 
 @dataclass(eq=False)
 class TransientError(Exception):
-    """A call failed in a way that may pass: it is sent again.
-
-    Attributes
-    ----------
-    reason : str
-    wait : float or None
-        How many seconds the server asked to wait.
-    overloaded : bool
-        Whether the server said that it gets too many requests.
-    unreachable : bool
-        Whether no connection came about at all.
-    empty : Answer or None
-        The answer, where all that is wrong with it is that it says nothing.
-    unreadable : bool
-        Whether what came is no answer at all; a server that never sent one will not learn it.
-    given_up : bool
-        Whether no answer came in time.
-    status : int or None
-        The HTTP status, where it was one that said so.
-    """
+    """A call failed in a way that may pass: it is sent again."""
 
     reason: str
-    wait: float | None = None
-    overloaded: bool = False
-    unreachable: bool = False
-    empty: Answer | None = None
-    unreadable: bool = False
-    given_up: bool = False
-    status: int | None = None
+    wait: float | None = None  # how many seconds the server asked to wait
+    overloaded: bool = False  # whether the server said that it gets too many requests
+    unreachable: bool = False  # whether no connection came about at all
+    empty: Answer | None = None  # the answer, where all that is wrong with it is that it says nothing
+    unreadable: bool = False  # whether what came is no answer at all; a server that never sent one will not learn it
+    given_up: bool = False  # whether no answer came in time
+    status: int | None = None  # the HTTP status, where it was one that said so
 
     def __str__(self) -> str:
         return self.reason

@@ -100,10 +100,7 @@ def chat_model(
 ) -> ChatModel:
     """Make a task model, whose free answers an assessor compares or rates where there is one; see `chat_engine`.
 
-    Raises
-    ------
-    InputError
-        If it is to be asked by batches and can't be.
+    Raises InputError if it is to be asked by batches and can't be.
     """
     if options and options.batch and kind not in BATCH_KINDS:
         raise InputError(f"--batch is for openai/ and azure/ models, and {kind}/ is asked call by call: leave it out")
@@ -118,10 +115,7 @@ def load_writer(
 ) -> Writer:
     """Load a model that writes, by the names of `load_model`, or from a `dspy.LM`.
 
-    Raises
-    ------
-    InputError
-        If the model can't write.
+    Raises InputError if the model can't write.
     """
     kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
     if model == "smollm2":

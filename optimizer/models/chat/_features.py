@@ -27,27 +27,13 @@ LEAST_TEMPERATURE = 0.01  # where 0 is refused: nearest to it that TGI and other
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A part of requests; once a server has refused it, the next best takes its place.
+    """A part of requests; once a server has refused it, the next best takes its place."""
 
-    Attributes
-    ----------
-    name : str
-        As lessons are kept under.
-    uses : callable
-        Whether a request uses it.
-    field : str
-        The field of a request that holds it.
-    called : str
-        Regular expression: what refusals call it, as the place of an error or in its words.
-    words : str
-        Regular expression that the words of a refusal must fit as well; empty for any.
-    """
-
-    name: str
-    uses: Callable[[Body], bool]
-    field: str
-    called: str
-    words: str = ""
+    name: str  # as lessons are kept under
+    uses: Callable[[Body], bool]  # whether a request uses it
+    field: str  # the field of a request that holds it
+    called: str  # regular expression: what refusals call it, as the place of an error or in its words
+    words: str = ""  # regular expression that the words of a refusal must fit as well; empty for any
 
     def named_in(self, text: str) -> re.Match[str] | None:
         """Find this feature in the place or in the words of a refusal."""

@@ -29,12 +29,8 @@ class GGUFClient(ChatClient):
     Where a conversation ends by asking for JSON the answer is held to that form by a grammar, and to a schema where
     there is one: small models like to write a sentence before it.
 
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is no GGUF file.
-    MissingExtraError
-        If xllamacpp is not installed.
+    Raises InputError if there is no such file, or it is no GGUF file. Raises MissingExtraError if xllamacpp is not
+    installed.
     """
 
     def __init__(self, name: str, path: Path, options: LMConfig) -> None:

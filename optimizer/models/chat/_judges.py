@@ -43,12 +43,7 @@ Verdict = TypeVar("Verdict", bool, int)
 
 
 class _Judge(Generic[Verdict]):
-    """Asks about each three texts once, with the last two in either order; what an answer says is left to heirs.
-
-    Parameters
-    ----------
-    writer : Writer
-    """
+    """Asks about each three texts once, with the last two in either order; what an answer says is left to heirs."""
 
     system = ""
     asked = ""
@@ -66,10 +61,8 @@ class _Judge(Generic[Verdict]):
     def verdicts(self, items: Sequence[tuple[str, str, str]]) -> list[tuple[Verdict | None, Verdict | None]]:
         """Return what is said of each in both orders; None for what can't be read, asked twice.
 
-        Raises
-        ------
-        ModelError
-            If more than a tenth of all so far get no verdict in either order; or the judge can't be reached.
+        Raises ModelError if more than a tenth of all so far get no verdict in either order; or the judge can't be
+        reached.
         """
         unknown = [item for item in dict.fromkeys(items) if item not in self._verdicts]
         if unknown:

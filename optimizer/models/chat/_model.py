@@ -46,7 +46,6 @@ class ChatModel:
 
     Parameters
     ----------
-    engine : Engine
     assessor : Assessor, optional
         Says which free answers are the same, or what they are worth.
 
@@ -117,12 +116,8 @@ class ChatModel:
     ) -> NDArray[np.float64]:
         """Return the probability of each label, and of naming none: (n_texts, n_prompts, C) float, rows sum to 1.
 
-        Raises
-        ------
-        ModelError
-            If the server sends no probabilities.
-        InputError
-            If the prompt's answers are more than a label.
+        Raises ModelError if the server sends no probabilities. Raises InputError if the prompt's answers are more than
+        a label.
         """
         return self.predict_proba_cells(prompts, texts, _all_cells(prompts, texts), on_progress)
 
@@ -148,10 +143,8 @@ class ChatModel:
 
         Prompt by prompt, so that requests with a common beginning go out next to each other.
 
-        Raises
-        ------
-        InputError
-            If probabilities are asked for, and labels are to be found in answers that are more than a label.
+        Raises InputError if probabilities are asked for, and labels are to be found in answers that are more than a
+        label.
         """
         if prompts and prompts[0].template is not None:
             self.engine.meter.expect(tokens_of_answer(prompts[0]))

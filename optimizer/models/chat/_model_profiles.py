@@ -15,28 +15,15 @@ REASONING_ROOM = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a family of models takes.
+    """What a family of models takes."""
 
-    Attributes
-    ----------
-    names : str
-        Regular expression that the model's name fits from its beginning, after the last slash (``openai/gpt-5`` at
-        OpenRouter), in lower case.
-    lacks : frozenset of str
-        Names of features (`FEATURES`) that are not sent.
-    room : int
-        Tokens that the model may think with, beside those of its answer.
-    seed : str
-        The field that holds the seed.
-    source : str
-        Where this was read.
-    """
-
+    # Regular expression that the model's name fits from its beginning, after the last slash (``openai/gpt-5`` at
+    # OpenRouter), in lower case
     names: str
-    lacks: frozenset[str] = frozenset()
-    room: int = 0
-    seed: str = "seed"
-    source: str = ""
+    lacks: frozenset[str] = frozenset()  # names of features (`FEATURES`) that are not sent
+    room: int = 0  # tokens that the model may think with, beside those of its answer
+    seed: str = "seed"  # the field that holds the seed
+    source: str = ""  # where this was read
 
 
 _NO_CHOICE = frozenset({"temperature", "max_tokens", "logprobs"})

@@ -74,10 +74,7 @@ class Negotiation:
 
         The last thing left out is to blame; those before it are not, if a request with them is answered.
 
-        Raises
-        ------
-        UnclearRefusalError
-            If the barest request is refused as well: then it was about something else.
+        Raises UnclearRefusalError if the barest request is refused as well: then it was about something else.
         """
         dropped: list[str] = []
         while (answer := await _unless_unclear(query, ask)) is None:

@@ -63,11 +63,12 @@ class OpenAIClient(ChatClient):
 
     A server that does not take a part of the request is asked without it from then on.
 
+    Raises InputError if OpenAI itself is meant and there is no key.
+
     Parameters
     ----------
     model : str
         The model's name at the server.
-    options : LMConfig
     address : Address, optional
         Where the server is; by default as `openai_address` says.
     kind : str
@@ -79,11 +80,6 @@ class OpenAIClient(ChatClient):
         Whether the server is one of Azure's resources.
     owner : str
         A hash of the key: tells keys apart, and nothing of what they are.
-
-    Raises
-    ------
-    InputError
-        If OpenAI itself is meant and there is no key.
     """
 
     features = tuple(feature.name for feature in FEATURES)
@@ -141,12 +137,8 @@ class OpenAIClient(ChatClient):
     async def call(self, method: str, path: str, timeout: float, **sent: Any) -> bytes:
         """Ask an address beside the chat's; see `Transport.call`.
 
-        Raises
-        ------
-        NotThereError
-            If there is no such address, or nothing of the key's under it.
-        TransientError, ModelRefusedError
-            As `ChatClient.send`.
+        Raises NotThereError if there is no such address, or nothing of the key's under it. Raises TransientError or
+        ModelRefusedError as `ChatClient.send`.
         """
         try:
             async with asyncio.timeout(timeout):

@@ -18,17 +18,11 @@ IN_BATCHES = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens, in and out.
-
-    Attributes
-    ----------
-    tokens_in, tokens_out : float
-    cached_in : float or None
-        For those of the tokens in that the server had read before; None where that is not known.
-    """
+    """US dollars for a million tokens, in and out."""
 
     tokens_in: float
     tokens_out: float
+    # For those of the tokens in that the server had read before; None where that is not known
     cached_in: float | None = None
 
     def of(self, tokens_in: float, tokens_out: float, cached_in: float = 0) -> float:
@@ -58,10 +52,7 @@ def user_prices() -> Path:
 def price_of(model: str) -> Price | None:
     """Return the price of a model by its full name (``openai/gpt-4o-mini``); None where no table has it.
 
-    Raises
-    ------
-    InputError
-        If the user's table can't be read.
+    Raises InputError if the user's table can't be read.
     """
     prices = _table((resources.files("psopt.models.chat") / "prices.toml").read_bytes(), "prices.toml")
     path = user_prices()
@@ -99,10 +90,7 @@ def _price(entry: dict[str, Any]) -> Price:
 def check_price(model: str) -> None:
     """Make sure that a model has a price, so that its cost can be limited.
 
-    Raises
-    ------
-    InputError
-        If it has none.
+    Raises InputError if it has none.
     """
     if price_of(model) is None:
         raise InputError(

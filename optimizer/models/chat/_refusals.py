@@ -65,23 +65,12 @@ _NO_MODEL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a server's error says.
-
-    Attributes
-    ----------
-    status : int
-    text : str
-        Its words, without what it repeats of the request.
-    places : tuple of str
-        The places in the request that it names, as ``body.response_format.type``.
-    message : str
-        What it says to people, and how it names the error.
-    """
+    """What a server's error says."""
 
     status: int
-    text: str
-    places: tuple[str, ...] = ()
-    message: str = field(default="", compare=False, repr=False)
+    text: str  # its words, without what it repeats of the request
+    places: tuple[str, ...] = ()  # the places in the request that it names, as ``body.response_format.type``
+    message: str = field(default="", compare=False, repr=False)  # what it says to people, and how it names the error
 
     @property
     def text_kind(self) -> str | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.models.chat._concurrency_limit import ConcurrencyLimit, most_connections
 from psopt.models.chat._errors import TransientError
-from psopt.models.chat._timeout_policy import TimeoutPolicy
 from psopt.models.chat._wait_notices import WaitNotices, clock, span
 
 if TYPE_CHECKING:
@@ -17,11 +17,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from psopt.models.chat._client import Answer
-    from psopt.models.chat._timeout_policy import Call
     from psopt.settings import LMConfig
+
 
 _BETWEEN_LOOKS = 0.1  # seconds between two looks for requests that hang
 _WORTH_SAYING = 5.0  # seconds of waiting
+# All set by hand; benchmarks/models_trouble.py measures what they cost where requests hang, and where a server takes
+# one at a time and is asked 32.
+_N_KNOWN = 256  # latest answers that are looked at
+_N_ENOUGH = 16  # answers before a shorter time than the user's is trusted
+_SHORTEST = 1.5  # seconds: local servers pause for about a second now and then
+_UNUSUAL = 4.0  # times the slowest of the latest answers
+_SLACK = 2.0  # times: servers answer in about the order of the questions, not exactly
+_LONGEST_AGAIN = 4.0  # times: how much longer a text is waited for that was given up before
 
 
 class RequestScheduler:
@@ -29,8 +37,6 @@ class RequestScheduler:
 
     Attributes
     ----------
-    limit : ConcurrencyLimit
-    timeouts : TimeoutPolicy
     progress : callable
         Says how far the work has come, for notices.
     """
@@ -48,7 +54,7 @@ class RequestScheduler:
         self._seconds_a_start = 60.0 / options.requests_per_minute if options.requests_per_minute else 0.0
         self._next_start = 0.0
         self._resume_at = 0.0
-        self._calls: dict[Call, asyncio.Timeout] = {}
+        self._calls: dict[_Call, asyncio.Timeout] = {}
         self._looking: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
@@ -68,10 +74,7 @@ class RequestScheduler:
     async def send(self, sending: Coroutine[Any, Any, Answer], n_given_up: int = 0) -> Answer:
         """Wait for an answer as long as one may come, and take note of the outcome.
 
-        Raises
-        ------
-        TransientError
-            What the client raises; with `given_up` if no answer came in time.
+        Raises TransientError: what the client raises; with `given_up` if no answer came in time.
         """
         loop = asyncio.get_running_loop()
         call = self.timeouts.sent(loop.time(), self.limit.places, n_given_up)
@@ -142,13 +145,13 @@ class RequestScheduler:
                 self._in_flight += 1
                 turn.set_result(None)
 
-    def _answered(self, call: Call) -> None:
+    def _answered(self, call: _Call) -> None:
         now = asyncio.get_running_loop().time()
         self.timeouts.answered(call, now)
         self.limit.answered(call.sent_at, now)
         self.notices.tell_back()
 
-    def _overloaded(self, call: Call, failure: TransientError) -> None:
+    def _overloaded(self, call: _Call, failure: TransientError) -> None:
         """The server refuses what is too much: ask less at once, and nothing while it asks to wait."""
         now = asyncio.get_running_loop().time()
         self.limit.refused(call.sent_at, now)
@@ -169,3 +172,62 @@ class RequestScheduler:
                 scope.reschedule(now)
         if self._calls:
             self._look_later()
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """One request under way: when it went out, after how many answers, beside how many others, how often given up."""
+
+    sent_at: float
+    n_before: int
+    places: int
+    n_given_up: int = 0
+
+
+class TimeoutPolicy:
+    """Tells requests that hang from those that wait in the server's queue, by counting answers.
+
+    A server that answers in about the order in which it is asked has answered a request by the time that it has
+    answered as many as were in flight when it came. So a request that was overtaken by twice as many hangs: it is given
+    up and sent again. One that was not is in the queue: giving it up would lose the work, and add more, for servers
+    mostly go on computing what nobody waits for; it is waited for as long as answers come.
+
+    The time allowed begins with the user's; longer answers lengthen it, and where the latest were much faster, it is
+    shortened, so that a hang costs seconds and not minutes.
+    """
+
+    def __init__(self, start: float) -> None:
+        self.start = start
+        self.n_answers = 0
+        self._last_at = 0.0
+        self._latencies: deque[float] = deque(maxlen=_N_KNOWN)
+
+    def sent(self, now: float, places: int, n_given_up: int = 0) -> _Call:
+        """A request goes out."""
+        return _Call(now, self.n_answers, places, n_given_up)
+
+    def answered(self, call: _Call, now: float) -> None:
+        """An answer came."""
+        self.n_answers += 1
+        self._last_at = now
+        self._latencies.append(now - call.sent_at)
+
+    def allowed(self) -> float:
+        """Seconds after which an answer is overdue."""
+        slowest = max(self._latencies, default=0.0)
+        usual = self.start
+        if len(self._latencies) >= _N_ENOUGH:
+            usual = min(usual, max(_SHORTEST, _UNUSUAL * slowest))
+        return max(usual, _SLACK * slowest)
+
+    def silence(self, now: float) -> float:
+        """Seconds since the last answer; for ever, if there was none."""
+        return now - self._last_at if self.n_answers else float("inf")
+
+    def is_hopeless(self, call: _Call, now: float) -> bool:
+        """Whether to give a request up."""
+        allowed = self.allowed() * min(_LONGEST_AGAIN, 2.0**call.n_given_up)
+        if now - call.sent_at < allowed:
+            return False
+        n_served = self.n_answers - call.n_before
+        return n_served >= _SLACK * call.places or self.silence(now) >= allowed

@@ -22,15 +22,12 @@ _TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean",
 def read_response_format(text: str) -> str:
     """Read a response format as a user has it, and return it as requests hold it, as JSON text.
 
+    Raises InputError if it is no JSON, or no schema, in one line.
+
     Parameters
     ----------
     text : str
         A JSON schema, alone, as ``{"name": .., "schema": ..}``, or in OpenAI's ``{"type": "json_schema", ..}``.
-
-    Raises
-    ------
-    InputError
-        If it is no JSON, or no schema, in one line.
 
     Examples
     --------

@@ -49,10 +49,7 @@ class RetryPolicy:
     def wait_before_next(self, failure: TransientError, tries: Tries, *, is_over: bool) -> float:
         """Return the seconds until the next try; none is left if it `is_over`, since another call has failed for good.
 
-        Raises
-        ------
-        AnswersMissingError, ServerGoneError, ModelRefusedError
-            If there is no next try.
+        Raises AnswersMissingError, ServerGoneError or ModelRefusedError if there is no next try.
         """
         if is_over or tries.failed > self._most(failure):
             self._give_up(failure, tries.failed)

@@ -51,10 +51,7 @@ class Transport:
     async def post(self, body: dict[str, Any]) -> httpx2.Response:
         """Ask for a chat completion; an HTTP error is a response like any other.
 
-        Raises
-        ------
-        NoResponseError
-            If there is none.
+        Raises NoResponseError if there is none.
         """
         return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=self._headers)
 

@@ -24,7 +24,6 @@ class Worker:
 
     Attributes
     ----------
-    batch : Batch
     is_sending : bool
         Whether a request is under way, and not only waited for a place or the next try.
     """
@@ -67,10 +66,7 @@ async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_p
     There are more workers than places, so that those which wait for their next try keep nobody from a first; but
     no more than places until one is answered: a server that answers nothing is not to be asked everything.
 
-    Raises
-    ------
-    Exception
-        The first failure.
+    Raises Exception: the first failure.
     """
     waiting = deque(range(n))
     batch = Batch()

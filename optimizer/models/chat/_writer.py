@@ -16,12 +16,7 @@ _YES = ("yes", "same", "equivalent")
 
 
 class Writer:
-    """Writes a text for each conversation; what was written once is not paid for again.
-
-    Parameters
-    ----------
-    engine : Engine
-    """
+    """Writes a text for each conversation; what was written once is not paid for again."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -43,10 +38,7 @@ class Writer:
 
         `schemas` are JSON schemas of the answers, one a conversation, for models that can be held to one.
 
-        Raises
-        ------
-        ModelError, BudgetReachedError
-            As `Engine.answers`.
+        Raises ModelError or BudgetReachedError as `Engine.answers`.
         """
         # Servers differ in what they make of a schema, and JSON is read where it stands in a text too: only llama.cpp
         # in this process, whose grammar is known to work, is sent one.

@@ -21,12 +21,7 @@ def fast_copy(path: Path) -> Path:
     llama.cpp has no fast kernel for Q4_1: SmolLM2 answers 1.65 times as many texts a second in Q8_0, with the same
     label in 98 of 100 answers, which is also how often float32 agrees with Q4_1 (`make bench-models`; TREC, 60 texts).
 
-    Raises
-    ------
-    MissingExtraError
-        If the package gguf is not installed.
-    ModelError
-        If the copy can't be written.
+    Raises MissingExtraError if the package gguf is not installed. Raises ModelError if the copy can't be written.
     """
     copy = path.with_name(f"{path.stem}.as-Q8_0.gguf")
     if copy.is_file():

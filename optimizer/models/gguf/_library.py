@@ -99,10 +99,7 @@ class Library:
         Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and the same text must have
         the same scores whether or not its beginning has been read before.
 
-        Raises
-        ------
-        ModelError
-            If this version of the library has other settings.
+        Raises ModelError if this version of the library has other settings.
         """
         default = bytes(self.llama_context_default_params())
         flash = default.find(_AUTOMATIC) + 12
@@ -129,10 +126,7 @@ class Library:
 def library() -> Library:
     """The library, loaded once for all models.
 
-    Raises
-    ------
-    ModelError
-        If it is of a version that is not understood.
+    Raises ModelError if it is of a version that is not understood.
     """
     return Library()
 

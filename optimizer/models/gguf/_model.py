@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from jinja2 import TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from psopt.errors import InputError, import_extra
-from psopt.models.gguf._scorer import GGUFScorer
-from psopt.models.gguf._weights import check_is_gguf
-from psopt.models.scoring import ScoringModel
+from psopt.models.gguf._reader import Reader
+from psopt.models.gguf._weights import GGUFWeights, check_is_gguf
+from psopt.models.scoring import PromptTokenizer, ScoringModel, check_length
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
     from psopt.models._answer_cache import AnswerCache
+    from psopt.models.gguf._weights import Tokens
+    from psopt.models.scoring import LabelTree
+    from psopt.search_spaces import Messages
+
 
 GGUF = "gguf/"
 
@@ -22,6 +36,9 @@ class GGUFModel(ScoringModel):
     """A GGUF file as a classifier, by llama.cpp in this process; see `ScoringModel`.
 
     The same text has the same scores to the last bit, whatever was read before it.
+
+    Raises InputError if there is no such file, or it is no GGUF file. Raises MissingExtraError if xllamacpp is not
+    installed.
 
     Parameters
     ----------
@@ -33,13 +50,6 @@ class GGUFModel(ScoringModel):
         Where scores are kept; by default in memory.
     likelihood : {"mean", "sum"}
         Whether a label's score is the mean or the sum of its tokens' log-probabilities.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is no GGUF file.
-    MissingExtraError
-        If xllamacpp is not installed.
     """
 
     def __init__(
@@ -61,6 +71,104 @@ class GGUFModel(ScoringModel):
         return f"llama.cpp of xllamacpp {version('xllamacpp')}"
 
     @cached_property
-    def scorer(self) -> GGUFScorer:
+    def scorer(self) -> _GGUFScorer:
         """The file in memory."""
-        return GGUFScorer(self.name, self._path)
+        return _GGUFScorer(self.name, self._path)
+
+
+class _GGUFScorer:
+    """A `LabelScorer` of a GGUF file.
+
+    Each processor reads texts of its own, one by one behind what they share with the text before. So no thread waits
+    for another, which costs most where other programs run beside; and a CPU, whose time goes into multiplying and not
+    into reading weights, gains little by several texts at once.
+
+    Raises InputError, ModelError or MissingExtraError as `GGUFWeights`.
+    """
+
+    def __init__(self, name: str, path: Path) -> None:
+        self._weights = GGUFWeights(name, path)
+        self._tokenizer = PromptTokenizer(_GGUFTokenizer(self._weights))
+        self._readers: SimpleQueue[Reader] = SimpleQueue()
+        self._n_readers = _n_processors()
+        for _ in range(self._n_readers):
+            self._readers.put(Reader(self._weights))
+
+    def score(
+        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
+    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """Score labels as answers to conversations; see `LabelScorer.score`."""
+        prompts, tree = self._tokenizer.scored(conversations, labels, lead)
+        check_length(self._weights.name, prompts, tree, self._weights.longest)
+        threads = ThreadPoolExecutor(self._n_readers)
+        try:
+            futures = [threads.submit(self._steps, prompt, tree) for prompt in prompts]
+            for index, future in enumerate(futures):
+                yield [index], tree.log_likelihoods(np.array([future.result()]), per_token=per_token)
+        finally:  # nobody wants the rest where one has failed, or Ctrl-C was pressed; and no thread is left behind
+            threads.shutdown(cancel_futures=True)
+
+    def _steps(self, prompt: Tokens, tree: LabelTree) -> list[float]:
+        """The log-probability of each of the tree's steps behind a prompt."""
+        reader = self._readers.get()
+        following: dict[int, NDArray[np.float64]] = {}
+        try:
+            for nodes in tree.paths():
+                read = [*prompt, *(tree.tokens[node - 1] for node in nodes[1:])]  # node 0 is the prompt's end
+                following.update(zip(nodes, reader.log_probabilities(read, len(nodes)), strict=True))
+        finally:
+            self._readers.put(reader)
+        return [float(following[node][target]) for node, target in zip(tree.nodes, tree.targets, strict=True)]
+
+
+def _n_processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _GGUFTokenizer:
+    """What `PromptTokenizer` takes."""
+
+    def __init__(self, weights: GGUFWeights) -> None:
+        self._weights = weights
+        self.chat_template = weights.chat_template
+
+    def get_chat_template(self) -> str:
+        """The chat template, which there must be."""
+        return self.chat_template or ""
+
+    def __call__(self, texts: str | Sequence[str], *, add_special_tokens: bool, **_: Any) -> dict[str, Any]:
+        """The tokens of a text, or of each text."""
+        if isinstance(texts, str):
+            return {"input_ids": self._weights.tokens(texts, with_opening=add_special_tokens)}
+        return {"input_ids": [self._weights.tokens(text, with_opening=add_special_tokens) for text in texts]}
+
+    def apply_chat_template(
+        self, conversations: Sequence[Messages], *, chat_template: str, add_generation_prompt: bool, **words: Any
+    ) -> list[str]:
+        """Each conversation as a text.
+
+        Raises jinja2.TemplateError if the template refuses it.
+        """
+        template = self._environment.from_string(chat_template)
+        words = {
+            "add_generation_prompt": add_generation_prompt,
+            "enable_thinking": words.get("enable_thinking"),
+            "bos_token": self._weights.special_token("bos"),
+            "eos_token": self._weights.special_token("eos"),
+        }
+        return [template.render(messages=messages, **words) for messages in conversations]
+
+    @cached_property
+    def _environment(self) -> ImmutableSandboxedEnvironment:
+        """As transformers fills in such templates; it is a sandbox, since they come with the file."""
+        environment = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+        )
+        environment.globals["raise_exception"] = _refuse
+        environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, ensure_ascii=False, indent=indent)
+        return environment
+
+
+def _refuse(message: str) -> None:
+    raise TemplateError(message)

@@ -37,10 +37,7 @@ class Reader:
     def log_probabilities(self, tokens: Tokens, n_places: int = 1) -> NDArray[np.float64]:
         """What may follow each of the last of these tokens: (n_places, n_vocabulary) log-probabilities.
 
-        Raises
-        ------
-        ModelError
-            If llama.cpp fails, or answers with what is no number.
+        Raises ModelError if llama.cpp fails, or answers with what is no number.
         """
         first_place = len(tokens) - n_places
         n_known = max(0, min(common_length([self._read, tokens]), first_place, len(tokens) - _FEWEST))

@@ -21,11 +21,13 @@ _MAGIC = b"GGUF"
 class GGUFWeights:
     """A model without anything read: `Reader` reads.
 
+    Raises InputError if there is no such file, or it is no GGUF file. Raises ModelError if llama.cpp can't load it, or
+    it does not generate text. Raises MissingExtraError if xllamacpp is not installed.
+
     Parameters
     ----------
     name : str
         The model's name in psopt, for errors.
-    path : Path
 
     Attributes
     ----------
@@ -33,16 +35,6 @@ class GGUFWeights:
         llama.cpp's handle.
     longest : int
         How many tokens the model was trained to read.
-    n_vocabulary : int
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is no GGUF file.
-    ModelError
-        If llama.cpp can't load it, or it does not generate text.
-    MissingExtraError
-        If xllamacpp is not installed.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -103,9 +95,7 @@ class GGUFWeights:
 def check_is_gguf(name: str, path: Path) -> None:
     """Refuse what is no GGUF file.
 
-    Raises
-    ------
-    InputError
+    Raises InputError.
     """
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}")

@@ -28,21 +28,15 @@ class EntailmentMatcher:
     Bidirectional entailment: Kuhn, Gal and Farquhar, "Semantic uncertainty", 2023. Of both answers together the first
     512 tokens are read, or fewer if the model takes no more; the text of the sample is not.
 
+    Raises InputError if there is no such model, or none of its classes is called entailment. Raises ModelError if the
+    hub can't be reached. Raises MissingExtraError if transformers or torch is not installed.
+
     Parameters
     ----------
     repo_or_path : str
         A model that classifies pairs of texts: a folder, or a repository on the hub.
     cache : AnswerCache, optional
         What was compared before, by any run.
-
-    Raises
-    ------
-    InputError
-        If there is no such model, or none of its classes is called entailment.
-    ModelError
-        If the hub can't be reached.
-    MissingExtraError
-        If transformers or torch is not installed.
     """
 
     def __init__(self, repo_or_path: str, cache: AnswerCache | None = None) -> None:
@@ -53,10 +47,7 @@ class EntailmentMatcher:
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return of each pair whether its answers follow from each other.
 
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or fails.
+        Raises ModelError if the model can't be loaded, or fails.
         """
         directions = [one for _, first, second in pairs for one in ((first, second), (second, first))]
         entailed = self._entailed(list(dict.fromkeys(directions)))

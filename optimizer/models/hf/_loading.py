@@ -20,10 +20,7 @@ _NOT_FETCHED = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError
 def import_transformers(name: str) -> Any:
     """Import transformers for the model of this name.
 
-    Raises
-    ------
-    MissingExtraError
-        If transformers or torch is not installed.
+    Raises MissingExtraError if transformers or torch is not installed.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import_extra("torch", f"the model {name}", "local")

@@ -7,35 +7,78 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.models.hf._attention import describe_attention
 from psopt.models.hf._weights import load_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-    from psopt.models.hf._attention import Attention
     from psopt.models.hf._packed_row import PackedRow
     from psopt.models.hf._source import Source
 
     KeysValues = list[tuple[Any, Any]]
 
 
+_DESCRIBED = {"sliding_window", "use_sliding_window", "max_window_layers"}  # by layer_types
+# As transformers names kinds of layers in a configuration's layer_types.
+_FULL = "full_attention"
+_SLIDING = "sliding_attention"
+
+
+@dataclass(frozen=True, slots=True)
+class _Attention:
+    """How a model attends."""
+
+    windows: dict[str, int | None]  # how many tokens each kind of layer looks back, None for all
+    # Up to how many tokens these windows are the whole truth: behind it some models turn to other frequencies, or to a
+    # window that the settings don't describe
+    longest: int | None = None
+
+    def covers(self, n_tokens: int) -> bool:
+        """Return whether a text of so many tokens is read as described."""
+        return self.longest is None or n_tokens <= self.longest
+
+
+def describe_attention(config: Any) -> _Attention | None:
+    """Return how a model attends, or None where the settings name something else than full and sliding attention."""
+    text = config.get_text_config(decoder=True)
+    if any(value for name, value in text.to_dict().items() if _is_window(name)):
+        return None
+    window = getattr(text, "sliding_window", None)
+    kinds = set(getattr(text, "layer_types", None) or ())
+    turns = list(_turning_lengths(getattr(text, "rope_parameters", None)))
+    if not kinds:
+        return _Attention({_FULL: None}, min([*turns, window] if window else turns, default=None))
+    if not kinds <= {_FULL, _SLIDING} or (_SLIDING in kinds and not window):
+        return None
+    windows = {kind: window if kind == _SLIDING else None for kind in sorted(kinds)}
+    return _Attention(windows, min(turns, default=None))
+
+
+def _is_window(name: str) -> bool:
+    """Whether a setting limits attention in a way of its own."""
+    if name in _DESCRIBED or name.endswith("pattern"):
+        return False
+    return any(part in name for part in ("window", "local_attention", "attention_chunk"))
+
+
+def _turning_lengths(rope: Any) -> Iterator[int]:
+    """The lengths behind which rotary positions are computed in another way; settings may differ by kind of layer."""
+    if not isinstance(rope, dict):
+        return
+    if rope.get("rope_type") == "longrope" and rope.get("original_max_position_embeddings"):
+        yield rope["original_max_position_embeddings"]
+    for nested in rope.values():
+        yield from _turning_lengths(nested)
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A loaded model.
-
-    Attributes
-    ----------
-    model : PreTrainedModel
-    device : torch.device
-    attention : Attention or None
-        How far its layers look, where that is known.
-    """
+    """A loaded model."""
 
     model: Any
     device: Any
-    attention: Attention | None
+    attention: _Attention | None  # how far its layers look, where that is known
 
     @property
     def n_vocabulary(self) -> int:
@@ -101,10 +144,8 @@ class Network:
 def load_network(source: Source, device: Any, dtype: Any) -> Network:
     """Load a model's weights.
 
-    Raises
-    ------
-    ModelError
-        If weights are missing, damaged or too large for the device, or need a library that is not installed.
+    Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
+    installed.
     """
     model = load_weights(source, "AutoModelForCausalLM", device, dtype)
     return Network(model, device, describe_attention(model.config))

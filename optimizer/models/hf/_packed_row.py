@@ -16,23 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PackedRow:
-    """A row of texts, each with the tree of labels behind it: nothing is padded, no prefix is read twice.
-
-    Attributes
-    ----------
-    tokens : list of int
-    positions : (n_tokens,) int
-        Where each token stands in its own text, the prefix counted.
-    sees : (n_tokens, n_prefix + n_tokens) bool
-        A token sees the prefix, and of its own text what lies on the way to it.
-    ends : list of int
-        The columns of the tree's nodes, text after text.
-    """
+    """A row of texts, each with the tree of labels behind it: nothing is padded, no prefix is read twice."""
 
     tokens: list[int]
-    positions: NDArray[np.int64]
-    sees: NDArray[np.bool_]
-    ends: list[int]
+    positions: NDArray[np.int64]  # where each token stands in its own text, the prefix counted
+    sees: NDArray[np.bool_]  # a token sees the prefix, and of its own text what lies on the way to it
+    ends: list[int]  # the columns of the tree's nodes, text after text
 
     def within(self, window: int | None) -> NDArray[np.bool_]:
         """Return what each token sees if it looks back no farther than a window."""

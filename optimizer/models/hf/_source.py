@@ -20,25 +20,12 @@ _DECIDING = (".json", ".jinja", ".model", ".txt")  # settings, vocabulary, chat 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A version of a model that is there.
+    """A version of a model that is there."""
 
-    Attributes
-    ----------
-    name : str
-        The model's name in psopt: ``hf/..``.
-    place : str
-        The folder, or the repository's id.
-    version : str
-        What tells this version's answers from another's: the commit, or a digest of the folder.
-    options : dict
-        What `from_pretrained` takes to load this version and no other.
-    config : PreTrainedConfig
-    """
-
-    name: str
-    place: str
-    version: str
-    options: dict[str, Any]
+    name: str  # the model's name in psopt: ``hf/..``
+    place: str  # the folder, or the repository's id
+    version: str  # what tells this version's answers from another's: the commit, or a digest of the folder
+    options: dict[str, Any]  # what `from_pretrained` takes to load this version and no other
     config: Any
 
 
@@ -48,17 +35,12 @@ def find_source(repo_or_path: str, revision: str | None = None, prefix: str = HF
     The hub is asked for the current commit; without a network the version that was fetched last is taken. What the
     model can do is for the caller to check.
 
+    Raises InputError if there is no such folder, repository or revision. Raises ModelError if the hub can't be reached.
+
     Parameters
     ----------
     prefix : str
         What stands before folder or repository in the model's name in psopt.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, repository or revision.
-    ModelError
-        If the hub can't be reached.
     """
     name = f"{prefix}{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
@@ -140,9 +122,7 @@ def _config(name: str, place: str, options: dict[str, Any]) -> Any:
 def check_is_causal(source: Source) -> None:
     """Refuse what would load with an untrained head, or reads its text from both sides.
 
-    Raises
-    ------
-    ModelError
+    Raises ModelError.
     """
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
 

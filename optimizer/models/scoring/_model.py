@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,7 +10,6 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._capabilities import Capabilities
-from psopt.models.scoring._answer_lead import answer_lead, labels_in_answers
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
     from psopt.search_spaces import Messages, Prompt
+
 
 # What a label's score is, as the cache names it: raise the number when the same messages give other scores.
 _SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}
@@ -64,6 +65,8 @@ class ScoringModel:
     label is scored behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response
     format heeded.
 
+    Raises InputError if there is no such likelihood.
+
     Parameters
     ----------
     name : str
@@ -74,11 +77,6 @@ class ScoringModel:
         Where scores are kept; by default in memory.
     likelihood : {"mean", "sum"}
         Whether a label's score is the mean or the sum of its tokens' log-probabilities.
-
-    Raises
-    ------
-    InputError
-        If there is no such likelihood.
     """
 
     capabilities = Capabilities(has_probabilities=True, has_label_prior=True)
@@ -108,10 +106,7 @@ class ScoringModel:
     ) -> NDArray[np.int64]:
         """Classify every text under every prompt (see `Model.predict`); of labels that tie, the first.
 
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
+        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
         best = self.label_scores(prompts, texts, on_progress).argmax(axis=2)
         return np.asarray(best, dtype=np.int64)
@@ -121,10 +116,7 @@ class ScoringModel:
     ) -> NDArray[np.float64]:
         """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1) float, rows sum to 1, N/A last and 0.
 
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
+        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
         scores = self.label_scores(prompts, texts, on_progress)
         likelihoods = np.exp(scores - scores.max(axis=2, keepdims=True))
@@ -136,10 +128,7 @@ class ScoringModel:
     ) -> NDArray[np.float64]:
         """Return log-likelihoods, mean or whole: (n_texts, n_prompts, n_labels) float.
 
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
+        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
         scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
         n_done = 0
@@ -157,8 +146,8 @@ class ScoringModel:
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
         """The scores of each text, from the cache or, some at a time, from the model."""
         conversations = [render(prompt, text) for text in texts]
-        lead = answer_lead(prompt, conversations[0]) if conversations else ""
-        labels = labels_in_answers(prompt)
+        lead = _answer_lead(prompt, conversations[0]) if conversations else ""
+        labels = _labels_in_answers(prompt)
         keys = [self._key(messages, labels, lead) for messages in conversations]
         times = Counter(keys)
         scores_of = self._cache.get_many(times)
@@ -188,3 +177,39 @@ class ScoringModel:
             messages=messages,
             **before,
         )
+
+
+def _answer_lead(prompt: Prompt, messages: Messages) -> str:
+    r"""Return what stands before the label in the answer that a prompt asks for, as far as its form says.
+
+    Of ``json:team`` that is ``{"team": "``: a reason that would come first is left out, as nothing writes it. Of
+    ``xml:team`` the opening tag, of ``last-line`` what the prompt's examples have there (``Answer: ``), else nothing.
+    What the prompt's last turn, if it is the assistant's, says already is not said again, and nothing where its last
+    turn asks for the label by the same words.
+    """
+    lead = _opening(prompt)
+    last = messages[-1]["content"].rstrip()
+    if messages[-1]["role"] != "assistant":
+        return "" if lead.strip() and last.endswith(lead.strip()) else lead
+    begun = messages[-1]["content"]
+    n_shared = next((n for n in range(len(lead), 0, -1) if begun.endswith(lead[:n])), 0)
+    return lead[n_shared:]
+
+
+def _opening(prompt: Prompt) -> str:
+    form, _, place = prompt.answer.partition(":")
+    names = place.split(".")
+    if form == "json":
+        nested = "".join(f"{{{json.dumps(name, ensure_ascii=False)}: " for name in names)
+        return "" if any(name.isdigit() for name in names) else f'{nested}"'
+    if form == "xml":
+        return f"<{place}>"
+    output = prompt.template.example.output if prompt.template else ""
+    return output.partition("{label}")[0] if form == "last-line" else ""
+
+
+def _labels_in_answers(prompt: Prompt) -> Sequence[str]:
+    """Return the labels as they are written there: JSON escapes quotation marks."""
+    if not prompt.answer.startswith("json:"):
+        return prompt.labels
+    return [json.dumps(label, ensure_ascii=False)[1:-1] for label in prompt.labels]

@@ -21,8 +21,7 @@ complies does so under every wording. Averaged over texts an edit alone moves th
 it concerns.
 """
 
-from psopt.models.sim._expected import ExpectedScores
 from psopt.models.sim._model import SimulatedModel
 from psopt.models.sim._options import SimOptions
 
-__all__ = ["ExpectedScores", "SimOptions", "SimulatedModel"]
+__all__ = ["SimOptions", "SimulatedModel"]

@@ -12,7 +12,6 @@ from psopt.models.sim._cues import TextWords, pulls, read_cues
 from psopt.models.sim._draws import key, keys, uniform
 from psopt.models.sim._expected import ExpectedScores, expected_scores
 from psopt.models.sim._options import SimOptions
-from psopt.models.sim._profiles import draw_traits, profiles
 from psopt.search_spaces import with_statements
 from psopt.text import words_of
 
@@ -21,8 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
+    from psopt.models.sim._draws import Keys
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
+
+    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class _TextKeys:
 class SimulatedModel:
     """A classifier that draws its answers from distributions known in advance (see `psopt.models.sim`).
 
+    Raises InputError if an option is unknown or has a value it can't have.
+
     Parameters
     ----------
     options : str
@@ -45,11 +49,6 @@ class SimulatedModel:
     task : Task
         Lends its labels, and those of its samples as the truth; other texts get one by hash. Where one text has several
         labels the first of train, val and test counts.
-
-    Raises
-    ------
-    InputError
-        If an option is unknown or has a value it can't have.
     """
 
     capabilities = Capabilities(is_free=True, reads_order=False, has_probabilities=True)
@@ -106,9 +105,9 @@ class SimulatedModel:
         truth = np.array([text.truth for text in read], dtype=np.int64)
         own = keys([text.own for text in read])
         group = keys([text.group for text in read])
-        traits = draw_traits(own, group, truth, len(self.labels), self.options)
+        traits = _draw_traits(own, group, truth, len(self.labels), self.options)
         rates = pulls(read_cues(with_statements(prompt), self.labels), [text.words for text in read], len(self.labels))
-        return profiles(traits, self.options.compliance * rates)[:, [*positions, -1]]
+        return _profiles(traits, self.options.compliance * rates)[:, [*positions, -1]]
 
     def expected_scores(
         self, prompt: Prompt, texts: Sequence[str], labels: Sequence[str], n_rephrasings: int | None = None
@@ -151,3 +150,74 @@ class SimulatedModel:
         for column, prompt in enumerate(prompts):
             columns.setdefault(prompt.described_as(""), []).append(column)
         return list(columns.items())
+
+
+@dataclass(frozen=True, eq=False)
+class _Traits:
+    """What N texts are like before any edit.
+
+    Attributes
+    ----------
+    default_answer : (N,) int
+        The class a text is usually given, in [0, C).
+    instability : (N,) float
+        Share of its answers that are drawn anew for every wording, in [0, 1].
+    anew : (N, C) float
+        q, which those are drawn from.
+    compliance_clocks : (N, C - 1) float
+        Exponential clocks of mean 1, one a label: a pull of rate r turns the default answer if the clock, divided
+        by r, stands below 1, and the lowest one wins.
+    """
+
+    default_answer: NDArray[np.int64]
+    instability: Floats
+    anew: Floats
+    compliance_clocks: Floats
+
+
+def _draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int, options: SimOptions) -> _Traits:
+    """Draw the traits of texts from their own keys and those of their groups, both (N,)."""
+    # The traits' names go into the hash: another name is another draw, and other answers under the same model name.
+    shared = np.where(_drawn(own, "grouped") < options.grouped, group, own)
+    rows = np.arange(len(own))
+    right = options.accuracy
+    wrong = 1 - options.accuracy
+    confused = (truth + 1 + (_drawn(shared, "confused") * (n_labels - 1)).astype(np.int64)) % n_labels
+    anew = np.zeros((len(own), n_labels + 1))
+    anew[rows, truth] = right
+    anew[rows, confused] = wrong * (1 - options.na)
+    anew[:, n_labels] = wrong * options.na
+    usual = _drawn(shared, "habit")
+    default_answer = np.select([usual < right, usual < 1 - wrong * options.na], [truth, confused], n_labels)
+    clocks = keys([key("obedience", label) for label in range(n_labels)])
+    compliance_clocks = -np.log1p(-uniform(own[:, None], clocks))
+    instability = _instability(_drawn(shared, "shakiness"), options.instability)
+    return _Traits(default_answer, instability, anew, compliance_clocks)
+
+
+def _profiles(traits: _Traits, pulls: Floats) -> Floats:
+    """Return the answer distribution of each text under a prompt that pulls with these (N, C - 1) rates: (N, C)."""
+    total = pulls.sum(axis=1, keepdims=True)
+    kept = np.exp(-total)
+    moved = pulls * ((1 - kept) / np.where(total > 0, total, 1))
+    anew = traits.anew * kept
+    anew[:, :-1] += moved
+    unstable = traits.instability[:, None]
+    return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[_default_answers(traits, pulls)])
+
+
+def _default_answers(traits: _Traits, pulls: Floats) -> NDArray[np.int64]:
+    """The default answers under a prompt: of the labels that a text complies with the one whose clock rings first."""
+    rings = np.divide(traits.compliance_clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
+    return np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
+
+
+def _instability(uniforms: Floats, mean: float) -> Floats:
+    """Beta(a, 1) with this mean: where it is low most texts are stable and some are very unstable."""
+    if mean == 0:
+        return np.zeros_like(uniforms)
+    return np.asarray(uniforms ** ((1 - mean) / mean))
+
+
+def _drawn(of: Keys, trait: str) -> Floats:
+    return uniform(of, keys([key(trait)]))

@@ -12,41 +12,24 @@ _TYPED = {"instability": "wobble", "compliance": "obey"}
 
 @dataclass(frozen=True, slots=True)
 class SimOptions:
-    """What a simulated model is like.
+    """What a simulated model is like."""
 
-    Attributes
-    ----------
-    accuracy : float in [0, 1]
-        Expected share of right answers under a bare prompt.
-    instability : float in [0, 1]
-        Typed ``wobble``. Mean share of a text's answers that depend on the wording. 0: S = 0; 1: all texts alike, S at
-        its highest.
-    na : float in [0, 1]
-        Share of N/A in the wrong answers.
-    grouped : float in [0, 1]
-        Share of the texts that have their traits in common with those of the same label and opening word, so that
-        weak spots can be named by a phrase. 0: every text for itself.
-    compliance : float, 0 or more
-        Typed ``obey``. How strongly edits pull; 0: the prompt is not read.
-    seed : int
-        Which of many such models.
-    """
-
-    accuracy: float = 0.7
+    accuracy: float = 0.7  # expected share of right answers under a bare prompt
+    # Typed ``wobble``. Mean share of a text's answers that depend on the wording. 0: S = 0; 1: all texts alike, S at
+    # its highest.
     instability: float = 0.3
-    na: float = 0.1
+    na: float = 0.1  # share of N/A in the wrong answers
+    # Share of the texts that have their traits in common with those of the same label and opening word, so that weak
+    # spots can be named by a phrase. 0: every text for itself.
     grouped: float = 0.5
-    compliance: float = 1.0
-    seed: int = 42
+    compliance: float = 1.0  # Typed ``obey``. How strongly edits pull; 0: the prompt is not read.
+    seed: int = 42  # which of many such models
 
     @classmethod
     def parse(cls, text: str) -> SimOptions:
         """Read options such as ``accuracy=0.6,wobble=0.3``, with or without ``sim/`` before them.
 
-        Raises
-        ------
-        InputError
-            If an option is unknown, stands twice or has a value it can't have.
+        Raises InputError if an option is unknown, stands twice or has a value it can't have.
         """
         typed = [part.strip() for part in text.removeprefix("sim/").split(",") if part.strip()]
         pairs = [part.partition("=")[::2] for part in typed]

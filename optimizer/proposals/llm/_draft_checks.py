@@ -48,27 +48,16 @@ class DraftError(Exception):
 
 @dataclass(frozen=True)
 class DraftChecks:
-    """Reads drafts, and refuses those that say too much, copy a sample or invent a label.
-
-    Attributes
-    ----------
-    labels : tuple of str
-    texts : tuple of str
-        All of train: no run of eight words may come from any of them, and none of five from just one or two. What three
-        or more share, and is shorter, is a way of asking, and may be quoted.
-    in_template : bool
-        Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field.
-    of_every_edit : ProposalChecks or None
-        What must be true of edits by rule too; None where no train tells it.
-    noun : str
-        What a sample is called.
-    """
+    """Reads drafts, and refuses those that say too much, copy a sample or invent a label."""
 
     labels: tuple[str, ...]
+    # All of train: no run of eight words may come from any of them, and none of five from just one or two. What three
+    # or more share, and is shorter, is a way of asking, and may be quoted.
     texts: tuple[str, ...]
+    # Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field
     in_template: bool = False
-    of_every_edit: ProposalChecks | None = None
-    noun: str = ""
+    of_every_edit: ProposalChecks | None = None  # what must be true of edits by rule too; None where no train tells it
+    noun: str = ""  # what a sample is called
 
     @classmethod
     def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
@@ -84,6 +73,8 @@ class DraftChecks:
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks.
 
+        Raises DraftError: saying what is wrong.
+
         Parameters
         ----------
         written : str
@@ -94,11 +85,6 @@ class DraftChecks:
             What it is about. Empty where answers are no single labels.
         taken : iterable of str
             Texts that are in the pool already.
-
-        Raises
-        ------
-        DraftError
-            Saying what is wrong.
         """
         draft = parsed(written, field, str)
         if label:
@@ -179,10 +165,7 @@ class DraftChecks:
 def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
     """Read the JSON object of a draft, in a fence or behind a sentence too.
 
-    Raises
-    ------
-    DraftError
-        If there is none, or none whose `field` is of this kind.
+    Raises DraftError if there is none, or none whose `field` is of this kind.
     """
     text = written.strip()
     if not text:

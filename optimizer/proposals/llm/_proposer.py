@@ -56,20 +56,12 @@ class LLMProposer:
     """Lets a model write notes for groups of weak samples, and definitions of labels.
 
     A draft that is refused is asked for once more, with what was wrong.
-
-    Attributes
-    ----------
-    writer : Writer
-    most_slices : int
-        How many groups and labels a round, those most in need first: what is common costs no more calls than what is
-        rare.
-    refused : list of RefusedDraft
-        Every draft that was not used.
     """
 
     writer: Writer
+    # How many groups and labels a round, those most in need first: what is common costs no more calls than what is rare
     most_slices: int = MOST_SLICES
-    refused: list[RefusedDraft] = field(default_factory=list)
+    refused: list[RefusedDraft] = field(default_factory=list)  # every draft that was not used
 
     def propose(
         self,

@@ -39,7 +39,6 @@ class DraftRequest:
         See `Edit`. Where answers are no single labels, the label is empty.
     topic, view, samples
         See `Provenance`.
-    messages : Messages
     other : str
         The label to which a definition is to say the boundary; empty where there is none.
     labels : tuple of str

@@ -7,11 +7,10 @@ from psopt.proposals.rules._definitions import (
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
     MOST_OPEN_EXAMPLES,
-    N_OPEN_EXAMPLES,
     examples_from_train,
     examples_of_open_answers,
 )
-from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
+from psopt.proposals.rules._merging import merged_edit, merged_notes, replace_merged
 from psopt.proposals.rules._notes import note_text, notes_from_slices
 from psopt.proposals.rules._open_notes import OPEN_NOTES, notes_on_open_answers
 from psopt.proposals.rules._topic_notes import notes_on_topics
@@ -19,7 +18,6 @@ from psopt.proposals.rules._topic_notes import notes_on_topics
 __all__ = [
     "EXAMPLE_LAYERS",
     "MOST_OPEN_EXAMPLES",
-    "N_OPEN_EXAMPLES",
     "OPEN_NOTES",
     "definitions_from_subclasses",
     "definitions_from_task",
@@ -28,7 +26,6 @@ __all__ = [
     "merged_edit",
     "merged_notes",
     "note_text",
-    "notes_by_label",
     "notes_from_slices",
     "notes_on_open_answers",
     "notes_on_topics",

@@ -46,7 +46,6 @@ class FormNote(NamedTuple):
     ----------
     form : str
         Which of the `OPEN_NOTES` it is, whatever it counted.
-    text : str
     gain : float
         The share of the answers that would turn right.
     concerned : (N,) bool

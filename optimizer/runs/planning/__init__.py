@@ -1,7 +1,7 @@
 """Planning: how large a run may be, so that a limit pays for all of it, its final test included."""
 
-from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits, PlanOptions
-from psopt.runs.planning._minutes import duration, is_long, rate_in_words, shorter_line, time_line
+from psopt.runs.planning._effort import EFFORT_CALLS, Limits, PlanOptions
+from psopt.runs.planning._minutes import duration, is_long, shorter_line, time_line
 from psopt.runs.planning._plan import Plan, run_settings, sized
 from psopt.runs.planning._planner import Planner, limits_of
 from psopt.runs.planning._power import (
@@ -18,7 +18,6 @@ from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, AskedSizes, Sizes, pa
 from psopt.settings import Effort
 
 __all__ = [
-    "BY_LIMITS",
     "EFFORT_CALLS",
     "FLOOR_TRIALS",
     "FULL",
@@ -37,7 +36,6 @@ __all__ = [
     "measured_spread",
     "path",
     "plausible_spread",
-    "rate_in_words",
     "resumed_from",
     "run_settings",
     "samples_needed",

@@ -24,19 +24,12 @@ _PLANNED_SHARE = 0.92
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What the user has said of a run's size.
+    """What the user has said of a run's size."""
 
-    Attributes
-    ----------
-    effort : str or None
-        None for ``full`` where a further answer costs next to nothing, as with minilm and sim; else, be it money or
-        time, for ``light`` where nothing limits them.
-    sizes : AskedSizes
-        What is not to be planned.
-    """
-
+    # None for ``full`` where a further answer costs next to nothing, as with minilm and sim; else, be it money or time,
+    # for ``light`` where nothing limits them
     effort: Effort | None = None
-    sizes: AskedSizes = field(default_factory=AskedSizes)
+    sizes: AskedSizes = field(default_factory=AskedSizes)  # what is not to be planned
 
     @classmethod
     def of(cls, sizes: SizeOptions) -> Self:
@@ -54,18 +47,11 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take at most; None is no limit.
-
-    Attributes
-    ----------
-    calls, tokens : int or None
-    cost : float or None
-        US dollars.
-    """
+    """What a run may take at most; None is no limit."""
 
     calls: int | None = None
     tokens: int | None = None
-    cost: float | None = None
+    cost: float | None = None  # US dollars
 
     @classmethod
     def of_user(cls, lm: LMConfig) -> Limits:

@@ -17,30 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run will be like.
+    """What a run will be like."""
 
-    Attributes
-    ----------
-    effort : str
-        ``light``, ``medium``, ``heavy`` or ``full``; ``limits`` where only the user's limits decide.
-    sizes : Sizes
-        Samples, wordings, candidates and rounds.
-    limits : Limits
-        What the run may take at most: the user's limits, or the effort's calls.
-    estimate : CostEstimate
-        What it is expected to take, phase by phase.
-    full_calls : int
-        About how many calls ``full`` would ask for.
-    warnings : tuple of str
-        What is to be said of it before it starts.
-    """
-
-    effort: str
-    sizes: Sizes
-    limits: Limits
-    estimate: CostEstimate
-    full_calls: int = 0
-    warnings: tuple[str, ...] = ()
+    effort: str  # ``light``, ``medium``, ``heavy`` or ``full``; ``limits`` where only the user's limits decide
+    sizes: Sizes  # samples, wordings, candidates and rounds
+    limits: Limits  # what the run may take at most: the user's limits, or the effort's calls
+    estimate: CostEstimate  # what it is expected to take, phase by phase
+    full_calls: int = 0  # about how many calls ``full`` would ask for
+    warnings: tuple[str, ...] = ()  # what is to be said of it before it starts
 
     @property
     def phases(self) -> tuple[Phase, ...]:

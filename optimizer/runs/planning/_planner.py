@@ -24,29 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Planner:
-    """Chooses sizes for a run.
-
-    Attributes
-    ----------
-    task : Task
-    settings : RunSettings
-        What is asked beside the sizes: who writes rephrasings and edits, what is left out at the end.
-    baseline : Prompt
-    basis : SearchBasis
-        What the original prompt takes; of any size.
-    asked : AskedSizes
-        The user's, which are kept.
-    available : mapping of size to number
-        The most that there are: samples of a split, wordings of a file.
-    limits : Limits
-    """
+    """Chooses sizes for a run."""
 
     task: Task
+    # What is asked beside the sizes: who writes rephrasings and edits, what is left out at the end
     settings: RunSettings
     baseline: Prompt
-    basis: SearchBasis
-    asked: AskedSizes
-    available: Mapping[str, int]
+    basis: SearchBasis  # what the original prompt takes; of any size
+    asked: AskedSizes  # the user's, which are kept
+    available: Mapping[str, int]  # the most that there are: samples of a split, wordings of a file
     limits: Limits
 
     def estimate(self, sizes: Sizes) -> CostEstimate:

@@ -27,19 +27,12 @@ POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class DifferenceSpread:
-    """How much the difference of two prompts varies that answer the same samples under the same wordings.
+    """How much the difference of two prompts varies that answer the same samples under the same wordings."""
 
-    Attributes
-    ----------
-    samples, wordings : float
-        Variances between samples and between wordings.
-    cells : float
-        Variance of what is left: a sample under a wording.
-    """
-
+    # Variances between samples and between wordings
     samples: float
     wordings: float
-    cells: float = 0.0
+    cells: float = 0.0  # variance of what is left: a sample under a wording
 
 
 def smallest_difference(
@@ -56,7 +49,6 @@ def smallest_difference(
 
     Parameters
     ----------
-    spread : DifferenceSpread
     n_samples, n_wordings : int
         N and Q of the test.
     level, power : float
@@ -119,21 +111,14 @@ def plausible_spread(n_classes: int) -> dict[str, DifferenceSpread]:
 
 @dataclass(frozen=True, slots=True)
 class ShownDifferences:
-    """The smallest true differences of two prompts that a test on so many samples and wordings shows.
-
-    Attributes
-    ----------
-    n_samples, n_wordings : int
-    f1, sensitivity : float
-        What a paired, two-sided test at 5 % sees in 80 % of cases; 1 is nothing at all.
-    is_measured : bool
-        Whether it rests on the answers to prompts of this run, and not on what is plausible at worst.
-    """
+    """The smallest true differences of two prompts that a test on so many samples and wordings shows."""
 
     n_samples: int
     n_wordings: int
+    # What a paired, two-sided test at 5 % sees in 80 % of cases; 1 is nothing at all
     f1: float
     sensitivity: float
+    # Whether it rests on the answers to prompts of this run, and not on what is plausible at worst
     is_measured: bool = False
 
     @classmethod

@@ -20,18 +20,14 @@ if TYPE_CHECKING:
 def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: PlanOptions) -> RunSettings:
     """Return the settings with which a run is resumed: what was not asked for anew is as its run.json says.
 
+    Raises InputError if another effort is asked for.
+
     Parameters
     ----------
     manifest : mapping
         The content of run.json.
     settings : RunSettings
         As they are asked for now.
-    options : PlanOptions
-
-    Raises
-    ------
-    InputError
-        If another effort is asked for.
     """
     before = RunSettings.from_dict(manifest["settings"])
     if options.effort is not None and options.effort != before.effort:

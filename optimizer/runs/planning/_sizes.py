@@ -16,27 +16,17 @@ _WORDINGS = ("rephrasings", "heldout")
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much of everything a run takes.
+    """How much of everything a run takes."""
 
-    Attributes
-    ----------
-    train, val, test : int
-        Samples: to diagnose on, to compare on, and for the final test.
-    rephrasings, heldout : int
-        Wordings: for train and val, and for test.
-    trials : int
-        Candidates in total, the original prompt among them.
-    rounds : int
-        How many times to diagnose and propose.
-    """
-
+    # Samples: to diagnose on, to compare on, and for the final test
     train: int
     val: int
     test: int
+    # Wordings: for train and val, and for test
     rephrasings: int
     heldout: int
-    trials: int
-    rounds: int
+    trials: int  # candidates in total, the original prompt among them
+    rounds: int  # how many times to diagnose and propose
 
     def at_most(self, available: Mapping[str, int]) -> Sizes:
         """The same where no more samples of a split are available than that."""
@@ -108,7 +98,6 @@ def path(asked: AskedSizes, available: Mapping[str, int]) -> tuple[Sizes, ...]:
 
     Parameters
     ----------
-    asked : AskedSizes
     available : mapping of size to number
         The most that there are: samples of a split, wordings of a file.
     """

@@ -3,13 +3,15 @@
 from psopt.search.distributed._answers import (
     read_answers,
     read_further,
+    read_rounds,
     read_train_answers,
+    stored_edits,
     write_answers,
+    write_edits,
     write_further,
     write_train_answers,
 )
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, LocalCoordinator
-from psopt.search.distributed._edit_rounds import read_rounds, stored_edits, write_edits
 from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
 from psopt.search.distributed._retry_policy import OUTAGES, RetryPolicy
 from psopt.search.distributed._shared_coordinator import SharedCoordinator

@@ -29,10 +29,7 @@ _BEATS_MISSED = 6
 def interval() -> float:
     """Seconds between two heartbeats: 10, or `PSOPT_HEARTBEAT`.
 
-    Raises
-    ------
-    InputError
-        If that is no number above 0.
+    Raises InputError if that is no number above 0.
     """
     text = os.environ.get("PSOPT_HEARTBEAT", "10")
     try:

@@ -15,25 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudyMetadata:
-    """All that prompts are compared on, and how the search goes, as plain JSON data.
+    """All that prompts are compared on, and how the search goes, as plain JSON data."""
 
-    Attributes
-    ----------
-    settings : dict
-        The run's settings.
-    dataset_sha256 : str
-        Of the samples; a worker brings its own.
-    prompt : dict
-        The original prompt.
-    rephrasings : dict
-        The set, as in rephrasings.json.
-    psopt_version : str
-    """
-
-    settings: dict[str, Any]
-    dataset_sha256: str
-    prompt: dict[str, Any]
-    rephrasings: dict[str, Any]
+    settings: dict[str, Any]  # the run's settings
+    dataset_sha256: str  # of the samples; a worker brings its own
+    prompt: dict[str, Any]  # the original prompt
+    rephrasings: dict[str, Any]  # the set, as in rephrasings.json
     psopt_version: str
 
 
@@ -46,10 +33,7 @@ def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
 def read_metadata(study: optuna.Study) -> StudyMetadata:
     """Read it from the study.
 
-    Raises
-    ------
-    InputError
-        If the study is none of psopt's.
+    Raises InputError if the study is none of psopt's.
     """
     content = study.user_attrs.get(METADATA)
     if content is None:

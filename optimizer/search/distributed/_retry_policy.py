@@ -50,10 +50,7 @@ class RetryPolicy:
     def call(self, action: Callable[[], T]) -> T:
         """Return what `action` returns.
 
-        Raises
-        ------
-        InputError
-            If the storage does not come back, or can't be written.
+        Raises InputError if the storage does not come back, or can't be written.
         """
         pause = _FIRST_PAUSE
         waited = 0.0

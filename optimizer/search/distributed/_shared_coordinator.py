@@ -61,7 +61,6 @@ class SharedCoordinator:
 
     Parameters
     ----------
-    study : StoredStudy
     worker : str
         This worker's name, unlike any other's.
     total : callable

@@ -23,10 +23,7 @@ _SQLITE_TIMEOUT = 60  # seconds to wait for a lock, chosen amply: Python's 5 are
 def open_storage(url: str) -> optuna.storages.BaseStorage:
     """Open the storage of a URL.
 
-    Raises
-    ------
-    InputError
-        If it can't be opened.
+    Raises InputError if it can't be opened.
     """
     with opening(url):
         return make_storage(url)

@@ -61,9 +61,6 @@ class StoredStudy(optuna.Study):
     ----------
     name : str
         Of a study that exists.
-    storage : optuna.storages.BaseStorage
-    sampler : optuna.samplers.BaseSampler
-    policy : RetryPolicy
     """
 
     def __init__(
@@ -106,10 +103,7 @@ class StoredStudy(optuna.Study):
     def fail_trial(self, number: int) -> None:
         """Finish a trial as failed.
 
-        Raises
-        ------
-        UpdateFinishedTrialError
-            If it is finished already.
+        Raises UpdateFinishedTrialError if it is finished already.
         """
         self.storage.set_trial_state_values(self._trial_id(number), state=TrialState.FAIL)
 
@@ -142,10 +136,7 @@ def finished_by_others(study: StoredStudy, number: int) -> Iterator[Finished]:
     raises the former where the others were faster by a hair. So that one class is all that has to be looked for, and
     the trial's state confirms it.
 
-    Raises
-    ------
-    RuntimeError
-        If a trial that nobody has finished is said to be.
+    Raises RuntimeError if a trial that nobody has finished is said to be.
     """
     finished = Finished()
     try:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
 from psopt.evaluation import answer_shares, answered_phrase
-from psopt.search.gating._holm import holm
-from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee
+from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee, holm
 from psopt.settings import GATE_MARGIN, GateMode
 
 if TYPE_CHECKING:
@@ -24,32 +23,18 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says.
+    """What the gate says."""
 
-    Attributes
-    ----------
-    verdict : str
-        ``better``: a nominee has passed; ``keep``: none has, so the baseline stays; ``untested``: nobody asked for a
-        test (``--gate off``).
-    id : str or None
-        The prompt's; None stands for the baseline.
-    mode : str
-    tests : tuple of NomineeTest
-        One a nominee, in their order.
-    margin, alpha : float
-    reason : str
-        Why nothing was tested, or F1 alone; empty where nominees were, in F1 and in S.
-    n_samples, n_wordings : int
-        What was tested on.
-    """
-
+    # ``better``: a nominee has passed; ``keep``: none has, so the baseline stays; ``untested``: nobody asked for a test
+    # (``--gate off``)
     verdict: Literal["better", "keep", "untested"]
-    id: str | None
+    id: str | None  # the prompt's; None stands for the baseline
     mode: GateMode
-    tests: tuple[NomineeTest, ...] = ()
+    tests: tuple[NomineeTest, ...] = ()  # one a nominee, in their order
     margin: float = GATE_MARGIN
     alpha: float = ALPHA
-    reason: str = ""
+    reason: str = ""  # why nothing was tested, or F1 alone; empty where nominees were, in F1 and in S
+    # What was tested on
     n_samples: int = 0
     n_wordings: int = 0
 
@@ -102,25 +87,20 @@ def gate(
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, where it
     is given, from val, of which a sample counts half (see `MeasuredGain`): that is no test.
 
+    Raises InputError if the mode or the margin makes no sense.
+
     Parameters
     ----------
-    baseline : Predictions
     nominees : mapping of id to Predictions
         In the order in which they are preferred; chosen without a look at these samples.
     mode : {"sure", "likely", "off"}
         ``off`` hands back the first nominee as it is.
     margin : float
         By how much F1 may be lower.
-    alpha : float
     pinned : collection of str
         Ids of samples that a nominee must answer rightly wherever the baseline does.
     on_val : mapping of id to MeasuredGain, optional
         By how much nominees were better on val, for ``likely``; the tests don't look at it.
-
-    Raises
-    ------
-    InputError
-        If the mode or the margin makes no sense.
     """
     _check(mode, margin)
     of_val = on_val or {}
@@ -150,9 +130,7 @@ def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
 def _check(mode: str, margin: float) -> None:
     """Refuse a mode that there is not, and a margin outside [0, 1).
 
-    Raises
-    ------
-    InputError
+    Raises InputError.
     """
     if mode not in get_args(GateMode):
         raise UnknownNameError("gate", mode, get_args(GateMode))
@@ -163,10 +141,7 @@ def _check(mode: str, margin: float) -> None:
 def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
     """Refuse a pinned sample that is not among those of test, which the gate looks at.
 
-    Raises
-    ------
-    InputError
-        Naming it.
+    Raises InputError: naming it.
     """
     ids = {sample.id for sample in samples}
     for name in pinned:

@@ -22,23 +22,13 @@ Measured in the populations of ``make promise`` with 60 samples of val and 33 of
 
 @dataclass(frozen=True, slots=True)
 class MeasuredGain:
-    """A nominee's differences from the baseline, nominee minus baseline, and on how much they rest.
-
-    Attributes
-    ----------
-    f1, sensitivity : float
-    consistency : float or None
-        None where C is not defined.
-    n_samples : int
-    macro_f1 : float or None
-        None where a metric or closeness decides, or nothing is known of it.
-    """
+    """A nominee's differences from the baseline, nominee minus baseline, and on how much they rest."""
 
     f1: float
     sensitivity: float
-    consistency: float | None
+    consistency: float | None  # none where C is not defined
     n_samples: int
-    macro_f1: float | None = None
+    macro_f1: float | None = None  # none where a metric or closeness decides, or nothing is known of it
 
     @classmethod
     def between(cls, before: Objectives, after: Objectives, n_samples: int) -> MeasuredGain:

@@ -6,16 +6,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation import compare_paired, quality_of
-from psopt.search.gating._class_losses import ClassLoss, class_losses, falls
+from psopt.evaluation import compare_classes, compare_paired, quality_of
 from psopt.search.gating._measured_gain import MeasuredGain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
-    from psopt.evaluation import Predictions
+    from psopt.evaluation import ClassDifference, Predictions
     from psopt.metrics import PairedDifference
 
+
+_ENOUGH = 5  # test samples of a class: of fewer, chance alone takes whole classes away. Chosen, not measured
 MARGIN_OF_S = 0.01  # as that of F1 by default: a point of either is what nobody would notice. Chosen, not measured
 BOTH = ("f1", "sensitivity")
 F1_ALONE = ("f1",)
@@ -23,29 +24,60 @@ _N_CHANCES = 2  # better in F1 or in S: either is enough, so each is held agains
 
 
 @dataclass(frozen=True, slots=True)
-class OneSided:
-    """A nominee's difference from the baseline in one measure, nominee minus baseline, and its one-sided p-values.
+class _ClassLoss:
+    """A class whose F1 is lower by the margin or more."""
 
-    Attributes
-    ----------
-    difference, low, high : float
-        With its two-sided 95 % interval.
-    not_worse : float
-        Of "worse by the margin or more".
-    better : float
-        Of "no better".
-    is_thin : bool
-        Whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`).
-    before, after : float or None
-        What the baseline and the nominee have; None where it was not kept.
+    label: str
+    n: int  # its test samples
+    # Its F1; of answers that are scored the mean score of its samples
+    before: float
+    after: float
+    is_sure: bool  # whether a one-sided test says so too, at Holm's level over all classes with five samples or more
+
+
+def _class_losses(
+    baseline: Predictions, nominee: Predictions, margin: float, alpha: float
+) -> tuple[tuple[_ClassLoss, ...], tuple[float, float] | None]:
+    """Return the classes that lose, the worst first, and macro-F1 of both over the classes that have samples.
+
+    Macro-F1 is None where answers are scored: a metric may have its own reasons to weigh classes.
     """
+    classes = compare_classes(baseline, nominee)
+    surely = _surely_worse(classes, alpha)
+    lost = [found for found in classes if _falls(found.after - found.before, margin)]
+    losses = [_ClassLoss(found.label, found.n, found.before, found.after, found.label in surely) for found in lost]
+    losses.sort(key=lambda loss: (not loss.is_sure, loss.after - loss.before))
+    is_scored = baseline.quality is not None and baseline.label_rows is None
+    if is_scored or not classes:
+        return tuple(losses), None
+    before, after = ([getattr(found, side) for found in classes] for side in ("before", "after"))
+    return tuple(losses), (sum(before) / len(classes), sum(after) / len(classes))
 
+
+def _falls(difference: float | None, margin: float) -> bool:
+    """Whether a score is lower by the margin or more; a hair of rounding is no fall."""
+    return difference is not None and difference <= -max(margin, 1e-9)
+
+
+def _surely_worse(classes: Sequence[ClassDifference], alpha: float) -> set[str]:
+    enough = [found for found in classes if found.n >= _ENOUGH]
+    judged = holm([found.paired.p_below() for found in enough], alpha)
+    return {found.label for found, (is_worse, _) in zip(enough, judged, strict=True) if is_worse}
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """A nominee's difference from the baseline in one measure, nominee minus baseline, and its one-sided p-values."""
+
+    # With its two-sided 95 % interval
     difference: float
     low: float
     high: float
-    not_worse: float
-    better: float
+    not_worse: float  # of "worse by the margin or more"
+    better: float  # of "no better"
+    # Whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`)
     is_thin: bool = False
+    # What the baseline and the nominee have; None where it was not kept
     before: float | None = None
     after: float | None = None
 
@@ -72,44 +104,26 @@ class OneSided:
 
 @dataclass(frozen=True, slots=True)
 class NomineeTest:
-    """A nominee against the baseline, on test under held-out wordings.
-
-    Attributes
-    ----------
-    id : str
-    f1, sensitivity : OneSided
-    consistency : float or None
-        The difference in C, of which nothing is asked; None where C is not defined.
-    lost : tuple of str
-        Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not.
-    estimate : MeasuredGain or None
-        What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand;
-        None in runs that kept none.
-    passed : bool
-    level : float
-        What `p_value` was held against.
-    losses : tuple of ClassLoss
-        The classes that are worse by the margin or more, those that surely are first.
-    macro_f1 : (float, float) or None
-        Of the baseline and of the nominee; None where a metric or closeness decides.
-    is_harmful : bool
-        Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
-        takes macro-F1 from the estimate.
-    decisive : tuple of str
-        The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing.
-    """
+    """A nominee against the baseline, on test under held-out wordings."""
 
     id: str
     f1: OneSided
     sensitivity: OneSided
-    consistency: float | None
+    consistency: float | None  # the difference in C, of which nothing is asked; None where C is not defined
+    # Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not
     lost: tuple[str, ...] = ()
     passed: bool = False
-    level: float = 0.0
+    level: float = 0.0  # what `p_value` was held against
+    # What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand;
+    # None in runs that kept none
     estimate: MeasuredGain | None = None
+    # The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing
     decisive: tuple[str, ...] = BOTH
-    losses: tuple[ClassLoss, ...] = ()
+    losses: tuple[_ClassLoss, ...] = ()  # the classes that are worse by the margin or more, those that surely are first
+    # Of the baseline and of the nominee; None where a metric or closeness decides
     macro_f1: tuple[float, float] | None = None
+    # Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
+    # takes macro-F1 from the estimate.
     is_harmful: bool = False
 
     @property
@@ -169,7 +183,7 @@ class NomineeTest:
         listed = {
             "lost": tuple(data.get("lost", ())),
             "decisive": tuple(data.get("decisive", BOTH)),
-            "losses": tuple(ClassLoss(**loss) for loss in data.get("losses", ())),
+            "losses": tuple(_ClassLoss(**loss) for loss in data.get("losses", ())),
             "macro_f1": None if macro is None else tuple(macro),
         }
         return cls(**{**rest, **measured, **listed, "estimate": estimate})
@@ -190,7 +204,7 @@ def compare_nominee(
     """Compare a nominee with the baseline on the same samples and wordings."""
     paired = compare_paired(baseline, nominee)
     consistency = paired["consistency"].difference if "consistency" in paired else None
-    losses, macro = class_losses(baseline, nominee, margin, alpha)
+    losses, macro = _class_losses(baseline, nominee, margin, alpha)
     of_macro = None if macro is None else macro[1] - macro[0]
     on_test = MeasuredGain(
         paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples), of_macro
@@ -209,7 +223,7 @@ def compare_nominee(
         decisive=decisive,
         losses=losses,
         macro_f1=macro,
-        is_harmful=any(loss.is_sure for loss in losses) or falls(judged, margin),
+        is_harmful=any(loss.is_sure for loss in losses) or _falls(judged, margin),
     )
 
 
@@ -217,3 +231,32 @@ def _lost(baseline: Predictions, nominee: Predictions, pinned: Collection[str]) 
     worse = np.any(baseline.right & ~nominee.right, axis=1).tolist()
     samples = zip(baseline.samples, worse, strict=True)
     return tuple(sample.id for sample, is_worse in samples if is_worse and sample.id in pinned)
+
+
+def holm(p_values: Sequence[float], alpha: float) -> list[tuple[bool, float]]:
+    """Say of each of m tests whether it passes, and at which level it was judged.
+
+    The least p-value is held against alpha / m, the next against alpha / (m - 1), and so on; after the first that does
+    not pass none does. The chance that any passes whose null hypothesis is true is at most alpha, whatever the order of
+    the tests, their number and how they hang together; one test has all of alpha.
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 1979.
+
+    Examples
+    --------
+    >>> holm([0.04, 0.02], 0.05)
+    [(True, 0.05), (True, 0.025)]
+    >>> holm([0.04, 0.03], 0.05)
+    [(False, 0.025), (False, 0.025)]
+    """
+    judged: dict[int, tuple[bool, float]] = {}
+    all_passed = True
+    level = alpha / max(1, len(p_values))
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        if all_passed:
+            level = alpha / (len(p_values) - rank)
+            all_passed = p_values[index] <= level
+        judged[index] = (all_passed, level)
+    return [judged[index] for index in range(len(p_values))]

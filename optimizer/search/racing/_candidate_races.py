@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.evaluation import answer_shares, score
-from psopt.search.racing._race import Race, RaceResult, is_audited
-from psopt.search.racing._rules import NEGLIGIBLE, PairedRule
+from psopt.search.racing._race import NEGLIGIBLE, PairedRule, Race, RaceResult, is_audited
 from psopt.search.racing._schedule import Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
 
@@ -35,9 +34,6 @@ class CandidateRaces:
 
     Parameters
     ----------
-    evaluator : Evaluator
-    baseline : Prompt
-    options : SearchOptions
     are_run : bool
         Whether candidates race; else nobody stops, and nothing is asked here.
     """
@@ -57,7 +53,6 @@ class CandidateRaces:
 
         Parameters
         ----------
-        prompt : Prompt
         rivals : iterable of candidates
             All that may come to stand on the front.
         is_shortening : bool

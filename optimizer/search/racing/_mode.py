@@ -21,10 +21,7 @@ FEWEST_WORDINGS = 2
 def races(race: RaceMode, evaluator: Evaluator) -> bool:
     """Return whether candidates race; else every candidate is evaluated in whole.
 
-    Raises
-    ------
-    InputError
-        If racing is asked for by name, and what is compared does not allow it.
+    Raises InputError if racing is asked for by name, and what is compared does not allow it.
     """
     if race == "off":
         return False
@@ -40,10 +37,7 @@ def races(race: RaceMode, evaluator: Evaluator) -> bool:
 def check_wordings(race: RaceMode, n_wordings: int) -> None:
     """Refuse a race under one wording: nothing is known of how stable a candidate is.
 
-    Raises
-    ------
-    InputError
-        If racing is asked for by name.
+    Raises InputError if racing is asked for by name.
     """
     if race in {"on", "strict"} and n_wordings < FEWEST_WORDINGS:
         raise InputError(f"--race {race} {_too_few_wordings(n_wordings)}")

@@ -17,31 +17,16 @@ RIGHT, WRONG = "right", "wrong"
 
 @dataclass(frozen=True, slots=True)
 class RaceCounts:
-    """The races of a search, as run.json says it.
+    """The races of a search, as run.json says it."""
 
-    Attributes
-    ----------
-    candidates : int
-        How many were evaluated, in whole or in part.
-    calls, saved : int
-        Answers on val that candidates were put to, and those that they were spared.
-    stopped : int
-        Candidates that were evaluated in part.
-    rungs : dict of rung to int
-        How many of them stopped where.
-    audited : int
-        Candidates that stopped and were asked about more, to see whether that was right.
-    wrong : int
-        How many of those would stand on the front by all that was asked of them.
-    """
-
-    candidates: int
+    candidates: int  # how many were evaluated, in whole or in part
+    # Answers on val that candidates were put to, and those that they were spared
     calls: int
     saved: int
-    stopped: int
-    rungs: dict[str, int]
-    audited: int
-    wrong: int
+    stopped: int  # candidates that were evaluated in part
+    rungs: dict[str, int]  # how many of them stopped where
+    audited: int  # candidates that stopped and were asked about more, to see whether that was right
+    wrong: int  # how many of those would stand on the front by all that was asked of them
 
     @classmethod
     def of(cls, whole: Sequence[Candidate], stopped: Sequence[StoppedCandidate], n_cells: int) -> RaceCounts:

@@ -22,7 +22,7 @@ def sample_gains(
     n_classes: int,
     answer_type: AnswerType = ONE_LABEL,
 ) -> NDArray[np.float64]:
-    r"""Return what each sample contributes to F1, to -S and, where it is defined, to C on some cells, to be maximised.
+    """Return what each sample contributes to F1, to -S and, where it is defined, to C on some cells, to be maximised.
 
     S is told by disagreement, ``m/(m-1) (1 - sum p^2)``: at any number m of wordings an unbiased estimate of the Gini
     impurity at all of them, which entropy is not. Of ordered labels the answers' similarity W takes the place of
@@ -40,7 +40,6 @@ def sample_gains(
     truth : (N,) int
     n_classes : int
         With N/A.
-    answer_type : AnswerType
 
     Returns
     -------

@@ -39,18 +39,14 @@ class Schedule:
     different wordings, and a sample's further wordings are as far from those before as can be: so that every rung holds
     all wordings about equally often, within a class too, and each rung the cells of those before it.
 
+    Raises InputError if there is one wording only: nothing is known of how stable a candidate is.
+
     Parameters
     ----------
     truth : (N,) int
         The samples' classes.
     n_wordings : int
         Q, at least 2.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        If there is one wording only: nothing is known of how stable a candidate is.
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:

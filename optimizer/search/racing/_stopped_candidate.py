@@ -52,32 +52,16 @@ NOT_ESTIMATED = EstimatedScores(math.nan, math.nan, math.nan)
 
 @dataclass(frozen=True, eq=False)
 class StoppedCandidate:
-    """A prompt of which a part of the grid is known: stopped in its race, or held until its whole grid is worth it.
-
-    Attributes
-    ----------
-    trial : int
-    prompt : Prompt
-    edits : tuple of Edit
-    rung : Rung
-        The last one that it was asked about.
-    reason : str
-        Why it went no further, with the id of its rival; `HELD` where nobody was clearly better.
-    estimates : EstimatedScores
-        As the study was told.
-    order : str
-        Of its examples.
-    audit : str
-        ``right`` or ``wrong`` where it was asked about more than its race told it to: whether to stop was right.
-    """
+    """A prompt of which a part of the grid is known: stopped in its race, or held until its whole grid is worth it."""
 
     trial: int
     prompt: Prompt
     edits: tuple[Edit, ...]
-    rung: Rung
-    reason: str
-    estimates: EstimatedScores
-    order: str = ORDERS[0]
+    rung: Rung  # the last one that it was asked about
+    reason: str  # why it went no further, with the id of its rival; `HELD` where nobody was clearly better
+    estimates: EstimatedScores  # as the study was told
+    order: str = ORDERS[0]  # of its examples
+    # ``right`` or ``wrong`` where it was asked about more than its race told it to: whether to stop was right
     audit: str = ""
 
     @property

@@ -12,7 +12,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.runs import recommendation_lines
 from psopt.search import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
-from psopt.search.gating._holm import holm
+from psopt.search.gating._nominee_test import holm
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from psopt.cli import main
 from psopt.cli._result import show_result
 from psopt.errors import BudgetReachedError, InputError
 from psopt.search import _search, racing_line
-from psopt.search.growing import TrainDiagnoses
+from psopt.search._train_diagnoses import TrainDiagnoses
 from rich.console import Console
 
 from tests.fake_server import FakeServer
@@ -28,7 +28,7 @@ ASKED: dict[str, Any] = {"model": MODEL, "trials": 9, "rounds": 1, "rephrasings"
 ASKED["effort"] = "full"
 ASKED["parts"] = OF_ANY_SIZE
 SIZES = {"train": 20, "val": 160, "test": 4}  # with 48 of val, chance decides which of two like candidates is stopped
-WHOLE = {"grows": False}
+WHOLE = {"is_partial": False}
 WORDINGS = ("when did {} end ?", "who built {} ?", "how many people saw {} ?", "whose idea was {} ?")
 
 
@@ -67,7 +67,7 @@ def read(run: Path, name: str = "run.json") -> Any:
 def test_a_model_that_costs_is_asked_less_for_the_same_front(
     folder: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A diagnosis that grows may propose other edits; with whole ones both runs search the same candidates.
+    # A partial diagnosis may propose other edits; with whole ones both runs search the same candidates.
     monkeypatch.setattr(_search, "TrainDiagnoses", lambda *args, **given: TrainDiagnoses(*args, **given | WHOLE))
     server.reset()
     raced = optimize(folder, server, "raced", "cache")

@@ -20,30 +20,16 @@ _LOCK = "batches.lock"
 
 @dataclass(frozen=True, slots=True)
 class OpenBatch:
-    """A batch that was sent, or was about to be.
+    """A batch that was sent, or was about to be."""
 
-    Attributes
-    ----------
-    tag : str
-        psopt's own name for it, which the server keeps with it.
-    server, model : str
-        Where it is, and whom it asks.
-    owner : str
-        A hash of the key that opened it.
-    keys : tuple of str
-        Those of the answers, hexadecimal, in the order of the lines.
-    id : str
-        The server's name for it; empty until the server has said it.
-    most_tokens, most_cost
-        What all its lines together can't pass.
-    """
-
-    tag: str
+    tag: str  # psopt's own name for it, which the server keeps with it
+    # Where it is, and whom it asks
     server: str
     model: str
-    owner: str
-    keys: tuple[str, ...]
-    id: str = ""
+    owner: str  # a hash of the key that opened it
+    keys: tuple[str, ...]  # those of the answers, hexadecimal, in the order of the lines
+    id: str = ""  # the server's name for it; empty until the server has said it
+    # What all its lines together can't pass
     most_tokens: int = 0
     most_cost: float = 0.0
 

@@ -29,10 +29,7 @@ class Patience:
     async def insist(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask until there is an answer.
 
-        Raises
-        ------
-        ServerGoneError
-            If there was none for a day.
+        Raises ServerGoneError if there was none for a day.
         """
         while True:
             try:

@@ -54,10 +54,7 @@ class Sender:
 
         A line's `custom_id` is its answer's key, by which anyone can tell what it answers.
 
-        Raises
-        ------
-        BudgetReachedError
-            If it doesn't pay a single one.
+        Raises BudgetReachedError if it doesn't pay a single one.
         """
         lines: dict[bytes, bytes] = {}
         n_bytes = 0

@@ -25,27 +25,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """How a batch stands.
-
-    Attributes
-    ----------
-    id, status : str
-    n_answered : int
-        Lines that are answered so far.
-    files : tuple of str
-        The output and the error file, as far as there are any.
-    input_file : str
-        The file that it was opened on; empty where the server does not say.
-    errors : tuple of (line, code, message)
-        What was wrong with it; a line counts from 1, and is None for what is wrong with the whole.
-    """
+    """How a batch stands."""
 
     id: str
     status: str
-    n_answered: int = 0
-    files: tuple[str, ...] = ()
+    n_answered: int = 0  # lines that are answered so far
+    files: tuple[str, ...] = ()  # the output and the error file, as far as there are any
+    # What was wrong with it; a line counts from 1, and is None for what is wrong with the whole
     errors: tuple[tuple[int | None, str, str], ...] = ()
-    input_file: str = ""
+    input_file: str = ""  # the file that it was opened on; empty where the server does not say
 
     @property
     def has_ended(self) -> bool:
