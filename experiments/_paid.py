@@ -50,7 +50,12 @@ class PaidModel:
         self._grids = grids
         self.name = model.name
         self.capabilities = replace(
-            capabilities_of(model), is_free=False, has_cells=True, has_probabilities=False, counts_calls=False
+            capabilities_of(model),
+            is_free=False,
+            has_cells=True,
+            has_probabilities=False,
+            counts_calls=False,
+            reads_in_part=False,
         )
         self.cells: Counter[tuple[str, str]] = Counter()
 

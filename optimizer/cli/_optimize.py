@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from psopt.cli._options import CacheDir, DryRun, OutputOptions, Prompt
+from psopt.cli._options import CacheDir, DryRun, OutputOptions, Prompt, Verbose
 from psopt.cli._verb import flag, verb
 from psopt.errors import InputError
 from psopt.settings import PromptOptions, RunOptions, SizeOptions
@@ -50,6 +50,7 @@ def optimize(
     force: Force = False,
     out: Out = None,
     output: OutputOptions,
+    verbose: Verbose = False,
 ) -> int:
     """Search for prompts that are right, insensitive to wording and consistent.
 
@@ -89,4 +90,4 @@ def optimize(
         return show_run_estimate(settings, cache_dir, plan_options, as_json=output.as_json, task=task)
     if model_line and not output.silent:
         typer.echo(model_line, err=True)
-    return start(settings, out, cache_dir, output, plan_options, resume=go_on, force=force, task=task)
+    return start(settings, out, cache_dir, output, plan_options, resume=go_on, force=force, task=task, verbose=verbose)

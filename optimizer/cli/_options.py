@@ -47,6 +47,10 @@ DryRun = Annotated[
     bool,
     flag("Limits", "--dry-run", "Say how many calls and tokens this would take, and what they cost; send nothing."),
 ]
+Verbose = Annotated[
+    bool,
+    flag("Output", "--verbose", "Say all that the report says of the result: racing, sizes, calibration apart, ids."),
+]
 Json = Annotated[bool, flag("Output", "--json", "Print the result as JSON, and nothing else.")]
 
 

@@ -14,7 +14,9 @@ from psopt.runs import (
     RunDirectory,
     asked_about,
     beside_verdict_lines,
+    named,
     price_line,
+    prompt_names,
     quality_name,
     recommendation_lines,
     short_line,
@@ -23,7 +25,7 @@ from psopt.search import racing_line, size_lines
 from psopt.text import shell_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from psopt.runs import Run
@@ -32,43 +34,81 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def show_result(run: Run, console: Console, spent: str = "") -> None:
-    """Print it, with a line on what was planned and what was spent."""
+def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = False) -> None:
+    """Print the table, what to use and what got worse, and what to do next; with `verbose` all that is known."""
     knee = run.pick("knee")
     is_kept = run.recommended.id == run.baseline.id
-    name, chosen = ("knee", knee) if is_kept else ("recommended", run.recommended)
-    prices = _prices(run)
+    chosen = knee if is_kept else run.recommended
     manifest = RunDirectory.open(run.path).read_json(MANIFEST)
+    names = prompt_names(manifest)
+    prices = _prices(run)
     quality = quality_name(manifest)
-    print_table(console, _front_table(run, knee, prices, quality))
-    for line in _notes(run, chosen):
+    print_table(console, _front_table(run, knee, prices, quality, names))
+    for line in _notes(run, chosen, names):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
-    print_sentences(console, _recommended(run, quality), style="bold")
-    print_sentences(console, beside_verdict_lines(manifest))
+    verdict = recommendation_lines(run.recommendation.to_dict(), quality, brief=True) if run.recommendation else []
+    _print(console, names, verdict[:1], style="bold")
+    _print(console, names, [*verdict[1:], *beside_verdict_lines(manifest, brief=True)])
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         print_sentences(console, [f"S: {note}."], style="yellow")
-    print_sentences(console, _choice_lines(run, knee, manifest))
-    print_sentences(console, size_lines({"original prompt": run.baseline, name: chosen}))
-    print_sentences(console, _beside_quality(run.baseline, name, chosen))
-    before, after = prices[run.baseline.id], prices[chosen.id]
-    print_sentences(console, [f"Length, original prompt -> {name}: {price_line(before, after)}."])
-    if race := manifest.get("race"):
-        line = racing_line(race)
-        print_sentences(console, [f"{line[0].upper()}{line[1:]}."])
-    if spent:
-        print_sentences(console, [spent])
+    print_sentences(console, [_about(run, knee, manifest)])
+    if verbose:
+        _print(console, names, _further_lines(run, knee, chosen, manifest, prices, names, spent))
+        ids = ", ".join(f"{name} {prompt_id}" for prompt_id, name in names.items())
+        print_sentences(console, [f"Ids: {ids}."])
     folder = shell_line([run.path])
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
     console.print(f"Next: {_next(run, knee, folder)}", markup=False, soft_wrap=True)
-    console.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
 
 
-def _recommended(run: Run, quality: str) -> list[str]:
-    """What the gate has decided, with the table's sign for it."""
-    sentences = recommendation_lines(run.recommendation.to_dict(), quality) if run.recommendation else []
-    return sentences if run.recommended.id == run.baseline.id else [f"> {sentences[0]}", *sentences[1:]]
+def _print(console: Console, names: Mapping[str, str], lines: Sequence[str], style: str | None = None) -> None:
+    """Print sentences, prompts by their names."""
+    print_sentences(console, [named(line, names) for line in lines], style=style)
+
+
+def _about(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> str:
+    """Which model all this is about, and what the signs in the table mean."""
+    model = manifest["model"]
+    of_what = (
+        "minilm, an embedding model for demonstrations: measure on the model that you use"
+        if model == "minilm"
+        else model
+    )
+    meanings = {">": "recommended", "*": "best compromise (knee)", "°": "shortest that is no worse"}
+    used = {_sign(run, knee, candidate) for candidate in (*run.front, run.short, run.recommended)}
+    signs = ", ".join(f"{sign} {meaning}" for sign, meaning in meanings.items() if sign in used)
+    return f"Measured with {of_what}.{f' {signs}.' if signs else ''} More with --verbose, and in the report."
+
+
+def _further_lines(
+    run: Run,
+    knee: Candidate,
+    chosen: Candidate,
+    manifest: Mapping[str, Any],
+    prices: Mapping[str, CallPrice],
+    names: Mapping[str, str],
+    spent: str,
+) -> list[str]:
+    """What else is known: calibration apart, what short costs, sizes, lengths, racing, what was spent, ids."""
+    quality = quality_name(manifest)
+    name = names[chosen.id]
+    lines = [line for line in beside_verdict_lines(manifest) if line not in beside_verdict_lines(manifest, brief=True)]
+    if run.recommendation:
+        told = run.recommendation.to_dict()
+        lines += recommendation_lines(told, quality)[len(recommendation_lines(told, quality, brief=True)) :]
+    lines += _choice_lines(run, knee, manifest)
+    lines += size_lines({"original": run.baseline, name: chosen})
+    lines += _beside_quality(run.baseline, name, chosen)
+    if chosen.id != run.baseline.id:
+        lines.append(f"Length, original -> {name}: {price_line(prices[run.baseline.id], prices[chosen.id])}.")
+    if race := manifest.get("race"):
+        line = racing_line(race)
+        lines.append(f"{line[0].upper()}{line[1:]}.")
+    if spent:
+        lines.append(spent)
+    return lines
 
 
 def _next(run: Run, knee: Candidate, folder: str) -> str:
@@ -79,14 +119,12 @@ def _next(run: Run, knee: Candidate, folder: str) -> str:
 
 
 def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> list[str]:
-    """What the signs in the table mean, and what short costs."""
-    sign = _sign(run, knee, knee)
-    lines = [f"{sign} the knee, the best compromise. Test: unseen samples, held-out rephrasings."]
+    """What short costs, and how answers are scored."""
+    lines = ["Test: unseen samples, held-out rephrasings."]
     if answers := AnswerType.from_dict(manifest.get("answers")).note:
         lines.append(f"{answers}.")
     if run.short.id != knee.id:
-        sign = _sign(run, knee, run.short)
-        line = f"{sign} the shortest prompt that is no worse than the knee by more than one standard error on val"
+        line = f"{run.short.id} is the shortest that is no worse than the knee by more than one standard error on val"
         if against_knee := manifest.get("short_against_knee"):
             line = f"{line}; on test against the knee, in points: {short_line(against_knee, quality_name(manifest))}"
         lines.append(f"{line}.")
@@ -95,7 +133,7 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
 
 def _beside_quality(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
     """What stands beside quality on test; nothing of labels without an order."""
-    shown = {"original prompt": baseline} if chosen.id == baseline.id else {"original prompt": baseline, name: chosen}
+    shown = {"original": baseline} if chosen.id == baseline.id else {"original": baseline, name: chosen}
     measured = [candidate.test.to_dict() for candidate in shown.values() if candidate.test]
     line = beside_quality_line(*measured) if len(measured) == len(shown) else ""
     return [f"On test, {' -> '.join(shown)}: {line}."] if line else []
@@ -108,12 +146,14 @@ def _prices(run: Run) -> dict[str, CallPrice]:
     return {candidate.id: CallPrice.of(candidate.prompt, model, around) for candidate in shown}
 
 
-def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice], quality: str) -> Table:
+def _front_table(
+    run: Run, knee: Candidate, prices: Mapping[str, CallPrice], quality: str, names: Mapping[str, str]
+) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(
-        title="The front, in percent: chosen on val, reported on test",
+        title="Prompts in percent: chosen on val, reported on test",
         title_justify="left",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),  # so that all columns fit into 80
@@ -131,9 +171,8 @@ def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice], qua
     shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}
     for candidate in shown.values():
         is_recommended = candidate.id == run.recommended.id != run.baseline.id
-        name = "baseline" if candidate.id == run.baseline.id else candidate.id
         cells = [
-            name + _sign(run, knee, candidate),
+            names[candidate.id] + _sign(run, knee, candidate),
             str(len(candidate.edits)),
             str(prices[candidate.id].tokens),
             *_on_test(candidate),
@@ -151,9 +190,9 @@ def _sign(run: Run, knee: Candidate, candidate: Candidate) -> str:
     return signs.get(candidate.id, "")
 
 
-def _notes(run: Run, found: Candidate) -> list[str]:
+def _notes(run: Run, found: Candidate, names: Mapping[str, str]) -> list[str]:
     """What answers that name no label said: all for the original prompt and the chosen one, a line for others."""
-    chosen = {"baseline": run.baseline, found.id: found} if found.id != run.baseline.id else {"": run.baseline}
+    chosen = {"original": run.baseline, names[found.id]: found} if found.id != run.baseline.id else {"": run.baseline}
     notes = []
     for name, candidate in chosen.items():
         scores = candidate.test or candidate.val
@@ -162,8 +201,8 @@ def _notes(run: Run, found: Candidate) -> list[str]:
         scores = candidate.test or candidate.val
         note = na_note(scores.na_rate, scores.na_kinds)
         if note and candidate.id not in {run.baseline.id, found.id}:
-            notes.append(f"{candidate.id}: {note}")
-    shown = {"The original prompt": run.baseline, f"The prompt {found.id}": found}
+            notes.append(f"{names[candidate.id]}: {note}")
+    shown = {"The original prompt": run.baseline, f"Prompt {names[found.id]}": found}
     lines = [shares_line((of.test or of.val).to_dict(), name) for name, of in shown.items()]
     return [*notes, *filter(None, lines[: len(chosen)])]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from psopt.cli._options import CacheDir, DryRun, OutputOptions, RunFolder
+from psopt.cli._options import CacheDir, DryRun, OutputOptions, RunFolder, Verbose
 from psopt.cli._verb import Changes, flag, verb
 from psopt.settings import RunOptions, SizeOptions
 
@@ -25,6 +25,7 @@ def resume(
     force: Force = False,
     dry_run: DryRun = False,
     output: OutputOptions,
+    verbose: Verbose = False,
 ) -> int:
     """Go on with an interrupted run, or add trials to a finished one.
 
@@ -42,4 +43,4 @@ def resume(
         typer.echo(f"prompt {settings.prompt_file or settings.prompt.id}, as the run keeps it", err=True)
     if dry_run:
         return show_run_estimate(settings, cache_dir, as_json=output.as_json, run=run)
-    return carry_on(settings, run, cache_dir, output, resume=True, force=force)
+    return carry_on(settings, run, cache_dir, output, resume=True, force=force, verbose=verbose)

@@ -62,6 +62,7 @@ def run(
     resume: bool,
     force: bool,
     task: Task | None = None,
+    verbose: bool = False,
 ) -> int:
     """Start a run or go on with one, show how it goes and what came out; returns the exit code.
 
@@ -101,13 +102,13 @@ def run(
             raise
         except BudgetReachedError as error:
             if error.run is not None:
-                _show(error.run, output, screen.spent)
+                _show(error.run, output, screen.spent, verbose=verbose)
             raise
-    _show(result, output, screen.spent)
+    _show(result, output, screen.spent, verbose=verbose)
     return 0
 
 
-def _show(run: Run, output: OutputOptions, spent: str) -> None:
+def _show(run: Run, output: OutputOptions, spent: str, *, verbose: bool) -> None:
     from psopt.cli._result import show_result
     from psopt.cli._tables import result_console
     from psopt.runs import MANIFEST, RunDirectory
@@ -116,7 +117,7 @@ def _show(run: Run, output: OutputOptions, spent: str) -> None:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
         print_json({"run": str(run.path), **manifest})
     elif not output.quiet:
-        show_result(run, result_console(), spent)
+        show_result(run, result_console(), spent, verbose=verbose)
 
 
 def _optimize_program(

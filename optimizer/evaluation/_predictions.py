@@ -377,6 +377,7 @@ class Predictions:
             ),
             same=None if self.same is None else self.same[kept],
             confidence=None if self.confidence is None else self.confidence[kept],
+            parts_read=tuple(self.parts_read[row] for row in kept) if self.parts_read else (),
         )
 
     def _no_labels_under(self, columns: Sequence[int]) -> tuple[NoLabel, ...]:

@@ -21,7 +21,7 @@ from psopt.runs._directory import (
     RunDirectory,
     free_folder,
 )
-from psopt.runs._front_file import pick_entry, pick_note, picked_prompt, read_entry
+from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._ledger import spending_kept
 from psopt.runs._measured import Measured
@@ -129,10 +129,12 @@ __all__ = [
     "load_data",
     "n_evaluated",
     "n_looks",
+    "named",
     "pick_entry",
     "pick_note",
     "picked_prompt",
     "price_line",
+    "prompt_names",
     "quality_name",
     "read_answers",
     "read_back",

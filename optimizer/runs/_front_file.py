@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
 
 SCHEMA_VERSION = 1
+_LONGEST_NAME = 3  # letters: no id is as short
 
 
 def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
@@ -57,6 +58,26 @@ def front_file(
     }
 
 
+def prompt_names(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """What screens call a run's prompts, by their ids: ``original``, and ``A``, ``B`` .. in the front's order.
+
+    >>> prompt_names({"baseline": {"id": "c7"}, "front": [{"id": "e1"}, {"id": "c7"}], "short": {"id": "f2"}})
+    {'c7': 'original', 'e1': 'A', 'f2': 'B'}
+    """
+    baseline = str(manifest["baseline"]["id"])
+    others = [*manifest["front"], manifest.get("short"), manifest.get("recommended")]
+    ids = dict.fromkeys(str(entry["id"]) for entry in others if entry and entry["id"] != baseline)
+    letters = (chr(ord("A") + place % 26) + str(place // 26 or "") for place in range(len(ids)))
+    return {baseline: "original", **dict(zip(ids, letters, strict=True))}
+
+
+def named(text: str, names: Mapping[str, str]) -> str:
+    """A text with the names of prompts in the place of their ids."""
+    for prompt_id, name in names.items():
+        text = text.replace(prompt_id, name)
+    return text
+
+
 def scores_of(candidate: Candidate) -> dict[str, Any]:
     """A candidate's scores, as run.json and front.json have them."""
     return {"val": candidate.val.to_dict(), "test": candidate.test.to_dict() if candidate.test else None}
@@ -73,6 +94,10 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
     front = directory.read_json(FRONT)
+    if len(which) <= _LONGEST_NAME:
+        which = {name: prompt_id for prompt_id, name in prompt_names(directory.read_json(MANIFEST)).items()}.get(
+            which, which
+        )
     return pick_entry(front["prompts"], which, front.get("short"), front.get("recommended"))
 
 

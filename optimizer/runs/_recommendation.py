@@ -70,10 +70,10 @@ def quality_name(manifest: Mapping[str, Any]) -> str:
     return AnswerType.from_dict(manifest.get("answers")).quality_name
 
 
-def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
+def recommendation_lines(data: Mapping[str, Any], quality: str = "F1", *, brief: bool = False) -> list[str]:
     """Say what run.json's `recommended` comes to, as the screen and the report show it.
 
-    `quality` is what stands in the place of F1 (`AnswerType.quality_name`).
+    `quality` is what stands in the place of F1 (`AnswerType.quality_name`); `brief` leaves out how often was looked.
     """
     tests = data["tests"]
     lines = [_sentence(data, tests, quality)]
@@ -81,6 +81,8 @@ def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[s
         lines.append(f"{data['reason']}.")
     if losses := _losses(tests, data["id"]):
         lines.append(losses)
+    if brief:
+        return lines
     if tests:
         names = ", ".join(["the baseline", *(test["id"] for test in tests)])
         lines.append(
@@ -179,9 +181,10 @@ def _looks_better(test: Mapping[str, Any]) -> bool:
     return bool(test["f1"]["difference"] > 0 or is_steadier)
 
 
-def beside_verdict_lines(manifest: Mapping[str, Any]) -> list[str]:
+def beside_verdict_lines(manifest: Mapping[str, Any], *, brief: bool = False) -> list[str]:
     """Say what run.json has of calibration, other wordings, planted phrases and the texts of the user."""
-    return [*_calibration(manifest), *_other_wordings(manifest), *_planted(manifest), *_probe(manifest)]
+    asked_for = [*_other_wordings(manifest), *_probe(manifest)]
+    return asked_for if brief else [*_calibration(manifest), *_planted(manifest), *asked_for]
 
 
 def _calibration(manifest: Mapping[str, Any]) -> list[str]:

@@ -26,7 +26,7 @@ def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: A
     assert run["baseline"]["test"]
     assert next(one for one in run["front"] if one["knee"])["test"]
     assert (data / "run" / "report.html").is_file()
-    assert "The front" in stopped.stdout
+    assert "chosen on val, reported on test" in stopped.stdout
     assert "is scored on test" in stopped.stderr.splitlines()[-1]
     assert "psopt resume run" in stopped.stderr.splitlines()[-1]
 

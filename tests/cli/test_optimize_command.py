@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -56,13 +55,23 @@ def read(user: Any, name: str, run: str = "run") -> Any:
 def test_the_table_shows_the_baseline_first_and_what_to_do_next(user: Any) -> None:
     lines = user.done.stdout.splitlines()
     rows = [line for line in lines if "–" in line and "%" not in line]
-    assert "baseline" in rows[0]
+    assert "original" in rows[0]
     assert any(sign in row for row in rows for sign in "*>")  # the knee, or what is recommended
     assert "psopt export run" in user.done.stdout
-    length = r"Length, original prompt -> (knee|recommended): about \d+( -> [\d,]+)? tokens a call"
-    assert re.search(length, user.done.stdout)
-    assert "psopt dashboard run" in user.done.stdout
+    assert rows[1].split()[0].rstrip("*>°") == "A"
+    assert "Measured with minilm, an embedding model" in " ".join(user.done.stdout.split())
     assert max(len(line) for line in lines) <= 110
+
+
+def test_what_else_is_known_is_said_where_it_is_asked_for(user: Any) -> None:
+    shutil.copytree(user.folder / "run", user.folder / "told")
+    said = user("resume", "told", "--verbose").stdout
+    assert "Ids: original " in said
+    assert "Test: unseen samples, held-out rephrasings." in said
+    run = read(user, "run.json")
+    others = [entry["id"] for entry in run["front"] if entry["id"] != run["baseline"]["id"]]
+    by_name = user("export", "run", "--pick", "A", "--format", "json").stdout
+    assert by_name == user("export", "run", "--pick", others[0], "--format", "json").stdout
 
 
 def test_the_bundled_sample_says_so_in_one_line(user: Any) -> None:

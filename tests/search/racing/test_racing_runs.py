@@ -92,7 +92,7 @@ def test_a_model_that_costs_is_asked_less_for_the_same_front(
     assert read(raced.path)["settings"]["race"] == "auto"
 
     page = io.StringIO()
-    show_result(raced, Console(file=page))
+    show_result(raced, Console(file=page), verbose=True)
     assert f"{racing_line(race)[1:]}." in page.getvalue()
 
 
