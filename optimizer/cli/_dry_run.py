@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.cli._plan_lines import dollars, estimate_lines, rounded, shown_differences
+from psopt.cli._plan_lines import dollars, estimate_lines, in_one_sentence, rounded, shown_differences
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def _print(
 
     console = result_console()
     is_soft = not console.is_terminal  # what reads a pipe wants whole lines
+    console.print(in_one_sentence(estimate, lm, plan), style="bold", markup=False, soft_wrap=is_soft)
     if plan:
         console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", markup=False, soft_wrap=is_soft)
         for warning in plan.warnings:

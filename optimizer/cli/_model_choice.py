@@ -80,13 +80,16 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
 def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
     """The model of a new run, how it is asked, and what is to be said of that.
 
-    Where the run starts from a prompt of an earlier one, it is that run's model, asked as it was.
+    Where the run starts from a prompt of an earlier one, it is that run's model, asked as it was. A prompt of the
+    user's own is for some model, and none is presumed.
     """
     if any(source.measured is not None for source in sources):
         choice = choose_model(model if is_given("model") else None, lm, sources, silent=True)
         return choice.model, choice.lm, choice.line
     if sources and not is_given("model"):
-        return model, lm, f"model {model}, the default: --model names the one that the prompt is for"
+        raise InputError(
+            f"prompt {sources[0].path} does not say which model it is for: give --model (minilm needs none)"
+        )
     note = likelihood_note(model, lm)
     return model, lm, f"model {model}{note}" if note else ""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.models.chat import CHAT_KINDS
-from psopt.runs.planning import duration, time_line
+from psopt.runs.planning import Limits, duration, time_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate
+    from psopt.runs import CostEstimate, Plan
     from psopt.runs.planning import DifferenceSpread, ShownDifferences
 
 UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
@@ -57,6 +57,21 @@ def estimate_lines(
     elif over := limit_named(estimate, lm):
         lines.append(f"{over} may be reached before the end.")
     return lines
+
+
+def in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = None) -> str:
+    """Say calls, time and money as they are expected, and what is never passed."""
+    parts = [f"{rounded(estimate.calls_expected)} calls"]
+    if estimate.minutes_range:
+        parts.append(duration(*estimate.minutes_range))
+    elif estimate.pace:
+        minutes = estimate.calls_expected / estimate.pace.per_minute
+        parts.append(duration(minutes, minutes))
+    if estimate.cost is not None:
+        parts.append(f"{dollars(estimate.cost)} USD")
+    limits = str(plan.limits if plan else Limits.of_user(lm))
+    most = f"never more than {limits}" if limits else f"at most {rounded(estimate.calls_range[1])} calls"
+    return f"About {', '.join(parts)}; {most}."
 
 
 def amount_line(estimate: CostEstimate, model: str) -> str:

@@ -110,3 +110,11 @@ def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> Non
     assert shorter_line(least, 60.0) == (
         "the smallest run takes about 13 minutes at 60 answers a minute: --max-calls 761"
     )
+
+
+def test_a_dry_run_begins_with_one_sentence(capsys: Any) -> None:
+    show_estimate(PLAN, "openai/gpt-4o-mini", LM, as_json=False)
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "About 100,000 calls, 1 to 2 hours, 7.1 USD; at most 170,000 calls."
+    show_estimate(PLAN, "openai/gpt-4o-mini", replace(LM, max_calls=5000, max_cost=2.0), as_json=False)
+    assert "; never more than 5,000 calls, 2 USD." in capsys.readouterr().out.splitlines()[0]

@@ -161,6 +161,13 @@ def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(
     assert done.stderr == f"psopt: prompt {named} does not say which model it is for: give --model\n"
 
 
+def test_no_model_is_presumed_for_a_prompt_of_ones_own(folder: Path, server: FakeServer) -> None:
+    done = psopt(folder, server, "optimize", "--dataset", "data.csv", "--prompt", "prompt.txt", "--out", "none")
+    assert done.returncode == 2
+    assert "psopt: prompt prompt.txt does not say which model it is for: give --model" in done.stderr
+    assert not (folder / "none").exists()
+
+
 def test_minilm_is_the_default_only_without_a_prompt(folder: Any, server: FakeServer) -> None:
     done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--rephrasings", "2", key=None)
     assert done.returncode == 0, done.stderr
