@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from psopt.api import (
         CheckResult,
         Classified,
+        Comparison,
         ComparisonResult,
         Exported,
         Verification,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CheckResult": "psopt.api",
     "Classified": "psopt.api",
+    "Comparison": "psopt.api",
     "ComparisonResult": "psopt.api",
     "CostEstimate": "psopt.runs",
     "Edit": "psopt.search_spaces",
@@ -75,6 +77,7 @@ _HOMES = {
 __all__ = [
     "CheckResult",
     "Classified",
+    "Comparison",
     "ComparisonResult",
     "CostEstimate",
     "Edit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._measure import measure_options, models_of, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
-from psopt.errors import InputError
+from psopt.errors import InputError, import_extra
 from psopt.evaluation import compare_paired, score, verdict
 from psopt.models import name_of_model
 
@@ -17,14 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import pandas as pd
+    import plotly.graph_objects as go
     from psopt.api._prompts import AnyPrompt
-    from psopt.evaluation import Scores
+    from psopt.evaluation import Predictions, Scores
     from psopt.metrics import PairedDifference
     from psopt.models import OnProgress
     from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
     from psopt.settings import MeasureOptions
     from psopt.tasks import Task
+
+
+_MEASURES = ("f1", "sensitivity", "consistency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class ComparisonResult:
     """Differences to what was measured first, by measure; empty for the first itself."""
     diversity: float | None = None
     """How much the rephrasings differ from each other, see `psopt.rephrasings.diversity`."""
+    predictions: Predictions | None = None
+    """What was answered, (N, Q), with samples and rephrasings."""
 
     def verdict(self, measure_name: str) -> str:
         """``better``, ``worse`` or ``no difference`` than the first, at the 5 % level."""
@@ -53,6 +61,90 @@ class ComparisonResult:
         return {"prompt": self.prompt, "model": self.model, **measured, "against_first": differences}
 
 
+class Comparison(list[ComparisonResult]):
+    """What `compare` has measured, in the order of the prompts under each model."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a prompt and model: F1, S, C and PSS in [0, 1] with 95 % intervals, and differences from the first."""
+        pandas = import_extra("pandas", "Comparison.to_frame", "pandas")
+        return pandas.DataFrame([_row(result) for result in self])
+
+    def to_markdown(self) -> str:
+        """The table in percent, for a README or an issue."""
+        rows = [_in_percent(result) for result in self]
+        lines = [rows[0].keys(), ["---"] * len(rows[0]), *(row.values() for row in rows)]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def to_latex(self) -> str:
+        """The table in percent, for a paper: a `tabular` with booktabs' rules."""
+        rows = [_in_percent(result) for result in self]
+        lines = [
+            f"{' & '.join(map(_escaped, line))} \\\\" for line in (rows[0].keys(), *(row.values() for row in rows))
+        ]
+        columns = "ll" + "r" * (len(rows[0]) - 2)
+        body = [lines[0], "\\midrule", *lines[1:]]
+        return "\n".join([f"\\begin{{tabular}}{{{columns}}}", "\\toprule", *body, "\\bottomrule", "\\end{tabular}"])
+
+    def figure(self) -> go.Figure:
+        """F1 against S on one sheet, with intervals: a point a prompt and model."""
+        graphs = import_extra("plotly.graph_objects", "a figure of a comparison", "figures")
+        figure = graphs.Figure()
+        for result in self:
+            spans = {name: _span(result, name) for name in ("sensitivity", "f1")}
+            figure.add_scatter(
+                x=[result.scores.sensitivity],
+                y=[result.scores.f1],
+                error_x=spans["sensitivity"],
+                error_y=spans["f1"],
+                name=f"{result.prompt}, {result.model}",
+                mode="markers",
+            )
+        figure.update_layout(xaxis_title="S (lower is better)", yaxis_title=self[0].scores.quality_name)
+        return figure
+
+
+def _row(result: ComparisonResult) -> dict[str, Any]:
+    """A row of the frame."""
+    row: dict[str, Any] = {"prompt": result.prompt, "model": result.model}
+    for name in (*_MEASURES, "pss"):
+        value = getattr(result.scores, name)
+        if value is None:
+            continue
+        row[name] = value
+        if name in result.scores.ci:
+            row[f"{name}_low"], row[f"{name}_high"] = result.scores.ci[name]
+    for name, difference in result.against_first.items():
+        row |= {f"{name}_difference": difference.difference, f"{name}_p": difference.p_value}
+    return row
+
+
+def _in_percent(result: ComparisonResult) -> dict[str, str]:
+    """A row of a table for people."""
+    row = {"prompt": result.prompt, "model": result.model}
+    for name, shown in zip(_MEASURES, (result.scores.quality_name, "S", "C"), strict=True):
+        value = getattr(result.scores, name)
+        if value is not None:
+            low, high = (f"{100 * bound:.0f}" for bound in result.scores.ci[name])
+            row[shown] = f"{100 * value:.1f} ({low}–{high})"
+    return row
+
+
+def _span(result: ComparisonResult, name: str) -> dict[str, Any]:
+    """How far an interval reaches to either side, as plotly has it."""
+    value = getattr(result.scores, name)
+    low, high = result.scores.ci[name]
+    return {"type": "data", "symmetric": False, "array": [high - value], "arrayminus": [value - low]}
+
+
+def _escaped(text: str) -> str:
+    r"""A text as LaTeX has it.
+
+    >>> print(_escaped("a_b 5 % & c, 40 (30–50)"))
+    a\_b 5 \% \& c, 40 (30--50)
+    """
+    return re.sub(r"([_%&#$])", r"\\\1", text).replace("–", "--")
+
+
 def compare(
     task: Task,
     prompts: Mapping[str, AnyPrompt] | Sequence[str | Path] | None = None,
@@ -65,7 +157,7 @@ def compare(
     strategy: str = "simple",
     progress: bool | None = None,
     **settings: Any,
-) -> list[ComparisonResult]:
+) -> Comparison:
     """Measure every prompt under every model on the same samples and rephrasings, and test each against the first.
 
     Prompts with different descriptions are rephrased alike, each its own description.
@@ -107,16 +199,17 @@ def compare(
     first = measured[0][2]
     if not first.is_labelled:
         raise InputError("a comparison needs labels; `psopt diagnose` measures S without them")
-    return [
+    return Comparison(
         ComparisonResult(
             name,
             model_name,
             score(predictions, intervals=True, seed=options.seed),
             {} if predictions is first else compare_paired(first, predictions, options.seed),
             predictions.diversity,
+            predictions,
         )
         for name, model_name, predictions in measured
-    ]
+    )
 
 
 def _compared(

@@ -79,6 +79,9 @@ def compare(
     return 0
 
 
+_LEAST_P = 0.001  # below that no digit is worth printing
+
+
 def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     from psopt.cli._tables import print_table
     from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
@@ -107,8 +110,11 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
             console.print(f"S of {prompt}: {note}.", style="yellow", markup=False, soft_wrap=True)
     for contender in contenders[1:]:
         parts = [_difference(contender, name) for name in names]
-        who = contender.prompt if contender.prompt != contenders[0].prompt else contender.model
-        console.print(f"{who} against {contenders[0].prompt}: {'; '.join(parts)}", markup=False)
+        first = contenders[0]
+        who, whom = (
+            (contender.prompt, first.prompt) if contender.prompt != first.prompt else (contender.model, first.model)
+        )
+        console.print(f"{who} against {whom}: {'; '.join(parts)}", markup=False)
 
 
 def _score(contender: ComparisonResult, name: str) -> str:
@@ -118,4 +124,5 @@ def _score(contender: ComparisonResult, name: str) -> str:
 
 def _difference(contender: ComparisonResult, name: str) -> str:
     difference = contender.against_first[name]
-    return f"{name} {contender.verdict(name)} ({100 * difference.difference:+.1f}, p {difference.p_value:.3f})"
+    p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"
+    return f"{name} {contender.verdict(name)} ({100 * difference.difference:+.1f}, {p})"

@@ -21,7 +21,7 @@ Figures = Annotated[
     flag(
         "Output",
         "--figures",
-        "Also save every figure there as PNG and SVG (pip install 'psopt[figures]', and a Chrome or Chromium).",
+        "Also save every figure there as PNG, SVG and PDF (pip install 'psopt[figures]', and a Chrome or Chromium).",
         "DIR",
         file_okay=False,
     ),

@@ -28,6 +28,8 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     'POSIX 1.20 -> 0.51 nats'
     >>> beside_quality_line({"class_shares": {"ham": 0.95, "spam": 0.05}})
     'largest class: ham (95 % of the samples)'
+    >>> beside_quality_line({"pss": 0.125}, {"pss": 0.0521})
+    'PSS 12.5 -> 5.2'
     """
     if all("open" in scores for scores in measured):
         return open_line(*(scores["open"]["measures"] for scores in measured))
@@ -39,4 +41,6 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
         lines.append(ordinal_line(*(OrdinalScores(**scores["ordinal"]) for scores in measured)))
     if all("posix" in scores for scores in measured):
         lines.append(f"POSIX {' -> '.join(format(scores['posix'], '.2f') for scores in measured)} nats")
+    if all("pss" in scores for scores in measured):
+        lines.append(f"PSS {' -> '.join(format(100 * scores['pss'], '.1f') for scores in measured)}")
     return ", ".join(lines)

@@ -23,6 +23,7 @@ from psopt.metrics import (
     mean_interval,
     micro_f1,
     posix,
+    prompt_sensi_score,
     score_intervals,
     sensitivity,
 )
@@ -106,6 +107,9 @@ class Scores:
     # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None where answers
     # are scored, not probabilities, and under one wording
     posix: float | None = None
+    # How far correctness lies apart between wordings (PSS, P24), in [0, 1]; None of other answers than single labels,
+    # under one wording, and in earlier runs
+    pss: float | None = None
     # How often each label is answered and is right; None of other answers than single labels, and of earlier runs
     shares: AnswerShares | None = None
 
@@ -169,6 +173,8 @@ class Scores:
             del data["open"]
         if self.posix is None:
             del data["posix"]
+        if self.pss is None:
+            del data["pss"]
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         shares = data.pop("shares") or {}
         return {**data, **shares}
@@ -212,8 +218,15 @@ def score(
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
         posix=_posix_of(predictions),
+        pss=_pss_of(predictions),
         shares=answer_shares(predictions),
     )
+
+
+def _pss_of(predictions: Predictions) -> float | None:
+    if predictions.answers.open is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
+        return None
+    return prompt_sensi_score(predictions.right)
 
 
 def score_objectives(predictions: Predictions) -> dict[str, float | None]:

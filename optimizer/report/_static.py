@@ -35,7 +35,7 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
         plot = go.Figure(figure.plot)
         plot.update_layout(paper_bgcolor="#fff", plot_bgcolor="#fff", title={"text": figure.title, "x": 0.01})
         plot.update_layout(margin_t=plot.layout.margin.t + 50, height=figure.height + 50, width=WIDTH)
-        for ending in ("png", "svg"):
+        for ending in ("png", "svg", "pdf"):
             plots.append(plot)
             paths.append(folder / f"{figure.name}.{ending}")
     try:

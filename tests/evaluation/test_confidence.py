@@ -104,7 +104,9 @@ def test_posix_is_of_the_labels_that_were_most_probable() -> None:
     """
     found = labels([[[0.8, 0.2, 0.0], [0.4, 0.6, 0.0]]])
     assert score(found).posix == pytest.approx((math.log(2) + math.log(3)) / 2)
-    assert beside_quality_line(score(found).to_dict()) == "largest class: a (100 % of the samples), POSIX 0.90 nats"
+    assert beside_quality_line(score(found).to_dict()) == (
+        "largest class: a (100 % of the samples), POSIX 0.90 nats, PSS 100.0"
+    )
 
 
 def test_a_label_that_a_wording_rules_out_counts_as_one_in_a_billion() -> None:
@@ -119,6 +121,7 @@ def test_probabilities_that_sum_to_a_little_more_than_one_have_a_posix() -> None
 def test_posix_is_of_probabilities_under_several_wordings() -> None:
     found = labels([[[0.8, 0.2, 0.0], [0.4, 0.6, 0.0]]])
     assert score(replace(found, probabilities=None)).posix is None
+    assert score(found.under([0])).pss is None
     assert score(found.under([0])).posix is None
     assert "posix" not in score(found.under([0])).to_dict()
 
@@ -126,6 +129,6 @@ def test_posix_is_of_probabilities_under_several_wordings() -> None:
 def test_posix_is_in_what_is_written_and_older_files_are_shown_without() -> None:
     written = json.loads(json.dumps(score(labels([[[0.8, 0.2, 0.0], [0.4, 0.6, 0.0]]])).to_dict()))
     assert written["posix"] == pytest.approx((math.log(2) + math.log(3)) / 2)
-    older = {name: value for name, value in written.items() if name != "posix"}
+    older = {name: value for name, value in written.items() if name not in {"posix", "pss"}}
     assert beside_quality_line(older) == "largest class: a (100 % of the samples)"
     assert "POSIX" not in beside_quality_line(older, written)
