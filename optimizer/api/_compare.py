@@ -13,6 +13,7 @@ from psopt.api._prompts import prompt_for
 from psopt.errors import InputError, import_extra
 from psopt.evaluation import compare_paired, score, verdict
 from psopt.models import name_of_model
+from psopt.notebooks import data_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,8 +67,8 @@ class Comparison(list[ComparisonResult]):
 
     def to_frame(self) -> pd.DataFrame:
         """A row a prompt and model: F1, S, C and PSS in [0, 1] with 95 % intervals, and differences from the first."""
-        pandas = import_extra("pandas", "Comparison.to_frame", "pandas")
-        return pandas.DataFrame([_row(result) for result in self])
+        rows = [_row(result) for result in self]
+        return data_frame(rows, list(dict.fromkeys(name for row in rows for name in row)), "Comparison.to_frame()")
 
     def to_markdown(self) -> str:
         """The table in percent, for a README or an issue."""
@@ -78,9 +79,8 @@ class Comparison(list[ComparisonResult]):
     def to_latex(self) -> str:
         """The table in percent, for a paper: a `tabular` with booktabs' rules."""
         rows = [_in_percent(result) for result in self]
-        lines = [
-            f"{' & '.join(map(_escaped, line))} \\\\" for line in (rows[0].keys(), *(row.values() for row in rows))
-        ]
+        cells = [[*rows[0]], *([*row.values()] for row in rows)]
+        lines = [f"{' & '.join(map(_escaped, line))} \\\\" for line in cells]
         columns = "ll" + "r" * (len(rows[0]) - 2)
         body = [lines[0], "\\midrule", *lines[1:]]
         return "\n".join([f"\\begin{{tabular}}{{{columns}}}", "\\toprule", *body, "\\bottomrule", "\\end{tabular}"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt.evaluation import Grid
 from psopt.models import AnswerCache
-from psopt.models.chat import LMConfig, Price, chat_model, price_of
+from psopt.models.chat import Budget, LMConfig, Price, chat_model, price_of
 from psopt.report._run_report import _facts
 from psopt.runs._manifest import calls
 from psopt.search_spaces import Prompt
@@ -55,9 +55,8 @@ def test_cached_input_is_counted_and_costs_what_the_table_says(tmp_path: Path, m
     assert usage.cached_in == 128 * (len(TEXTS) - 1)
     read_anew = usage.tokens_in - usage.cached_in
     assert usage.cost == pytest.approx((read_anew + 0.1 * usage.cached_in + 2.0 * usage.tokens_out) / 1e6)
-    first = calls(usage, {})
-    assert first["cached_input_tokens"] == usage.cached_in
-    assert calls(usage, {"calls": first})["cached_input_tokens"] == 2 * usage.cached_in
+    assert calls(Budget(usage=usage))["cached_input_tokens"] == usage.cached_in
+    assert calls(Budget(usage=usage, earlier=usage))["cached_input_tokens"] == 2 * usage.cached_in
     to_come = Grid.of(model, [Prompt(LONG, LABELS, "question")], [f"What is it {i} ?" for i in range(40)])
     assert to_come.cached_share == usage.cached_in / usage.tokens_in
     price = model.engine.meter.price
