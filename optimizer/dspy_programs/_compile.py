@@ -58,11 +58,23 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
         told_answers(compilation),
         has_metric=compilation.metric is not None,
     )
+    compilation.observer.phase(_what_is_optimized(outcome, splits))
     data = program_data(student, outcome, splits, compilation)
     compilation, data = planned(student, outcome, data, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
         return _search(copy_of(student), outcome, data, compilation)
+
+
+def _what_is_optimized(outcome: Outcome, splits: Mapping[str, Sequence[Given]]) -> str:
+    """Which step's answers count, and which examples are train, val and test, from which of the sets given."""
+    parts = []
+    for split, examples in splits.items():
+        origins = sorted({given.place.partition("[")[0] for given in examples if "[" in given.place})
+        of_sets = f" (of the {' and '.join(origins)})" if origins else ""
+        parts.append(f"{len(examples)} {split}{of_sets}")
+    what = f"the answer is {outcome.field} of {outcome.step}, whose instructions are reworded"
+    return f"{what}; examples: {', '.join(parts)}"
 
 
 def _dspy_settings(student: Any, compilation: Compilation) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -106,6 +107,15 @@ def test_of_two_labels_a_round_offers_as_many_demonstrations_as_there_is_room_fo
     offered = {name[: len("examples 1: typical")] for trial in better.run.study.trials for name in trial.params}
     assert {f"examples {n}: typical" for n in (1, 2, 5, 6, 7, 8)} <= offered
     assert not any(name.startswith("examples 9") for name in offered)
+
+
+def test_it_is_said_which_step_answers_and_where_examples_come_from() -> None:
+    heard = Listener()
+    compiled(two_steps(), given=FEW, observer=heard, num_trials=2, num_rephrasings=2)
+    said = next(phase for phase in heard.phases if phase.startswith("the answer is "))
+    assert re.match(
+        r"the answer is label of \w+, whose instructions are reworded; examples: \d+ train \(of the trainset\), ", said
+    )
 
 
 def test_the_calls_of_every_step_are_counted() -> None:
