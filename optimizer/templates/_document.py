@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from psopt.errors import InputError
 if TYPE_CHECKING:
     from psopt.templates._source import Source
 
+_DEEPEST = 1000
 _MOST_VALUES = 100_000  # of a prompt file, by far; an alias of aliases holds any number
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
@@ -57,6 +59,8 @@ def read_yaml(source: Source) -> Node:
     """
     import yaml
 
+    if _depth(source.text) > _DEEPEST:  # the parser would take minutes to find that out, where recursion may go deep
+        raise InputError(f"prompt {source.path} is no valid YAML for a prompt: nested too deeply")
     try:
         document = yaml.compose(source.text, Loader=yaml.SafeLoader)
         if _n_values(document, {}) > _MOST_VALUES:
@@ -70,6 +74,12 @@ def read_yaml(source: Source) -> Node:
         raise InputError(f"prompt {source.path} is no valid YAML: {' '.join(str(error).split())}") from error
     except (RecursionError, ValueError) as error:
         raise InputError(f"prompt {source.path} is no valid YAML for a prompt: {error}") from error
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested, those in strings among them: no prompt has a thousand either way."""
+    steps = [1 if sign in "[{" else -1 for sign in text if sign in "[]{}"]
+    return max(itertools.accumulate(steps), default=0)
 
 
 def _n_values(node: Any, counted: dict[int, int]) -> int:

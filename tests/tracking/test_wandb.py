@@ -12,6 +12,7 @@ import pytest
 from psopt.cli import main
 
 from tests.tracking.small_runs import arguments, optimize
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,12 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def records(folder: Path) -> list[Any]:
-    """All that an offline run holds."""
+    """All that an offline run holds, once wandb's own process has written how it ended: it does that when it likes."""
+    wait_until(lambda: any(record.HasField("exit") for record in _written(folder)), seconds=30)
+    return _written(folder)
+
+
+def _written(folder: Path) -> list[Any]:
     (file,) = folder.glob("*.wandb")
     data, place, parts, found = file.read_bytes(), HEADER, b"", []
     while place + HEADER <= len(data):
