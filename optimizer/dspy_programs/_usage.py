@@ -90,9 +90,9 @@ class RunCounter:
 
     def _settle(self, usage: Any, n_calls: int, n_reserved: int, *, went_well: bool) -> None:
         with self._lock:
-            self._budget.release(0, 0.0, n_reserved)
             # One that failed before it asked anything is a failed attempt all the same.
             self._budget.count(made=n_calls if went_well else max(0, n_calls - 1), failed=not went_well)
+            self._budget.release(0, 0.0, n_reserved)
             self._n_runs += 1
             self._n_calls += n_calls
             self._most_calls = max(self._most_calls, n_calls)

@@ -26,7 +26,9 @@ from psopt.runs import (
     asked_about,
     beside_verdict_lines,
     limits_line,
+    named,
     price_line,
+    prompt_names,
     quality_name,
     recommendation_lines,
     short_line,
@@ -184,10 +186,9 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
     """What the gate has said; of a run without one, that there was none."""
     if not run.get("recommended"):
         return ["This run recommends no prompt yet: no test has compared what is shown with yours."]
-    return [
-        *recommendation_lines(run["recommended"], quality_name(run)),
-        *beside_verdict_lines(run),
-    ]
+    names = prompt_names(run)
+    lines = [*recommendation_lines(run["recommended"], quality_name(run)), *beside_verdict_lines(run)]
+    return [named(line, names) for line in lines]
 
 
 def _without_self_pairs(contents: Contents) -> str:
@@ -288,17 +289,17 @@ def _diagnosed(diagnoses: list[dict[str, Any]]) -> str:
 def _rows(contents: Contents) -> list[dict[str, Any]]:
     """The baseline, the front, and what is not on it but short or chosen."""
     run = contents.run
-    on_front = {entry["id"] for entry in run["front"]}
-    rows = [{**entry, "name": entry["id"]} for entry in run["front"]]
-    if run["baseline"]["id"] not in on_front:
-        rows.insert(0, {**run["baseline"], "name": "original prompt", "edits": [], "knee": False})
-    short = run.get("short")
-    if short and short["id"] not in {row["id"] for row in rows}:
-        rows.append({**short, "name": f"{short['id']} (short)"})
-    if contents.chosen["id"] not in {row["id"] for row in rows}:
-        rows.append({**contents.chosen, "name": contents.chosen["id"]})
+    rows = [{**entry} for entry in run["front"]]
+    if run["baseline"]["id"] not in {row["id"] for row in rows}:
+        rows.insert(0, {**run["baseline"], "edits": [], "knee": False})
+    for further in (run.get("short"), contents.chosen):
+        if further and further["id"] not in {row["id"] for row in rows}:
+            rows.append({**further})
+    names = prompt_names(run)
     chosen = run.get("recommended", {}).get("id")
     for row in rows:
+        is_original = row["id"] == run["baseline"]["id"]
+        row["name"] = "original prompt" if is_original else f"{names.get(row['id'], '')} {row['id']}".strip()
         row["recommended"] = row["id"] == chosen
     return rows
 

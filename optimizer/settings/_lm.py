@@ -48,7 +48,7 @@ class LMConfig:
         changed_by=_ANYWHERE,
         shown_default="$OPENAI_BASE_URL or OpenAI",
     )
-    concurrency: int = option(32, "Most requests in flight.", _MODEL, "N", least=1, changed_by=_ELSEWHERE)
+    concurrency: int = option(32, "Maximum parallel requests.", _MODEL, "N", least=1, changed_by=_ELSEWHERE)
     timeout: float = rare(
         60.0,
         "Seconds to wait for an answer at first; then what answers take decides.",
@@ -78,14 +78,14 @@ class LMConfig:
     request_seed: int = 42
     structured: bool = rare(
         True,
-        "Hold the model to the labels where the server can, or let it answer freely.",
+        "Restrict answers to the labels where the server can, or let it answer freely.",
         _MODEL,
         flags="--structured/--plain",
     )
     logprobs: bool = rare(
         False, "Measure with the labels' probabilities; of open answers, how sure of them it was.", _MODEL
     )
-    requests_per_minute: float | None = rare(None, "Start no more.", _LIMITS, "N", above=0)
+    requests_per_minute: float | None = rare(None, "Maximum requests per minute.", _LIMITS, "N", above=0)
     max_unanswered: float = rare(
         0.05,
         "Stop, resumable, if the server refuses a larger share of the texts for good.",

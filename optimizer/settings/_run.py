@@ -117,7 +117,7 @@ class RunOptions:
         "Data",
         "FILE",
     )
-    pinned: tuple[str, ...] = option(
+    pinned: tuple[str, ...] = rare(
         (), "Id of a test sample that must stay right; may be repeated.", _SEARCH, "ID", flags="--pin", repeats=True
     )
     log: tuple[str, ...] = option(

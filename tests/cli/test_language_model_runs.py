@@ -224,7 +224,7 @@ def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path
 
 def test_probabilities_are_measured_with(data: Path) -> None:
     with FakeServer() as server:
-        done = optimize(data, server, "--logprobs")
+        done = optimize(data, server, "--logprobs", "--verbose")
         assert done.returncode == 0, done.stderr
     baseline = read(data)["baseline"]
     assert baseline["val"]["sensitivity"] > 0.5  # each answer has .7 / .3 by itself

@@ -203,7 +203,7 @@ def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished("number:0.01", tmp_path, server, None)  # type: ignore[arg-type]
         sizes = ["--trials", "6", "--rounds", "1", "--rephrasings", "4", "--heldout", "4", "--race", "on"]
-        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--out", "run")
+        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--verbose", "--out", "run")
         assert done.returncode == 0, done.stderr
         assert "confidence against S" in done.stdout
         first = run.json("run.json")

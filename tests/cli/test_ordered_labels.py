@@ -43,7 +43,19 @@ def run(folder: Path) -> Any:
     done = psopt(
         folder,
         "optimize",
-        *("--dataset", "tickets.csv", "--model", "sim/accuracy=0.5", "--trials", "5", "--rounds", "1", "--race", "on"),
+        *(
+            "--dataset",
+            "tickets.csv",
+            "--model",
+            "sim/accuracy=0.5",
+            "--trials",
+            "5",
+            "--rounds",
+            "1",
+            "--race",
+            "on",
+            "--verbose",
+        ),
         *SMALL,
         *ORDERED,
     )

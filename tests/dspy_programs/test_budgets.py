@@ -171,8 +171,8 @@ def test_what_is_expected_is_said_before_the_first_call(caplog: pytest.LogCaptur
     told: list[tuple[int, str]] = []
     heard.phase = lambda what: told.append((n_calls(lm), what))  # type: ignore[method-assign]
     compiled(predict(), lm, heard, auto="light")
-    assert told[0][0] == 0
-    assert told[0][1].startswith("about 1,")
+    n_before = next(n for n, what in told if what.startswith("about 1,"))
+    assert n_before == 0
     logger = logging.getLogger("dspy")
     logger.addHandler(caplog.handler)  # DSPy's loggers hand nothing on
     try:
@@ -180,7 +180,7 @@ def test_what_is_expected_is_said_before_the_first_call(caplog: pytest.LogCaptur
             compiled(predict(), None, None, FEW, num_trials=2, num_rephrasings=3)
     finally:
         logger.removeHandler(caplog.handler)
-    assert "calls: " in caplog.records[0].message
+    assert any("calls: " in record.message for record in caplog.records)
 
 
 @pytest.mark.parametrize("n_steps", [1, 2, 5])

@@ -256,7 +256,6 @@ class Engine:
                 raise
             except TransientError as failure:
                 tries.count(failure)
-                self.budget.count(failed=not failure.unreachable)  # nothing was sent
                 await asyncio.sleep(self._retries.wait_before_next(failure, tries, is_over=worker.batch.is_over))
             else:
                 self._cache.put(self.key(query), answer.to_dict())
@@ -272,22 +271,28 @@ class Engine:
                 await asyncio.sleep(_SETTLING)
             worker.is_sending = True
             try:
-                answer = await self._send_watched(self.client.request(query), tries)
-            except TransientError as failure:
-                if failure.empty is None:
-                    raise
-                answer = failure.empty
-                if not self._is_final(tries.empty):
-                    self._pay(answer, self._price)
-                    raise
+                answer = await self._answer_or_last_empty(query, tries)
+                # Before the reservation is released: a kill between the two would lose the call.
+                self.budget.count(made=1)
+                self._pay(answer, self._price)
             finally:
                 worker.is_sending = False
                 self.budget.release(tokens, cost)
         self._has_spoken |= bool(answer.text)
-        self.budget.count(made=1)
-        self._pay(answer, self._price)
         self.meter.learn(query, answer)
         return answer
+
+    async def _answer_or_last_empty(self, query: Query, tries: Tries) -> Answer:
+        """Send once; what fails is counted, and of empty answers those that are asked for again."""
+        try:
+            return await self._send_watched(self.client.request(query), tries)
+        except TransientError as failure:
+            if failure.empty is not None and self._is_final(tries.empty):
+                return failure.empty
+            self.budget.count(failed=not failure.unreachable)  # else nothing was sent
+            if failure.empty is not None:
+                self._pay(failure.empty, self._price)
+            raise
 
     def _is_final(self, n_empty: int) -> bool:
         """Whether an empty answer is the answer: it is asked for once more, twice where the model says something else.
