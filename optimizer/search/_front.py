@@ -11,6 +11,7 @@ from psopt.evaluation import Objectives
 from psopt.models.chat import tokens_of_text
 from psopt.search._pick import pick_one
 from psopt.search_spaces import ORDERS, render_fixed
+from psopt.settings import GATE_MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,12 +124,13 @@ def knee(front: Sequence[R], baseline: Ranked) -> R:
     """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1.
 
     The scale is fixed, so that no member of the front moves it (docs/decisions.md says what was measured). Where there
-    are any, only candidates that are no worse than the baseline in F1 and in sensitivity come into question.
+    are any, only candidates come into question that are not worse than the baseline by more in F1 or in sensitivity
+    than the gate lets pass.
     """
     gains = np.array([gains_of(candidate) for candidate in front])
     start = least_gains(baseline)
     distances = np.linalg.norm(UTOPIA[: gains.shape[-1]] - gains, axis=-1)
-    is_no_worse = (gains[:, :2] >= start[:2]).all(axis=-1)
+    is_no_worse = (gains[:, :2] >= start[:2] - GATE_MARGIN).all(axis=-1)
     return front[int(np.argmin(np.where(is_no_worse, distances, np.inf) if is_no_worse.any() else distances))]
 
 

@@ -60,3 +60,12 @@ def test_picks() -> None:
     assert pick(front, BASE, stable.id) is pick(front, BASE, stable.id[:6]) is stable
     with pytest.raises(UnknownNameError, match="did you mean 'knee'"):
         pick(front, BASE, "kne")
+
+
+def test_a_gain_is_not_lost_to_a_hair_of_sensitivity() -> None:
+    """Met: F1 + 10.7 and C + 6.7 on val, S + .6: the original prompt was called the best compromise."""
+    original = candidate(0, 0.549, 0.062, 0.439)
+    better = candidate(1, 0.656, 0.068, 0.506)
+    assert knee([better, original], original) is better
+    shakier = candidate(2, 0.656, 0.083, 0.506)
+    assert knee([shakier, original], original) is original
