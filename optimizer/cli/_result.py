@@ -13,13 +13,15 @@ from psopt.runs import (
     CallPrice,
     RunDirectory,
     asked_about,
-    beside_verdict_lines,
+    asked_for_lines,
+    look_lines,
     named,
     price_line,
     prompt_names,
     quality_name,
-    recommendation_lines,
     short_line,
+    unasked_lines,
+    verdict_lines,
 )
 from psopt.search import racing_line, size_lines
 from psopt.text import shell_line
@@ -47,9 +49,9 @@ def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = 
     for line in _notes(run, chosen, names):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
-    verdict = recommendation_lines(run.recommendation.to_dict(), quality, brief=True) if run.recommendation else []
+    verdict = verdict_lines(run.recommendation.to_dict(), quality) if run.recommendation else []
     _print(console, names, verdict[:1], style="bold")
-    _print(console, names, [*verdict[1:], *beside_verdict_lines(manifest, brief=True)])
+    _print(console, names, [*verdict[1:], *asked_for_lines(manifest)])
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         print_sentences(console, [f"S: {note}."], style="yellow")
@@ -92,12 +94,10 @@ def _further_lines(
     spent: str,
 ) -> list[str]:
     """What else is known: calibration apart, what short costs, sizes, lengths, racing, what was spent, ids."""
-    quality = quality_name(manifest)
     name = names[chosen.id]
-    lines = [line for line in beside_verdict_lines(manifest) if line not in beside_verdict_lines(manifest, brief=True)]
+    lines = unasked_lines(manifest)
     if run.recommendation:
-        told = run.recommendation.to_dict()
-        lines += recommendation_lines(told, quality)[len(recommendation_lines(told, quality, brief=True)) :]
+        lines += look_lines(run.recommendation.to_dict())
     lines += _choice_lines(run, knee, manifest)
     lines += size_lines({"original": run.baseline, name: chosen})
     lines += _beside_quality(run.baseline, name, chosen)

@@ -68,7 +68,8 @@ class ProgramProposals:
         usable = self._usable(task, predictions)
         if not usable.samples:
             return []
-        checks = ProposalChecks.of(task, prompt, hold_back) if predictions.is_labelled else None
+        is_checked = predictions.is_labelled or task.spec.is_open
+        checks = ProposalChecks.of(task, prompt, hold_back) if is_checked else None
         kinds = self._kinds_of_layers(len(predictions.labels))
         layers = layers_by_step(self.shares, self.model.outcome.step, len(kinds))
         edits: list[Edit] = []
@@ -76,9 +77,9 @@ class ProgramProposals:
             own = step if len(self.model.steps) > 1 else ""
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
-            if task.spec.is_open:
+            if checks is not None and task.spec.is_open:
                 topics = topics_of(diagnosis.slices)
-                chosen = examples_of_open_answers(usable, taken, ProposalChecks.of(task, prompt, hold_back), topics)
+                chosen = examples_of_open_answers(usable, taken, checks, topics)
             else:
                 chosen = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]

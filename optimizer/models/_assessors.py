@@ -59,18 +59,16 @@ def assessor_for(
     return Assessor(matcher(), rater())
 
 
-class _OwnMatcher:
-    """Says what a function says: ``NAME(answer, other)``, True or False.
-
-    Parameters
-    ----------
-    name : str
-        ``MODULE:NAME``; modules in the working directory count.
-    """
+class _OwnFunction:
+    """A function of the user's own, ``MODULE:NAME``; modules in the working directory count."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._function = _imported(name)
+
+
+class _OwnMatcher(_OwnFunction):
+    """Says what a function says: ``NAME(answer, other)``, True or False."""
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return what the function says of each pair."""
@@ -87,18 +85,8 @@ class _OwnMatcher:
         return bool(said)
 
 
-class _OwnRater:
-    """Says what a function says: ``NAME(answer, reference)``, a number from 0 to 1; of several references the best.
-
-    Parameters
-    ----------
-    name : str
-        ``MODULE:NAME``; modules in the working directory count.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._function = _imported(name)
+class _OwnRater(_OwnFunction):
+    """Says what a function says: ``NAME(answer, reference)``, a number from 0 to 1; of several references the best."""
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         """Return what the function says of each answer."""

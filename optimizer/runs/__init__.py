@@ -33,10 +33,14 @@ from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import (
     NOTHING_COMPARED,
     Recommendation,
+    asked_for_lines,
     beside_verdict_lines,
+    look_lines,
     n_looks,
     quality_name,
     recommendation_lines,
+    unasked_lines,
+    verdict_lines,
 )
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
@@ -110,6 +114,7 @@ __all__ = [
     "WrittenForm",
     "WrittenPrompt",
     "asked_about",
+    "asked_for_lines",
     "asks_the_same",
     "beside_verdict_lines",
     "check_fits",
@@ -127,6 +132,7 @@ __all__ = [
     "limits_line",
     "limits_of",
     "load_data",
+    "look_lines",
     "n_evaluated",
     "n_looks",
     "named",
@@ -153,6 +159,8 @@ __all__ = [
     "spending_kept",
     "study_name",
     "time_line",
+    "unasked_lines",
+    "verdict_lines",
     "whole_grids",
     "with_changed_limits",
     "with_prompt_options",

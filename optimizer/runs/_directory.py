@@ -43,6 +43,15 @@ _CURES = {
 }
 
 
+def json_object(file: Path) -> dict[str, Any]:
+    """The object that a JSON file holds; empty where it holds none or can't be read."""
+    try:
+        content = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
 class RunDirectory:
     """A folder that holds one run.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from psopt.runs._directory import (
     TRACKING,
     WANDB,
     RunDirectory,
+    json_object,
 )
 from psopt.runs._lock import LOCK, FolderLock
 from psopt.runs._study_file import has_results, study_name
@@ -101,13 +101,7 @@ def _check_study(path: Path) -> None:
 
 def _manifest(path: Path) -> dict[str, Any] | None:
     """The content of run.json, empty if it is no JSON object; None where there is none."""
-    try:
-        content = json.loads((path / MANIFEST).read_text("utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
+    return json_object(path / MANIFEST) if (path / MANIFEST).exists() else None
 
 
 def _is_without_result(manifest: dict[str, Any]) -> bool:

@@ -7,10 +7,10 @@ import json
 import os
 from dataclasses import asdict, fields
 from io import FileIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psopt.models.chat import Usage
-from psopt.runs._directory import MANIFEST, SPENT
+from psopt.runs._directory import MANIFEST, SPENT, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,10 +60,10 @@ class _Ledger:
 
 def _spent_before(path: Path) -> Usage:
     """What earlier parts of a run have spent; of a run without the file, what its run.json says."""
-    kept = _numbers(path / SPENT)
+    kept = json_object(path / SPENT)
     if kept:
         return Usage(**{part.name: kept[part.name] for part in fields(Usage) if part.name in kept})
-    calls = _numbers(path / MANIFEST).get("calls") or {}
+    calls = json_object(path / MANIFEST).get("calls") or {}
     return Usage(
         made=calls.get("made", 0),
         cached=calls.get("cached", 0),
@@ -73,11 +73,3 @@ def _spent_before(path: Path) -> Usage:
         reasoning=calls.get("reasoning_tokens", 0),
         cached_in=calls.get("cached_input_tokens", 0),
     )
-
-
-def _numbers(file: Path) -> dict[str, Any]:
-    """The content of a JSON file; empty where it can't be read."""
-    with contextlib.suppress(OSError, ValueError):
-        content = json.loads(file.read_text("utf-8"))
-        return content if isinstance(content, dict) else {}
-    return {}

@@ -70,10 +70,15 @@ def quality_name(manifest: Mapping[str, Any]) -> str:
     return AnswerType.from_dict(manifest.get("answers")).quality_name
 
 
-def recommendation_lines(data: Mapping[str, Any], quality: str = "F1", *, brief: bool = False) -> list[str]:
-    """Say what run.json's `recommended` comes to, as the screen and the report show it.
+def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
+    """Say what run.json's `recommended` comes to, and how often test was looked at, as the report shows it."""
+    return [*verdict_lines(data, quality), *look_lines(data)]
 
-    `quality` is what stands in the place of F1 (`AnswerType.quality_name`); `brief` leaves out how often was looked.
+
+def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
+    """Say what run.json's `recommended` comes to, why, and which classes have lost.
+
+    `quality` is what stands in the place of F1 (`AnswerType.quality_name`).
     """
     tests = data["tests"]
     lines = [_sentence(data, tests, quality)]
@@ -81,8 +86,13 @@ def recommendation_lines(data: Mapping[str, Any], quality: str = "F1", *, brief:
         lines.append(f"{data['reason']}.")
     if losses := _losses(tests, data["id"]):
         lines.append(losses)
-    if brief:
-        return lines
+    return lines
+
+
+def look_lines(data: Mapping[str, Any]) -> list[str]:
+    """Say which test scores the gate has looked at, and how often."""
+    lines = []
+    tests = data["tests"]
     if tests:
         names = ", ".join(["the baseline", *(test["id"] for test in tests)])
         lines.append(
@@ -181,10 +191,19 @@ def _looks_better(test: Mapping[str, Any]) -> bool:
     return bool(test["f1"]["difference"] > 0 or is_steadier)
 
 
-def beside_verdict_lines(manifest: Mapping[str, Any], *, brief: bool = False) -> list[str]:
-    """Say what run.json has of calibration, other wordings, planted phrases and the texts of the user."""
-    asked_for = [*_other_wordings(manifest), *_probe(manifest)]
-    return asked_for if brief else [*_calibration(manifest), *_planted(manifest), *asked_for]
+def beside_verdict_lines(manifest: Mapping[str, Any]) -> list[str]:
+    """Say what run.json has of calibration, planted phrases, other wordings and the texts of the user."""
+    return [*unasked_lines(manifest), *asked_for_lines(manifest)]
+
+
+def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
+    """Say what calibration does by itself, and what planted phrases do."""
+    return [*_calibration(manifest), *_planted(manifest)]
+
+
+def asked_for_lines(manifest: Mapping[str, Any]) -> list[str]:
+    """Say what the user has asked for: other wordings, and texts of one's own."""
+    return [*_other_wordings(manifest), *_probe(manifest)]
 
 
 def _calibration(manifest: Mapping[str, Any]) -> list[str]:

@@ -43,14 +43,18 @@ def make_data(folder: Path) -> Path:
 
 def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command there, with a cache of its own."""
-    environment = {
+    return run_command(*arguments, cwd=folder, env=environment(folder))
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What a command is told there: a cache and prices of its own."""
+    return {
         **os.environ,
         "PSOPT_CACHE_DIR": str(folder / "cache"),
         "PSOPT_PRICES": str(folder / "prices.toml"),
         "OPENAI_API_KEY": "none",
         "COLUMNS": "140",
     }
-    return run_command(*arguments, cwd=folder, env=environment)
 
 
 def optimize(

@@ -7,7 +7,6 @@ test_language_model_runs.py, several processes on one cache in tests/models/test
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.limited_runs import optimize, psopt, read
+from tests.cli.limited_runs import environment, make_data, optimize, psopt, read
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ _SCRIPT = "</script><script>alert(1)</script>"
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory, server: FakeServer) -> Path:
     """A folder with a finished run."""
-    from tests.cli.limited_runs import make_data
-
     folder = make_data(tmp_path_factory.mktemp("abuse"))
     assert optimize(folder, server, *_SIZES).returncode == 0
     return folder
@@ -82,17 +79,12 @@ def test_a_full_disk_is_one_line_and_with_room_the_run_goes_on(data: Path) -> No
         size = (data / "run" / "study.db").stat().st_size // 1024
         command = f"{sys.executable} -m psopt resume run --trials 5"
         limited = ["bash", "-c", f"ulimit -f {size - 20}; trap '' XFSZ; exec {command}"]
-        ended = subprocess.run(limited, cwd=data, env=_env(data), capture_output=True, text=True)
+        ended = subprocess.run(limited, cwd=data, env=environment(data), capture_output=True, text=True)
         assert is_one_line(ended), ended.stderr
         before = server.counts()["requests"]
         assert psopt(data, "resume", "run", "--trials", "5").returncode == 0
         assert server.counts()["requests"] > before
         assert server.counts()["answered_twice"] == 0
-
-
-def _env(folder: Path) -> dict[str, str]:
-    own = {"PSOPT_CACHE_DIR": str(folder / "cache"), "OPENAI_API_KEY": "none", "COLUMNS": "140"}
-    return {**os.environ, **own}
 
 
 def _command(url: str, *more: str) -> list[str]:
@@ -108,7 +100,7 @@ def test_few_open_files_do(data: Path, limit: int) -> None:
         ended = subprocess.run(
             ["bash", "-c", f"ulimit -n {limit}; exec {command}"],
             cwd=data,
-            env=_env(data),
+            env=environment(data),
             capture_output=True,
             text=True,
         )
@@ -121,7 +113,9 @@ def test_a_process_that_slept_loses_nothing(data: Path) -> None:
     """As a laptop that was closed: longer than the time-out, while requests were on their way."""
     with FakeServer(delay_ms=10) as server:
         command = _command(server.url, "--timeout", "2")
-        started = subprocess.Popen(command, cwd=data, env=_env(data), stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        started = subprocess.Popen(
+            command, cwd=data, env=environment(data), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         server.wait_for(requests=40, seconds=60)
         started.send_signal(signal.SIGSTOP)
         time.sleep(3)

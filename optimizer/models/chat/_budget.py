@@ -158,8 +158,9 @@ class Budget:
     @property
     def spent(self) -> Need:
         """What all parts of the run have spent."""
-        spent = self.earlier + self.usage
-        return Need(spent.made + spent.failed, spent.tokens, spent.cost)
+        before, now = self.earlier, self.usage
+        calls = before.made + before.failed + now.made + now.failed
+        return Need(calls, before.tokens + now.tokens, before.cost + now.cost)
 
     def release(self, tokens: int, cost: float, calls: int = 1) -> None:
         """Take a reservation back."""

@@ -273,8 +273,7 @@ class Engine:
             try:
                 answer = await self._answer_or_last_empty(query, tries)
                 # Before the reservation is released: a kill between the two would lose the call.
-                self.budget.count(made=1)
-                self._pay(answer, self._price)
+                self._pay(answer, self._price, made=1)
             finally:
                 worker.is_sending = False
                 self.budget.release(tokens, cost)
@@ -289,9 +288,10 @@ class Engine:
         except TransientError as failure:
             if failure.empty is not None and self._is_final(tries.empty):
                 return failure.empty
-            self.budget.count(failed=not failure.unreachable)  # else nothing was sent
             if failure.empty is not None:
-                self._pay(failure.empty, self._price)
+                self._pay(failure.empty, self._price, failed=1)
+            elif not failure.unreachable:  # else nothing was sent
+                self.budget.count(failed=1)
             raise
 
     def _is_final(self, n_empty: int) -> bool:
@@ -329,14 +329,12 @@ class Engine:
         """Keep and count what a batch was answered, what it was answered in vain, and what failed."""
         self._cache.put_many({key: answer.to_dict() for key, answer in answers.items()})
         for key, answer in answers.items():
-            self.budget.count(made=1)
-            self._pay(answer, self._batch_price)
+            self._pay(answer, self._batch_price, made=1)
             if (query := query_of(key)) is not None:
                 self.meter.learn(query, answer)
         self.budget.count(failed=n_failed)
         for answer in empty:
-            self.budget.count(failed=1)
-            self._pay(answer, self._batch_price)
+            self._pay(answer, self._batch_price, failed=1)
 
     def most(self, query: Query, *, in_batch: bool = False) -> tuple[int, float]:
         """Return the tokens and US dollars that one query can't pass."""
@@ -345,9 +343,11 @@ class Engine:
         price = self._batch_price if in_batch else self._price
         return read + written, price.of(read, written) if price else 0.0
 
-    def _pay(self, answer: Answer, price: Price | None) -> None:
-        """Count what an answer took, also one that says nothing and is asked for again."""
+    def _pay(self, answer: Answer, price: Price | None, *, made: int = 0, failed: int = 0) -> None:
+        """Count an answer and what it took, also one that says nothing and is asked for again: that has failed."""
         self.budget.count(
+            made=made,
+            failed=failed,
             tokens_in=answer.tokens_in,
             tokens_out=answer.tokens_out,
             reasoning=answer.reasoning,

@@ -44,6 +44,7 @@ class Encoder:
         store = cache_dir / f"embeddings-minilm-{WEIGHTS_SHA256[:8]}.sqlite" if cache_dir else None
         self._store = _EmbeddingStore(store)
         self._known: dict[str, NDArray[np.float16]] = {}
+        self._parts_read: dict[str, str] = {}
 
     def encode(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> NDArray[np.float32]:
         """Return (n_texts, 384) float32 vectors of length 1 (to float16's precision)."""
@@ -71,17 +72,14 @@ class Encoder:
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
         """What is read of each text: of those with more tokens than are read, the text up to there."""
-        parts = [*texts]
-        long = [row for row, text in enumerate(texts) if len(text) > MAX_TOKENS]
-        if long:
+        new = [text for text in dict.fromkeys(texts) if len(text) > MAX_TOKENS and text not in self._parts_read]
+        if new:  # the same texts are asked about for every prompt
             tokenizer, _ = _tokenizer_and_network(self._folder)
             wanted = {"truncation": True, "max_length": MAX_TOKENS, "return_offsets_mapping": True}
-            offsets = tokenizer([texts[row] for row in long], **wanted)["offset_mapping"]
-            for row, of_text in zip(long, offsets, strict=True):
-                end = max(last for _, last in of_text)
-                if texts[row][end:].strip():
-                    parts[row] = texts[row][:end]
-        return parts
+            for text, offsets in zip(new, tokenizer(new, **wanted)["offset_mapping"], strict=True):
+                end = max(last for _, last in offsets)
+                self._parts_read[text] = text[:end] if text[end:].strip() else text
+        return [self._parts_read.get(text, text) for text in texts]
 
     def _run(self, texts: Sequence[str]) -> NDArray[np.float16]:
         # Threads that wait must not spin: two processes on two cores would slow each other down threefold. It is read
