@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _claims import CLAIMS
 from _lm_edits_page import lm_edits
-from _lm_runs_page import lm_runs
 from _promise_page import promise
 from _prosa_page import prosa_free
 from _racing_page import racing
 from _setting import HERE
+from _shipping_page import shipping
 from _tables import table
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ SECTIONS = {
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
     "racing": ("Racing: a front for fewer calls", racing),
-    "lm_runs": ("Whole runs on real language models", lm_runs),
+    "shipping": ("Whole runs on real language models: would one ship it?", shipping),
     "label_map": ("Calibration that learns from labels", label_map),
     "near_constant": ("From when on a label prior decides", near_constant),
     "lm_edits": ("Kinds of edits on real language models", lm_edits),

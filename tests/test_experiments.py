@@ -31,7 +31,6 @@ BESIDES = (
     "groups_on_trec.py",
     "label_map.py",
     "lm_edits.py",
-    "lm_runs.py",
     "meaning_threshold.py",
     "minilm_constants.py",
     "near_constant.py",
@@ -39,6 +38,7 @@ BESIDES = (
     "proposal_constants.py",
     "prosa_free.py",
     "racing.py",
+    "shipping.py",
     "write_results.py",
 )
 LABELLED = {sample.text: str(sample.label) for samples in read_bundled("trec") for sample in samples}

@@ -14,21 +14,23 @@ _MEASURES = ("f1", "sensitivity", "consistency")
 _HEAD = """F1 / S / C in percent, each the mean of the seeds: of the original prompt, then of the recommended one. Seeds
 whose verdict was to keep the original prompt count with its scores. *Worse* counts runs whose recommended prompt lies
 below the original one on test by more than a point in F1, or above by more than a point in S (in F1 alone where the
-original prompt always says the same).
+original prompt always says the same). *Probes*: F1 on 30 texts a set that we wrote to test what labels mean. *Planted*:
+the share of texts of other classes that a planted phrase of the recommended prompt's notes flips to the note's label;
+a dash where it has no such note.
 """
 
 
-def lm_runs(results: Results) -> str:
-    """By model and set: what runs began with, and what they recommend."""
-    groups: dict[tuple[str, str], list[Results]] = {}
+def shipping(results: Results) -> str:
+    """By model, set and who wrote the edits: what runs began with, and what they recommend."""
+    groups: dict[tuple[str, str, str], list[Results]] = {}
     for run in results["runs"]:
-        groups.setdefault((run["model"], run["dataset"]), []).append(run)
-    head = ("model", "set", "runs", "test", "original", "recommended", "under people's wordings", "better", "worse")
-    rows = [_row(*group, runs) for group, runs in groups.items()]
-    return f"{_HEAD}\n{table((*head, 'edits', 'calibrated', 'answers'), rows)}"
+        groups.setdefault((run["model"], run["dataset"], run["edits_by"]), []).append(run)
+    head = ("model", "set", "edits by", "runs", "test", "original", "recommended", "under people's wordings")
+    more = ("probes", "planted", "better", "worse", "edits", "calibrated", "answers")
+    return f"{_HEAD}\n{table((*head, *more), [_row(*group, runs) for group, runs in groups.items()])}"
 
 
-def _row(model: str, dataset: str, runs: list[Results]) -> tuple[str, ...]:
+def _row(model: str, dataset: str, edits_by: str, runs: list[Results]) -> tuple[str, ...]:
     changes = [{name: run["recommended"][name] - run["original"][name] for name in _MEASURES} for run in runs]
     # S of a prompt that always says the same is worth nothing: there F1 alone is compared, as the gate does.
     compared = ["say nothing" not in run["reason"] for run in runs]
@@ -41,11 +43,14 @@ def _row(model: str, dataset: str, runs: list[Results]) -> tuple[str, ...]:
     return (
         model,
         dataset,
+        edits_by,
         str(len(runs)),
         str(runs[0]["evaluated"]["test"]),
         _triple([run["original"] for run in runs]),
         _triple([run["recommended"] for run in runs]),
         f"{_triple(before)} -> {_triple(after)}",
+        _on_probes(runs),
+        _by_planted(runs),
         f"{sum(run['verdict'] == 'better' for run in runs)} of {len(runs)}",
         f"{sum(is_worse)} of {len(runs)}",
         " ".join(str(len(run["edits"])) for run in runs),
@@ -60,6 +65,24 @@ def _under_other_wordings(run: Results) -> tuple[Results, Results]:
     if run["verdict"] != "better":
         return measured["baseline"], measured["baseline"]
     return measured["baseline"], {name: change["after"] for name, change in measured["differences"].items()}
+
+
+def _on_probes(runs: list[Results]) -> str:
+    """F1 on the probes; a prompt that is kept has the original's."""
+    measured = [run["probe"] for run in runs if run["probe"]]
+    if not measured:
+        return "-"
+    before = [probe["original"]["f1"] for probe in measured]
+    after = [probe.get("recommended", probe["original"])["f1"] for probe in measured]
+    return f"{100 * np.mean(before):.1f} -> {100 * np.mean(after):.1f}"
+
+
+def _by_planted(runs: list[Results]) -> str:
+    measured = [run["planted"] for run in runs if run["planted"]]
+    if not measured:
+        return "-"
+    shares = [100 * np.mean([planted[name] for planted in measured]) for name in ("original", "recommended")]
+    return f"{shares[0]:.0f} % -> {shares[1]:.0f} %"
 
 
 def _triple(scores: list[Results]) -> str:
