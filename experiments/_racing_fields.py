@@ -132,5 +132,4 @@ def planned(field: Field, options: SearchOptions, effort: Effort) -> tuple[Field
         heldout_forms=field.rephrasings.heldout_forms[: size.heldout],
     )
     part = replace(field, task=replace(task, train=train, val=val, test=test), rephrasings=wordings)
-    trials = min(size.trials, options.trials)
-    return part, replace(options, trials=trials, rounds=size.rounds, most_trials=options.trials)
+    return part, replace(options, trials=min(size.trials, options.trials), rounds=size.rounds)

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from psopt.api._beside import check_other_wordings
     from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
     from psopt.api._classify import Classified, classify, input_columns, prompt_to_classify_with
     from psopt.api._compare import Comparison, ComparisonResult, compare
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from psopt.api._load_run import load_run
     from psopt.api._measure import measure
     from psopt.api._optimize import optimize
-    from psopt.api._other_wordings import check_other_wordings
     from psopt.api._planning import plan_run
     from psopt.api._rephrase import rephrase
     from psopt.api._resume import resume, settings_to_resume
@@ -43,7 +43,7 @@ _HOMES = {
     "Threshold": "_threshold",
     "Verification": "_verify",
     "check": "_check",
-    "check_other_wordings": "_other_wordings",
+    "check_other_wordings": "_beside",
     "classify": "_classify",
     "compare": "_compare",
     "diagnose": "_diagnose",

@@ -10,7 +10,6 @@ from psopt.api._timing import kept_pace
 from psopt.models import ModelProvider, capabilities_of
 from psopt.rephrasings import read_file
 from psopt.runs import (
-    FULL,
     MANIFEST,
     Limits,
     Plan,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 # On so many samples and wordings it is counted what a call takes; more tell hardly more.
 _SAMPLES = 60
 _WORDINGS = 2
-_TRIES = 5  # sizes whose exact count passes the limit, for their samples happen to be long
 
 
 def plan_run(
@@ -72,13 +70,11 @@ def plan_with(task: Task, settings: RunSettings, options: PlanOptions, models: M
     effort = options.effort_for(settings.lm, is_free=capabilities_of(answering).is_free)
     limits, limits_of_run = limits_of(effort, Limits.of_user(settings.lm))
     planner = _planner(task, settings, options, models, answering, limits if effort != "full" else Limits())
+    is_full = effort == "full"
+    sizes = planner.full if is_full else planner.chosen
+    estimate = _exact(planner, sizes, models, answering)
     full_calls = planner.estimate(planner.full).calls
-    if effort == "full":
-        sizes = planner.full
-        estimate = _exact(planner, sizes, models, answering)
-        return Plan(effort, sizes, limits_of_run, estimate, full_calls)
-    sizes, estimate = _largest(planner, models, answering)
-    return Plan(effort, sizes, limits_of_run, estimate, full_calls, planner.warnings(sizes))
+    return Plan(effort, sizes, limits_of_run, estimate, full_calls, () if is_full else planner.warnings(sizes))
 
 
 def least_estimate(
@@ -109,8 +105,6 @@ def settings_for(
         return settings, None
     if options.effort_for(settings.lm, is_free=capabilities_of(answering).is_free) == "full":
         return settings, None
-    if options.sizes.trials is None:  # what racing saves buys further candidates
-        settings = replace(settings, search=replace(settings.search, most_trials=FULL.trials))
     plan = plan_with(task, settings, options, models, answering)
     settings = plan.applied_to(settings)
     models.budget.max_calls = settings.lm.max_calls
@@ -134,7 +128,7 @@ def _planner(
     )
     by_rule = freeze_for(task, baseline, part, settings.rephrasing.by_rule(), models)
     evaluator = make_evaluator(task, part, models, by_rule, answering)
-    basis = SearchBasis.of(task, part, baseline, evaluator, ignoring_cache=True)
+    basis = SearchBasis.of(part, baseline, evaluator, ignoring_cache=True)
     return Planner(task, settings, baseline, basis, options.sizes, available, limits)
 
 
@@ -147,19 +141,11 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
     return {**samples, "rephrasings": len(of_file.search), "heldout": len(of_file.heldout)}
 
 
-def _largest(planner: Planner, models: ModelProvider, answering: Model) -> tuple[Sizes, CostEstimate]:
-    """The largest sizes that the limits pay for, with what they take counted on their own samples and wordings."""
-    for number, sizes in enumerate(planner.choices()):
-        estimate = _exact(planner, sizes, models, answering)
-        if planner.limits.pay(estimate) or number == _TRIES:
-            break
-    return sizes, estimate
-
-
 def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Model) -> CostEstimate:
+    """What these sizes take, counted on their own samples and wordings."""
     task, baseline = planner.task, planner.baseline
     settings = sized(planner.settings, sizes)
     by_rule = freeze_for(task, baseline, settings, settings.rephrasing.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
-    basis = SearchBasis.of(task, settings, baseline, evaluator, growth=planner.basis.growth)
+    basis = SearchBasis.of(settings, baseline, evaluator)
     return estimate_from(basis, task, settings, baseline)

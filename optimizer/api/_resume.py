@@ -105,6 +105,4 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
         )
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
-    if "trials" in wanted:
-        wanted["most_trials"] = None
     return changed(settings, wanted)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._other_wordings import check_other_wordings
+from psopt.api._beside import check_other_wordings, probes_of
 from psopt.api._planning import least_estimate, settings_for
-from psopt.api._probes import probes_of
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
 from psopt.api._timing import kept_pace, timed_pace

@@ -71,7 +71,7 @@ def worker(
     observer.started(task, Path(study_name))
     prompt = Prompt.from_dict(metadata.prompt)
     problem = SearchProblem(task, prompt, evaluator, settings.search, observer, make_proposer(settings, models))
-    search = Search.resume(study, problem, worker=worker_name(), most_own=trials)
+    search = Search(study, problem, worker=worker_name(), most_own=trials)
     try:
         search.run(completes_front=False)  # whoever optimizes does that
     except BudgetReachedError as error:

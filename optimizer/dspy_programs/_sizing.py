@@ -52,7 +52,7 @@ def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> CallsExpected:
     of_steps = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings if n_steps > 1 else 0
     grid = sizes.val * sizes.rephrasings
     n_more = max(0, sizes.trials - 1)
-    grids = 1 + (whole_grids(n_more, 0, sizes.val, sizes.rephrasings)[1] if races and n_more else n_more)
+    grids = 1 + (whole_grids(n_more, sizes.val, sizes.rephrasings).expected if races and n_more else n_more)
     # The first diagnosis, half of the further ones (the best prompt may be the same), and the one for the report.
     diagnoses = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
     test = N_TESTED * sizes.test * sizes.heldout

@@ -7,7 +7,7 @@ from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_arrays import kept_arrays
-from psopt.evaluation._kept_scores import scores_from_dict
+from psopt.evaluation._kept_scores import read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._meaning import embed
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
@@ -23,7 +23,7 @@ from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
-from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, score_objectives, sensitivity_limit
+from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, sensitivity_limit
 from psopt.evaluation._size_note import intervals_note, note_size
 
 __all__ = [
@@ -64,11 +64,11 @@ __all__ = [
     "objective_values",
     "objectives_of",
     "quality_of",
+    "read_data",
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
     "score",
-    "score_objectives",
     "scores_from_dict",
     "sensitivity_limit",
     "shares_line",

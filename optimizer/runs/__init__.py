@@ -2,7 +2,6 @@
 
 from psopt.runs._answers_file import read_answers
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
 from psopt.runs._directory import (
     ARTIFACTS,
@@ -24,6 +23,7 @@ from psopt.runs._directory import (
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._ledger import spending_kept
+from psopt.runs._manifest import Found, limits_line, short_line
 from psopt.runs._measured import Measured
 from psopt.runs._prompt_files import is_prompt_text, read_source
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, check_fits, inputs_named, with_prompt_options
@@ -93,6 +93,7 @@ __all__ = [
     "CallPrice",
     "CostEstimate",
     "DataOptions",
+    "Found",
     "Limits",
     "Measured",
     "Pace",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from psopt.models.chat import Need
 
@@ -67,15 +67,6 @@ class Pace:
         return cls(min(measured, most) if most else measured, rate.day)
 
 
-class FinalTestSize(NamedTuple):
-    """How large the final test is: what it can show hangs on that."""
-
-    samples: int
-    wordings: int
-    n_classes: int
-    """With N/A."""
-
-
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
     """What a command would take.
@@ -93,8 +84,6 @@ class CostEstimate:
         What racing is expected to save; None where candidates don't race, or nothing is searched.
     pace : Pace or None
         How fast calls will be answered, where that is known.
-    test : FinalTestSize or None
-        How large the final test is; None for commands that don't search.
     candidates : int
         How many are to be evaluated, the original prompt not among them.
     """
@@ -105,7 +94,6 @@ class CostEstimate:
     trials: int = 0
     racing: RacingEstimate | None = None
     pace: Pace | None = None
-    test: FinalTestSize | None = None
     candidates: int = 0
 
     @property

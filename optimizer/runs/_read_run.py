@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.evaluation import scores_from_dict
+from psopt.evaluation import read_data, scores_from_dict
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
 from psopt.runs._recommendation import Recommendation
@@ -97,7 +97,7 @@ def _recommendation(data: Mapping[str, Any] | None, candidates: Mapping[str, Can
     if not data or data["id"] not in candidates:
         return None
     calls = {when: CallPrice.from_dict(call) for when, call in data.get("call", {}).items()}
-    prompt, verdict = candidates[data["id"]], Verdict.from_dict(data)
+    prompt, verdict = candidates[data["id"]], read_data(Verdict, data)
     return Recommendation(prompt, verdict, data.get("samples_needed"), data.get("looks", 1), **calls)
 
 

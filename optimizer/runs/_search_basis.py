@@ -9,7 +9,7 @@ from psopt.evaluation import Grid
 from psopt.models import PRIOR_TEXTS, calibrates
 from psopt.models.chat import TokenRange, asks_in_chat, grid_price, price_of
 from psopt.runs._cost_estimate import Pace
-from psopt.search import tokens_of_all_edits
+from psopt.search import tokens_of_mean_text
 from psopt.search.racing import races
 
 if TYPE_CHECKING:
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from psopt.runs._settings import RunSettings
     from psopt.runs.planning._sizes import Sizes
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Task
 
 _SPLITS: tuple[Split, ...] = ("val", "train", "test")
+# Of a note or a definition: from what rules write of a short phrase to a sentence of a model's.
+_EDIT = TokenRange(10, 25)
+_FEWER = 4  # in so small a part of as many edits as there may be a round may end
+_EXAMPLES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +65,13 @@ class SearchBasis:
     @classmethod
     def of(
         cls,
-        task: Task,
         settings: RunSettings,
         baseline: Prompt,
         evaluator: Evaluator,
         *,
         ignoring_cache: bool = False,
-        growth: TokenRange | None = None,
     ) -> SearchBasis:
-        """Count it on what prompts are compared on; nothing is sent. The growth takes longest: say it if you know."""
+        """Count it on what prompts are compared on; nothing is sent."""
         model = evaluator.model
 
         def grid(split: Split) -> Grid:
@@ -80,7 +81,7 @@ class SearchBasis:
         return cls(
             {split: grid(split) for split in _SPLITS},
             {split: (len(evaluator.samples[split]), len(evaluator.rephrasings.on(split)[0])) for split in _SPLITS},
-            _growth(task, settings, baseline, evaluator) if growth is None else growth,
+            _growth(settings, evaluator),
             grid_price(model.name, in_batches=settings.lm.batch),
             price_of(model.name),
             races(settings.search.race, evaluator),
@@ -106,14 +107,10 @@ def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:
     return Pace.of(evaluator.model.engine.rate, lm)
 
 
-def _growth(task: Task, settings: RunSettings, baseline: Prompt, evaluator: Evaluator) -> TokenRange:
+def _growth(settings: RunSettings, evaluator: Evaluator) -> TokenRange:
+    """By how much all edits of a first round lengthen the prompt: a few short ones, to as many as there may be."""
     if not asks_in_chat(evaluator.model):
         return TokenRange()
-    return tokens_of_all_edits(
-        task,
-        baseline,
-        evaluator.rephrasings,
-        evaluator.samples["train"],
-        settings.search.parts,
-        drafted=settings.writer is not None,
-    )
+    edits = _EDIT.times(settings.search.most_edits)
+    examples = tokens_of_mean_text(evaluator.texts("train")).times(_EXAMPLES)
+    return TokenRange(edits.low / _FEWER, edits.high) + examples

@@ -17,7 +17,6 @@ from psopt.runs._cost_estimate import (
     LEFT_OUT,
     PRIORS,
     CostEstimate,
-    FinalTestSize,
     Phase,
 )
 from psopt.runs._racing_estimate import RacingEstimate, whole_grids
@@ -56,7 +55,7 @@ def estimate_search(
 
     Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
     """
-    basis = SearchBasis.of(task, settings, baseline, evaluator)
+    basis = SearchBasis.of(settings, baseline, evaluator)
     return estimate_from(basis, task, settings, baseline, n_done)
 
 
@@ -92,7 +91,7 @@ def estimate_from(
         phases.append(unknown(DIAGNOSES, "train", further, _GROWTH_OF_FRONT, why))
     racing = None
     if n_more:
-        times, why = _candidates(basis, n_more, n_done)
+        times, why = _candidates(basis, n_more)
         racing = RacingEstimate.of(grids["val"].calls, n_more, times) if basis.races else None
         phases.append(unknown(CANDIDATES, "val", times, _growth_of_candidates(trials), why))
     phases.append(Phase.of(BASELINE_TEST, grids["test"], price))
@@ -106,8 +105,7 @@ def estimate_from(
         phases.append(_priors(basis, n_more, (few, middle, many)))
     answering = phases[n_writing:]
     phases += judging_phases(task, answering, basis.shapes["val"][1], basis.single_price)
-    test = FinalTestSize(*basis.shapes["test"], n_classes=len(task.labels) + 1)
-    return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, test, n_more)
+    return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, n_more)
 
 
 def _share_diagnosed(basis: SearchBasis) -> float:
@@ -137,11 +135,11 @@ def _priors(basis: SearchBasis, n_more: int, front: tuple[int, int, int]) -> Pha
     return Phase(PRIORS, middle.calls, 0, 0, "one a wording of each candidate", few, many)
 
 
-def _candidates(basis: SearchBasis, n_more: int, n_done: int) -> tuple[Span, str]:
+def _candidates(basis: SearchBasis, n_more: int) -> tuple[Span, str]:
     """To how many whole grids candidates come, and why."""
     if not basis.races:
         return (n_more, n_more, n_more), "one a trial"
-    times = whole_grids(n_more, n_done, *basis.shapes["val"])
+    times = whole_grids(n_more, *basis.shapes["val"])
     return times, f"{n_more}; those that are clearly beaten are cut short"
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 N_HELDOUT = 10
 """How many held-out rephrasings a run has."""
 _NESTED = ("lm", "parts")
+_NO_LONGER = ("most_trials",)  # what earlier versions have written
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ class RunSettings(RunOptions):
         """
         try:
             prompt = data.get("prompt")
-            kept = {**data, "prompt": Prompt.from_dict(prompt) if prompt else None}
+            known = {name: value for name, value in data.items() if name not in _NO_LONGER}
+            kept = {**known, "prompt": Prompt.from_dict(prompt) if prompt else None}
             return of_flat(cls, kept, nested=_NESTED)
         except (InputError, TypeError, AttributeError) as error:
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import diagnose_predictions, without_suspects
+from psopt.search._fitting import obvious
 from psopt.search._sources import Choice
 from psopt.search_spaces import allowed_edits, first_parameters
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
     from psopt.proposals import NoVerbatim
-    from psopt.search._fitting import Fitting
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
     from psopt.search._train_diagnoses import TrainDiagnoses
@@ -27,16 +27,13 @@ class RoundsOfEdits:
 
     Parameters
     ----------
-    fitting : Fitting
-        Says which candidates are obvious.
     coordinator : Coordinator
         Leases a round to one worker.
     """
 
     replaces_queue = False
 
-    def __init__(self, fitting: Fitting, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
-        self._fitting = fitting
+    def __init__(self, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
         self._diagnoses = diagnoses
         self._coordinator = coordinator
 
@@ -70,8 +67,7 @@ class RoundsOfEdits:
             history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
         history.add_edits(new, self._coordinator.worker)
         problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
-        obvious = self._fitting.obvious(new, problem.task.labels, is_first=number == 1)
-        return [Choice.like(incumbent, edits, problem) for edits in obvious]
+        return [Choice.like(incumbent, edits, problem) for edits in obvious(state, new, is_first=number == 1)]
 
     def read_diagnoses(self, state: SearchState) -> None:
         """Take over the diagnoses that the study holds, of whichever worker."""

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.evaluation import compare_paired, objective_gains, objective_values
-from psopt.search._edit_worths import held_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Predictions
-    from psopt.search._front import Candidate, Ranked
+    from psopt.search._front import Candidate, Tried
     from psopt.search_spaces import Edit
 
 # Of the edits that are dropped together: half first, fewer where that loses. Chosen, not measured: each costs a trial,
@@ -30,9 +29,7 @@ _RIDGE = 1.0  # keeps the system solvable with more edits than candidates; chose
 _HOPELESS = 0.1  # spares reading answers for a loss well above one standard error of some hundred samples; not measured
 
 
-def shortest(
-    candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int
-) -> Candidate:
+def shortest(candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> Candidate:
     """Return the candidate with fewest edits that is not worse than the knee by more than one standard error.
 
     Parameters
@@ -42,15 +39,13 @@ def shortest(
         Stands for itself where no shorter one does.
     on_val : callable
         Gives a candidate's predictions on val.
-    seed : int
-        Of the paired comparison, where that draws.
     """
     shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
     shorter.sort(key=lambda candidate: len(candidate.edits))
-    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val, seed)), knee)
+    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val)), knee)
 
 
-def next_shorter(short: Ranked, candidates: Sequence[Ranked], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
+def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Subsets of a candidate's edits to try next, the shortest first; bundles stay whole."""
     worth = edit_worths(candidates, pool)
     parameters = {edit.parameter_name for edit in short.edits}
@@ -62,12 +57,14 @@ def next_shorter(short: Ranked, candidates: Sequence[Ranked], pool: Sequence[Edi
     return subsets
 
 
-def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str, float]:
+def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, float]:
     """Estimate what each parameter adds to F1 - S + C on val, from all candidates: ridge regression on what they hold.
 
     What merges others counts as these.
     """
-    parameters, x = held_in([candidate.edits for candidate in candidates], pool)
+    parameters = tuple(dict.fromkeys(name for edit in pool for name in edit.stands_for))
+    held = [{name for edit in candidate.edits for name in edit.stands_for} for candidate in candidates]
+    x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
     x -= x.mean(axis=0)
     y = np.array([candidate.val.gains.sum() for candidate in candidates])
     y -= y.mean()
@@ -76,7 +73,7 @@ def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str,
     return {edit.parameter_name: sum(worth[part] for part in edit.stands_for) for edit in pool}
 
 
-def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
+def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> bool:
     """Return whether a candidate loses no more than one standard error against the knee, in any objective."""
     lost = objective_gains(knee.val) - objective_gains(candidate.val)
     losses = dict(zip(objective_values(knee.val), lost.tolist(), strict=True))
@@ -84,6 +81,6 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
         return True
     if max(losses.values()) > _HOPELESS:
         return False
-    differences = compare_paired(on_val(knee), on_val(candidate), seed)
+    differences = compare_paired(on_val(knee), on_val(candidate))
     # no standard error is known from one sample: then any loss counts
     return all(loss <= (differences[name].standard_error or 0.0) for name, loss in losses.items())

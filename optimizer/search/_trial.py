@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import optuna
     from psopt.evaluation import PartialAnswers, Predictions, Scores
+    from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
@@ -80,7 +81,7 @@ def stop_trial(
         record_stopped(trial, stopped, meter.read())
         write_answers(study, trial.number, answers)
         trial.set_constraint("f1", violation)
-        study.tell(trial, stopped.estimates.values, state=TrialState.COMPLETE, skip_if_finished=True)
+        study.tell(trial, stopped.val.values, state=TrialState.COMPLETE, skip_if_finished=True)
     return stopped if finished.state == TrialState.COMPLETE else None
 
 
@@ -136,9 +137,7 @@ class CandidateTrials:
         self._races = state.races
         self._failed_in_a_row = 0
 
-    def evaluate(
-        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
-    ) -> Candidate | StoppedCandidate | None:
+    def evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> Tried | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
         Raises Exception: whatever came in between, once the trial has failed; but the first refused answers of a
@@ -157,9 +156,7 @@ class CandidateTrials:
         self._failed_in_a_row = 0
         return candidate
 
-    def _outcome(
-        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
-    ) -> Candidate | StoppedCandidate | None:
+    def _outcome(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> Tried | None:
         meter = EffortMeter(self._problem.evaluator.budget)
         if not self._state.history.candidates:
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, None, meter)
@@ -174,7 +171,7 @@ class CandidateTrials:
             others = self._state.history.candidates if audited else ()
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, baseline, meter, others)
         reason = str(result.stop or HELD)
-        asked = StoppedCandidate(trial.number, prompt, edits, audited or rung, reason, NOT_ESTIMATED, order)
+        asked = StoppedCandidate(trial.number, prompt, edits, NOT_ESTIMATED, audited or rung, reason, order=order)
         stopped = self._state.history.estimated(asked)
         if audited:
             stopped = self._judged(stopped)

@@ -28,7 +28,7 @@ SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules
 def search(task: Task, keyword_model: Any, storage: str) -> Any:
     evaluator = Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
     study = open_study(storage, "toy", "tpe", 0)
-    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, SearchOptions(4, rounds=1)))
+    return Search(study, SearchProblem(task, seed_prompt(task), evaluator, SearchOptions(4, rounds=1)))
 
 
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError])

@@ -67,7 +67,7 @@ def make_search(folder: Path, task: Task, **options: Any) -> Any:
     evaluator = Evaluator(CountingModel(task), SET, samples)
     settings = SearchOptions(**{"trials": 5, "rounds": 2, "sampler": "random", "seed": 1, **options})
     study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
-    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
+    return Search(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.evaluation import Objectives
 
 VAL_WEIGHT = 0.5
@@ -64,15 +62,6 @@ class MeasuredGain:
             self.n_samples + val.n_samples,
             known(self.macro_f1, val.macro_f1),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MeasuredGain:
-        """Read it back."""
-        return cls(**data)
 
 
 def _difference(before: float | None, after: float | None) -> float | None:

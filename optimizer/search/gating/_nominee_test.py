@@ -10,7 +10,7 @@ from psopt.evaluation import compare_classes, compare_paired, quality_of
 from psopt.search.gating._measured_gain import MeasuredGain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from psopt.evaluation import ClassDifference, Predictions
     from psopt.metrics import PairedDifference
@@ -97,10 +97,6 @@ class OneSided:
         """The same with what it is the difference of."""
         return replace(self, before=before, after=after)
 
-    def to_dict(self) -> dict[str, float | None]:
-        """Return it as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class NomineeTest:
@@ -156,37 +152,7 @@ class NomineeTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        return {
-            "id": self.id,
-            "passed": self.passed,
-            "p_value": self.p_value,
-            "level": self.level,
-            "f1": self.f1.to_dict(),
-            "sensitivity": self.sensitivity.to_dict(),
-            "consistency": self.consistency,
-            "lost": list(self.lost),
-            "estimate": None if self.estimate is None else self.estimate.to_dict(),
-            "decisive": list(self.decisive),
-            "losses": [asdict(loss) for loss in self.losses],
-            "macro_f1": None if self.macro_f1 is None else list(self.macro_f1),
-            "is_harmful": self.is_harmful,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> NomineeTest:
-        """Read it back."""
-        rest = {name: value for name, value in data.items() if name != "p_value"}
-        measured = {name: OneSided(**data[name]) for name in ("f1", "sensitivity")}
-        kept = data.get("estimate")
-        estimate = None if kept is None else MeasuredGain.from_dict(kept)
-        macro = data.get("macro_f1")
-        listed = {
-            "lost": tuple(data.get("lost", ())),
-            "decisive": tuple(data.get("decisive", BOTH)),
-            "losses": tuple(_ClassLoss(**loss) for loss in data.get("losses", ())),
-            "macro_f1": None if macro is None else tuple(macro),
-        }
-        return cls(**{**rest, **measured, **listed, "estimate": estimate})
+        return {**asdict(self), "p_value": self.p_value}
 
 
 def compare_nominee(
