@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from psopt.api._prompts import AnyPrompt
-    from psopt.api._threshold import Threshold
-    from psopt.api._thresholds import End
+    from psopt.api._thresholds import End, Threshold
     from psopt.evaluation import Scores
     from psopt.models import OnProgress
     from psopt.runs import PromptOptions

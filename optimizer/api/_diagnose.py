@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._drawing import draw_diagnosis
+from psopt.api._load_run import draw_diagnosis
 from psopt.api._measure import measure_options, models_of, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for

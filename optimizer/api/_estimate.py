@@ -6,12 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import grids
-from psopt.api._planning import plan_run
+from psopt.api._planning import kept_pace, plan_run
 from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
-from psopt.api._run_options import run_options
-from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
-from psopt.api._timing import kept_pace
+from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid
 from psopt.models import ModelProvider
 from psopt.models.chat import grid_price, price_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._beside import measured_beside
-from psopt.api._drawing import draw_run
+from psopt.api._load_run import draw_run
 from psopt.errors import BudgetReachedError
 from psopt.models import calibrates, capabilities_of
 from psopt.report import write_report

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._progress import watched
 from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
-from psopt.api._run_options import run_options
+from psopt.api._setup import run_options
 from psopt.models import name_of_model
 from psopt.rephrasings import given_wordings
 from psopt.runs import run_settings

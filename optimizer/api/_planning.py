@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.api._setup import freeze_for, make_evaluator
-from psopt.api._timing import kept_pace
-from psopt.models import ModelProvider, capabilities_of
+from psopt.models import ModelProvider, capabilities_of, n_computed
+from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import read_file
 from psopt.runs import (
     MANIFEST,
     Limits,
+    Pace,
     Plan,
     Planner,
     PlanOptions,
@@ -28,9 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from psopt.evaluation import Evaluator
     from psopt.models import Model
     from psopt.runs import CostEstimate, Sizes
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
+
 
 # On so many samples and wordings it is counted what a call takes; more tell hardly more.
 _SAMPLES = 60
@@ -149,3 +156,53 @@ def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Mod
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
     basis = SearchBasis.of(settings, baseline, evaluator)
     return estimate_from(basis, task, settings, baseline)
+
+
+_FIRST = 8  # answers that are timed; twice as many where that is over too soon, and so on
+_LONG_ENOUGH = 1.0  # seconds; chosen: what a prompt's beginning takes is spread over as many texts as fit
+_FEWEST = 4  # answers that were computed and not cached, below which their time tells nothing
+
+
+def kept_pace(model: Model, models: ModelProvider) -> Pace | None:
+    """How fast a local model was when it was last timed; None where nobody knows, and for others."""
+    if not capabilities_of(model).costs_time:
+        return None
+    rate = kept_rate(models.cache_dir, model.name, None)
+    return Pace(rate.per_minute, rate.day) if rate else None
+
+
+def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
+    """Time answers that a run asks for anyway, those to the original prompt on val, and keep how fast they came.
+
+    Where they are in the cache, what was kept before tells it.
+    """
+    per_second = _answers_a_second(evaluator, prompt)
+    if per_second is None:
+        return kept_pace(evaluator.model, models)
+    day = datetime.now(UTC).date().isoformat()
+    keep_rate(models.cache_dir, evaluator.model.name, None, AnswerRate(60 * per_second, 1, day))
+    return Pace(60 * per_second, day)
+
+
+def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
+    rows = np.flatnonzero(~evaluator.partial_answers(prompt, "val").is_answered[:, 0])
+
+    def ask(start: int, end: int) -> None:
+        cells = np.zeros_like(evaluator.partial_answers(prompt, "val").is_answered)
+        cells[rows[start:end], 0] = True
+        evaluator.answers(prompt, "val", cells)
+
+    ask(0, 1)  # for the first answer a model is loaded
+    per_second, start, size = None, 1, _FIRST
+    while start < len(rows):
+        computed_before, begin = n_computed(evaluator.model), perf_counter()
+        ask(start, start + size)
+        seconds = perf_counter() - begin
+        asked = min(size, len(rows) - start)
+        computed = asked if computed_before is None else (n_computed(evaluator.model) or 0) - computed_before
+        if computed >= _FEWEST and seconds > 0:
+            per_second = computed / seconds
+            if seconds >= _LONG_ENOUGH:
+                break
+        start, size = start + size, 2 * size
+    return per_second

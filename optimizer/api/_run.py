@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._beside import check_other_wordings, probes_of
-from psopt.api._planning import least_estimate, settings_for
+from psopt.api._planning import kept_pace, least_estimate, settings_for, timed_pace
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
-from psopt.api._timing import kept_pace, timed_pace
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
 from psopt.runs import (

@@ -5,12 +5,17 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from psopt.answers import packed, texts_to_bytes
 from psopt.evaluation._scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+    from psopt.evaluation._predictions import Predictions
     from pydantic import TypeAdapter
+
 
 T = TypeVar("T")
 
@@ -20,11 +25,12 @@ def read_data(kind: type[T], data: Mapping[str, Any]) -> T:
 
     Raises ValueError if the data are damaged.
     """
-    return _reader(kind).validate_python(dict(data))
+    reader: TypeAdapter[T] = _reader(kind)
+    return reader.validate_python(dict(data))
 
 
 @functools.cache
-def _reader(kind: type[T]) -> TypeAdapter[T]:
+def _reader(kind: type[Any]) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter  # takes .1 s, and most commands read nothing
 
     return TypeAdapter(kind)
@@ -37,3 +43,23 @@ def scores_from_dict(data: Mapping[str, Any]) -> Scores:
     """
     shares = data if "answer_shares" in data else None
     return read_data(Scores, {**data, "ci": data.get("ci") or {}, "shares": shares})
+
+
+def kept_arrays(splits: Mapping[str, Predictions]) -> dict[str, NDArray[Any]]:
+    """Return answers as files of predictions keep them: per split the (N, Q) array, and the samples' ids.
+
+    Open answers are places among the texts that ``answers`` holds, JSON in UTF-8; N/A comes after the last.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    codes = {split: predictions.array for split, predictions in splits.items()}
+    if any(predictions.answers.open is not None for predictions in splits.values()):
+        places, texts = packed(np.concatenate([array.ravel() for array in codes.values()]))
+        arrays["answers"] = texts_to_bytes(texts)
+        parts = np.split(places, np.cumsum([array.size for array in codes.values()])[:-1])
+        kept = {split: part.reshape(codes[split].shape) for split, part in zip(codes, parts, strict=True)}
+    else:
+        kept = {split: array.astype(np.int16) for split, array in codes.items()}
+    for split, predictions in splits.items():
+        arrays[split] = kept[split]
+        arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
+    return arrays

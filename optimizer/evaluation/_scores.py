@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
-from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
+from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
-from psopt.evaluation._readable import readable_sensitivity
 from psopt.metrics import (
     class_f1,
     class_intervals,
@@ -162,17 +161,8 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as run.json holds them; S among readable answers only where N/A is."""
-        data = asdict(self)
-        if self.sensitivity_readable is None:
-            del data["sensitivity_readable"]
-        if self.ordinal is None:
-            del data["ordinal"]
-        if self.open is None:
-            del data["open"]
-        if self.posix is None:
-            del data["posix"]
-        if self.pss is None:
-            del data["pss"]
+        where_defined = ("sensitivity_readable", "ordinal", "open", "posix", "pss")
+        data = {name: value for name, value in asdict(self).items() if value is not None or name not in where_defined}
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         shares = data.pop("shares") or {}
         return {**data, **shares}

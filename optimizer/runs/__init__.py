@@ -1,8 +1,7 @@
 """Run directories: what a run leaves on disk."""
 
-from psopt.runs._answers_file import read_answers
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
+from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, whole_grids
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
@@ -19,17 +18,23 @@ from psopt.runs._directory import (
     WEAK_SPOTS,
     RunDirectory,
     free_folder,
+    read_answers,
 )
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry
-from psopt.runs._holding import has_found_nothing, held
+from psopt.runs._holding import has_found_nothing, held, n_evaluated, study_name
 from psopt.runs._ledger import spending_kept
 from psopt.runs._manifest import Found, limits_line, short_line
 from psopt.runs._measured import Measured
-from psopt.runs._prompt_files import is_prompt_text, read_source
-from psopt.runs._prompt_source import PromptSource, TaskPrompt, check_fits, inputs_named, with_prompt_options
-from psopt.runs._racing_estimate import whole_grids
+from psopt.runs._prompt_source import (
+    PromptSource,
+    TaskPrompt,
+    check_fits,
+    inputs_named,
+    is_prompt_text,
+    read_source,
+    with_prompt_options,
+)
 from psopt.runs._read_run import read_run
-from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import (
     NOTHING_COMPARED,
     Recommendation,
@@ -42,16 +47,21 @@ from psopt.runs._recommendation import (
     unasked_lines,
     verdict_lines,
 )
-from psopt.runs._recorder import RunRecorder
+from psopt.runs._recorder import RunRecorder, check_same_prompt
 from psopt.runs._run import Run
-from psopt.runs._same_prompt import check_same_prompt
-from psopt.runs._search_basis import SearchBasis
-from psopt.runs._search_estimate import estimate_from, estimate_search
+from psopt.runs._search_estimate import SearchBasis, estimate_from, estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
-from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._study_note import StudyNote
 from psopt.runs._writing_estimate import judging_phases, rephrasing_phases
-from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, read_baseline, write_prompt
+from psopt.runs._written_prompt import (
+    WrittenForm,
+    WrittenPrompt,
+    asks_the_same,
+    difference,
+    read_back,
+    read_baseline,
+    write_prompt,
+)
 from psopt.runs.planning import (
     FULL,
     AskedSizes,

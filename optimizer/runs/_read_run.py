@@ -11,10 +11,10 @@ from psopt.errors import InputError
 from psopt.evaluation import read_data, scores_from_dict
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
+from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation
 from psopt.runs._run import Run
 from psopt.runs._settings import RunSettings
-from psopt.runs._study_file import study_name
 from psopt.search import Candidate, StoredStudy, Verdict, candidates_in, example_orders, knee, pareto_front, read_study
 from psopt.search_spaces import ORDERS, Edit, Prompt
 

@@ -13,6 +13,7 @@ from psopt._version import __version__
 from psopt.answers import AnswerType
 from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
+from psopt.evaluation import OBJECTIVES
 from psopt.proposals import ProposalChecks
 from psopt.rephrasings import to_file
 from psopt.runs._directory import (
@@ -26,21 +27,22 @@ from psopt.runs._directory import (
     SUSPECTS,
     TRIALS,
     WEAK_SPOTS,
+    RunDirectory,
 )
 from psopt.runs._front_file import front_file
 from psopt.runs._manifest import Found, manifest
 from psopt.runs._measured import answers_of, measured
 from psopt.runs._recommendation import Recommendation, n_looks
+from psopt.runs._settings import RunSettings
 from psopt.search import untested
 from psopt.tasks import HubName, is_hub_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from psopt.evaluation import Evaluator, Predictions, Split
-    from psopt.runs._directory import RunDirectory
     from psopt.runs._measured import Measured
-    from psopt.runs._settings import RunSettings
     from psopt.search import Candidate, Search, StoppedCandidate, TrainDiagnoses
     from psopt.tasks import Sample, Task
 
@@ -254,18 +256,11 @@ class RunRecorder:
         Where diagnoses are partial, it is said how many answers each sample has. Where a limit does not pay the latter,
         or even the former, it is left empty.
         """
-        try:
-            before = diagnoses.predictions(baseline.prompt)
-        except BudgetReachedError:
-            return {
-                "schema_version": 1,
-                "prompt": chosen.id,
-                "before": Diagnosis({"sensitivity": ()}, ()).to_dict(),
-                "after": {},
-            }
-        diagnosis = diagnose_predictions(before, labelled=self.task.train)
+        diagnosis = Diagnosis({"sensitivity": ()}, ())
         content: dict[str, Any] = {"schema_version": 1, "prompt": chosen.id, "before": diagnosis.to_dict(), "after": {}}
         try:
+            before = diagnoses.predictions(baseline.prompt)
+            content["before"] = diagnose_predictions(before, labelled=self.task.train).to_dict()
             after = diagnoses.predictions(chosen.prompt)
         except BudgetReachedError:
             return content
@@ -286,8 +281,7 @@ def _as_kept(sample: Sample) -> dict[str, Any]:
 
 def _raced(stopped: StoppedCandidate) -> dict[str, Any]:
     """A candidate that stopped, as trials.json lists it: its scores are estimates."""
-    scores = stopped.estimates
-    estimates = {"f1": scores.f1, "sensitivity": scores.sensitivity, "consistency": scores.consistency}
+    estimates = {name: getattr(stopped.val, name) for name in OBJECTIVES}
     edits = [str(edit) for edit in stopped.edits]
     return {"trial": stopped.trial, "id": stopped.id, "edits": edits, "raced": stopped.raced, "estimates": estimates}
 
@@ -313,3 +307,25 @@ def _answers(dataset: Mapping[str, Any]) -> str:
 def _abbreviated(value: str) -> str:
     """A digest as people compare it."""
     return value[:12] if len(value) == 64 else value
+
+
+def check_same_prompt(run: Path, settings: RunSettings) -> None:
+    """Refuse to go on with a run from another prompt than it has begun with: all of it is measured against that one.
+
+    Raises InputError: naming both.
+    """
+    if not (run / MANIFEST).exists():
+        return
+    before = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
+    if (before.prompt and before.prompt.id) != (settings.prompt and settings.prompt.id):
+        raise InputError(
+            f"{run} has begun with {_named(before)}, and can't be gone on with from {_named(settings)}: start a new "
+            f"run, or go on with the prompt that it keeps (psopt resume {run})"
+        )
+
+
+def _named(settings: RunSettings) -> str:
+    """The user's own prompt by its file and id, that of a strategy by that."""
+    if settings.prompt is None:
+        return "the strategy's prompt"
+    return f"prompt {settings.prompt_file or 'of Python'} ({settings.prompt.id})"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.models.chat import Need
+from psopt.evaluation import Grid
+from psopt.models import PRIOR_TEXTS, calibrates
+from psopt.models.chat import Need, TokenRange, asks_in_chat, grid_price, price_of
 from psopt.runs._cost_estimate import (
     BASELINE,
     BASELINE_TEST,
@@ -17,23 +20,29 @@ from psopt.runs._cost_estimate import (
     LEFT_OUT,
     PRIORS,
     CostEstimate,
+    Pace,
     Phase,
+    RacingEstimate,
+    whole_grids,
 )
-from psopt.runs._racing_estimate import RacingEstimate, whole_grids
-from psopt.runs._search_basis import SearchBasis
 from psopt.runs._writing_estimate import drafting_phases, judging_phases, rephrasing_phases
-from psopt.search import DIAGNOSED_WORDINGS
+from psopt.search import DIAGNOSED_WORDINGS, tokens_of_mean_text
+from psopt.search.racing import races
 from psopt.search_spaces import KINDS
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Evaluator, Grid, Split
-    from psopt.models.chat import Price, TokenRange
+    from collections.abc import Mapping
+
+    from psopt.evaluation import Evaluator, Split
+    from psopt.models.chat import LMConfig, Price
     from psopt.runs._settings import RunSettings
+    from psopt.runs.planning._sizes import Sizes
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
     Span = tuple[float, float, float]
     """The least, the middle and the most."""
+
 
 # Least, middle and most of a search, from 27 searches in which a hash of the prompt or a simulated model answered, on
 # five data sets with 30 and 10 trials. Growth is in shares of what all edits
@@ -167,3 +176,98 @@ def _of_unknown_prompts(
     least = grid.grown(by * max(0.0, 1 - error(0, growth.low))).need(price, times[0])
     most = grid.grown(by * (1 + error(2, growth.high))).need(price, times[2])
     return Phase(what, round(grid.calls * times[1]), 0, mean.tokens, why, least, most, mean.cost)
+
+
+_SPLITS: tuple[Split, ...] = ("val", "train", "test")
+# Of a note or a definition: from what rules write of a short phrase to a sentence of a model's.
+_EDIT = TokenRange(10, 25)
+_FEWER = 4  # in so small a part of as many edits as there may be a round may end
+_EXAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBasis:
+    """What a search is counted from.
+
+    Attributes
+    ----------
+    grids : mapping of split to Grid
+        The original prompt's.
+    shapes : mapping of split to (int, int)
+        Samples and wordings.
+    growth : TokenRange
+        By how much all edits of a first round lengthen the prompt; of no account where nobody counts tokens.
+    price, single_price : Price or None
+        Of the model that answers; where it is asked by batches, and where call by call.
+    races : bool
+        Whether candidates race.
+    pace : Pace or None
+        How fast the model that is asked most will answer; nobody knows of batches.
+    prior_texts : int
+        On how many texts the label prior of a prompt is measured under each wording; 0 where nothing is calibrated.
+    labelled_texts : int
+        From how many labelled texts a label map is learnt, once.
+    """
+
+    grids: Mapping[Split, Grid]
+    shapes: Mapping[Split, tuple[int, int]]
+    growth: TokenRange
+    price: Price | None
+    single_price: Price | None
+    races: bool
+    pace: Pace | None = None
+    prior_texts: int = 0
+    labelled_texts: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        settings: RunSettings,
+        baseline: Prompt,
+        evaluator: Evaluator,
+        *,
+        ignoring_cache: bool = False,
+    ) -> SearchBasis:
+        """Count it on what prompts are compared on; nothing is sent."""
+        model = evaluator.model
+
+        def grid(split: Split) -> Grid:
+            prompts, texts = evaluator.rephrased(baseline, split), evaluator.texts(split)
+            return Grid.of(model, prompts, texts, ignoring_cache=ignoring_cache)
+
+        return cls(
+            {split: grid(split) for split in _SPLITS},
+            {split: (len(evaluator.samples[split]), len(evaluator.rephrasings.on(split)[0])) for split in _SPLITS},
+            _growth(settings, evaluator),
+            grid_price(model.name, in_batches=settings.lm.batch),
+            price_of(model.name),
+            races(settings.search.race, evaluator),
+            _pace(evaluator, settings.lm),
+            PRIOR_TEXTS if calibrates(model) and model.can_measure else 0,
+            model.n_labelled if calibrates(model) else 0,
+        )
+
+    def sized(self, sizes: Sizes) -> SearchBasis:
+        """The same for other numbers of samples and wordings, with nothing in the cache."""
+        shapes: dict[Split, tuple[int, int]] = {
+            "train": (sizes.train, sizes.rephrasings),
+            "val": (sizes.val, sizes.rephrasings),
+            "test": (sizes.test, sizes.heldout),
+        }
+        grids = {split: self.grids[split].sized(samples * wordings) for split, (samples, wordings) in shapes.items()}
+        return replace(self, grids=grids, shapes=shapes)
+
+
+def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:
+    if lm.batch or not asks_in_chat(evaluator.model):
+        return None
+    return Pace.of(evaluator.model.engine.rate, lm)
+
+
+def _growth(settings: RunSettings, evaluator: Evaluator) -> TokenRange:
+    """By how much all edits of a first round lengthen the prompt: a few short ones, to as many as there may be."""
+    if not asks_in_chat(evaluator.model):
+        return TokenRange()
+    edits = _EDIT.times(settings.search.most_edits)
+    examples = tokens_of_mean_text(evaluator.texts("train")).times(_EXAMPLES)
+    return TokenRange(edits.low / _FEWER, edits.high) + examples

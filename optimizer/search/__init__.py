@@ -1,17 +1,16 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
-from psopt.search._contributions import leave_one_out
-from psopt.search._final_test import nominees, score_on_test, scoring_order
+from psopt.search._final_test import nominees, score_on_test, scoring_order, size_lines
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
 from psopt.search._pick import pick_one
 from psopt.search._problem import Observer, Propose, SearchProblem
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
 from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study
 from psopt.search._reserve import Reserve, check_limits
+from psopt.search._rounds import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
 from psopt.search._search import Search
-from psopt.search._size_lines import size_lines
+from psopt.search._shorten import leave_one_out
 from psopt.search._study import choose_trial, chosen_trial, join_study, open_study, show_note
-from psopt.search._train_diagnoses import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
 from psopt.search.distributed import (
     PROMPT_ID,
     RACED,

@@ -8,15 +8,13 @@ from psopt.search._fitting import in_place_of, objection
 from psopt.search._front import Candidate
 from psopt.search._history import History
 from psopt.search._queue import CandidateQueue, drop_queued
-from psopt.search._rounds import RoundsOfEdits
+from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
 from psopt.search._sources import FirstCandidates, ShorterVersions
 from psopt.search._state import SearchState
-from psopt.search._train_diagnoses import TrainDiagnoses
 from psopt.search._trial import CandidateTrials, drop_trial
 from psopt.search.distributed import (
     TOTAL_REACHED,
     Coordinator,
-    LocalCoordinator,
     SharedCoordinator,
     finished_by_others,
 )
@@ -88,10 +86,8 @@ class Search:
         self.history = History(study, problem, self._races)
         self.state = SearchState(problem, self.history, self._races)
         self.diagnoses = TrainDiagnoses(evaluator, options.seed, is_partial=are_run and not problem.task.spec.is_open)
-        self.coordinator: Coordinator = (
-            SharedCoordinator(study, worker, options.trials, problem.observer.phase)
-            if worker
-            else LocalCoordinator(study)
+        self.coordinator = (
+            SharedCoordinator(study, worker, options.trials, problem.observer.phase) if worker else Coordinator(study)
         )
         self._trials = CandidateTrials(study, self.state)
         self._queue = CandidateQueue(study, self.state, worker)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 _MOST_WEAK = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """What a trial took: requests, tokens, US dollars, seconds."""
-
-    calls: int
-    tokens: int
-    cost_usd: float
-    seconds: float
-
-
 class EffortMeter:
     """Measures what a trial takes, from now on.
 
@@ -49,11 +39,15 @@ class EffortMeter:
         self._before = replace(budget.usage)
         self._started = time.monotonic()
 
-    def read(self) -> Effort:
-        """What it has taken so far."""
+    def read(self) -> dict[str, float]:
+        """What it has taken so far, as the trial keeps it: requests, tokens, US dollars, seconds."""
         before, after = self._before, self._budget.usage
-        seconds = round(time.monotonic() - self._started, 3)
-        return Effort(after.made - before.made, after.tokens - before.tokens, after.cost - before.cost, seconds)
+        return {
+            "calls": after.made - before.made,
+            "tokens": after.tokens - before.tokens,
+            "cost_usd": after.cost - before.cost,
+            "seconds": round(time.monotonic() - self._started, 3),
+        }
 
 
 def record_trial(
@@ -61,7 +55,7 @@ def record_trial(
     candidate: Candidate,
     baseline: Candidate,
     predictions: Predictions,
-    effort: Effort,
+    effort: dict[str, float],
     artifacts: Path | None,
 ) -> None:
     """Write a candidate's attributes, its note in Markdown and its predictions to its trial."""
@@ -73,7 +67,7 @@ def record_trial(
         "edits": [str(edit) for edit in candidate.edits],
         "per_class": {label: asdict(of_class) for label, of_class in scores.per_class.items()},
         "na_rate": scores.na_rate,
-        **asdict(effort),
+        **effort,
     }
     if scores.constant is not None:
         attributes["constant"] = f"always answers {scores.constant}"
@@ -88,13 +82,13 @@ def record_trial(
         _keep_answers(trial, candidate, predictions, artifacts)
 
 
-def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: Effort) -> None:
+def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: dict[str, float]) -> None:
     """Write the attributes of a candidate that stopped to its trial; its values there are estimates."""
     attributes = {
         PROMPT_ID: stopped.id,
         "edits": [str(edit) for edit in stopped.edits],
         RACED: stopped.raced,
-        **asdict(effort),
+        **effort,
     }
     if stopped.audit:
         attributes[AUDIT] = stopped.audit

@@ -83,7 +83,7 @@ def optimize(
     monkeypatch: pytest.MonkeyPatch, folder: Path, model: LocalModel, listener: Listener, **options: Any
 ) -> Any:
     (folder / "cache").mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr("psopt.api._timing.perf_counter", lambda: model.now)
+    monkeypatch.setattr("psopt.api._planning.perf_counter", lambda: model.now)
     options = {"out": folder / "run", **options}
     return psopt.optimize(TASK, model=model, cache_dir=folder / "cache", observer=listener, **options)
 

@@ -11,8 +11,7 @@ from psopt.cli._dry_run import show_estimate
 from psopt.cli._plan_lines import UNKNOWN_MINUTES, estimate_lines, minutes_line
 from psopt.models.chat import AnswerRate, LMConfig, Need, Price
 from psopt.runs import CostEstimate, Phase
-from psopt.runs._cost_estimate import Pace
-from psopt.runs._racing_estimate import RacingEstimate
+from psopt.runs._cost_estimate import Pace, RacingEstimate
 from psopt.runs.planning import shorter_line
 
 LM = LMConfig()

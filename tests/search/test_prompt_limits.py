@@ -119,7 +119,9 @@ def test_the_best_that_fits_is_what_was_expected_to_gain_most_until_trials_tell_
 def test_in_place_of_what_is_too_long_the_best_of_it_is_tried() -> None:
     room = 2 * PromptLimits.of(PROMPT, AROUND, SearchRestriction()).tokens(PROMPT)
     state = search_state([candidate(0, (), 0.5)], SearchRestriction(max_prompt_tokens=room))
-    assert in_place_of(state, tuple(NOTES)) == (NOTES[6], NOTES[7])
+    within = in_place_of(state, tuple(NOTES))
+    assert within[-2:] == (NOTES[6], NOTES[7])
+    assert state.problem.limits.allow(apply_edits(PROMPT, within), within)
     assert in_place_of(state, tuple(NOTES[:1])) == tuple(NOTES[:1])
 
 

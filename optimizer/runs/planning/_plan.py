@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.runs._cost_estimate import CostEstimate, Phase
-    from psopt.runs._search_basis import SearchBasis
+    from psopt.runs._search_estimate import SearchBasis
     from psopt.runs.planning._sizes import AskedSizes
     from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions

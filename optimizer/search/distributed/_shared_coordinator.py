@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.trial import TrialState
-from psopt.search.distributed._coordinator import TOTAL_REACHED
+from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator
 from psopt.search.distributed._heartbeat import Heartbeat, StaleWatch, interval
 from psopt.search.distributed._study_keys import BEAT, CLAIMED, FAILED, PROMPT_ID, ROUND_LEASE
 
@@ -56,7 +56,7 @@ _PAUSE = 0.2
 _LONGEST_WAIT = 1.0  # a worker that has nothing to do looks again every second
 
 
-class SharedCoordinator:
+class SharedCoordinator(Coordinator):
     """The other workers of a study, as one of them sees them.
 
     Parameters
@@ -70,8 +70,8 @@ class SharedCoordinator:
     """
 
     def __init__(self, study: StoredStudy, worker: str, total: int, tell: Callable[[str], None]) -> None:
+        super().__init__(study)
         self.worker = worker
-        self._study = study
         self._total = total
         self._tell = tell
         self._watch = StaleWatch()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from psopt.evaluation import Predictions
-    from psopt.search.gating._measured_gain import MeasuredGain
+    from psopt.search.gating._nominee_test import MeasuredGain
     from psopt.tasks import Sample
 
 ALPHA = 0.05

@@ -114,7 +114,7 @@ def test_beside_a_prompt_that_nearly_always_answers_the_same_f1_alone_is_tested(
         "The original prompt answers a to 96 % of the texts, so its S and C say nothing: only F1 was tested"
     )
     assert read_data(Verdict, verdict.to_dict()) == verdict
-    assert verdict.to_dict()["tests"][0]["decisive"] == ["f1"]
+    assert verdict.to_dict()["tests"][0]["decisive"] == ("f1",)
 
 
 def test_what_is_no_better_in_f1_is_not_handed_back_beside_it_however_steady() -> None:

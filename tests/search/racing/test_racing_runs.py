@@ -13,7 +13,7 @@ from psopt.cli import main
 from psopt.cli._result import show_result
 from psopt.errors import BudgetReachedError, InputError
 from psopt.search import _search, racing_line
-from psopt.search._train_diagnoses import TrainDiagnoses
+from psopt.search._rounds import TrainDiagnoses
 from rich.console import Console
 
 from tests.fake_server import FakeServer
