@@ -33,11 +33,12 @@ from _setting import HERE, rounded
 from _texts import TASKS
 from ablation import REFERENCE, hypervolume
 from psopt.evaluation import compare_paired, score
-from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
+from psopt.search import Search, SearchProblem, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._study import make_sampler
-from psopt.search.distributed import RetryPolicy, retrying
+from psopt.search.distributed import RetryPolicy, StoredStudy, retrying
 from psopt.search_spaces import seed_prompt
+from psopt.settings import SearchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

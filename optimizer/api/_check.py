@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psopt.api._thresholds import End, Threshold
     from psopt.evaluation import Scores
     from psopt.models import OnProgress
-    from psopt.runs import PromptOptions
+    from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
 

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions, Scores
     from psopt.metrics import PairedDifference
     from psopt.models import OnProgress
-    from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
-    from psopt.settings import MeasureOptions
+    from psopt.settings import MeasureOptions, PromptOptions
     from psopt.tasks import Task
 
 

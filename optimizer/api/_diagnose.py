@@ -15,7 +15,7 @@ from psopt.settings import MeasureOptions
 if TYPE_CHECKING:
     from psopt.api._prompts import AnyPrompt
     from psopt.models import OnProgress
-    from psopt.runs import PromptOptions
+    from psopt.settings import PromptOptions
     from psopt.tasks import Task
 
 

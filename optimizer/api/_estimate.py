@@ -13,16 +13,8 @@ from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again, run_o
 from psopt.evaluation import Grid
 from psopt.models import ModelProvider
 from psopt.models.chat import grid_price, price_of
-from psopt.runs import (
-    STUDY,
-    CostEstimate,
-    Phase,
-    estimate_search,
-    judging_phases,
-    n_evaluated,
-    rephrasing_phases,
-    run_settings,
-)
+from psopt.runs import STUDY, CostEstimate, Phase, estimate_search, judging_phases, n_evaluated, rephrasing_phases
+from psopt.runs.planning import run_settings
 from psopt.search_spaces import seed_prompt
 from psopt.settings import MeasureOptions, built
 
@@ -32,8 +24,9 @@ if TYPE_CHECKING:
 
     from psopt.api._prompts import AnyPrompt
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import PromptOptions, RunSettings
+    from psopt.runs import RunSettings
     from psopt.search_spaces import Prompt
+    from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
 _WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, where only texts are written

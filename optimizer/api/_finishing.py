@@ -10,18 +10,10 @@ from psopt.api._load_run import draw_run
 from psopt.errors import BudgetReachedError
 from psopt.models import calibrates, capabilities_of
 from psopt.report import write_report
-from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, samples_needed
-from psopt.search import (
-    MeasuredGain,
-    gate,
-    knee,
-    leave_one_out,
-    nominees,
-    score_on_test,
-    scoring_order,
-    tokens_around,
-    untested,
-)
+from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks
+from psopt.runs.planning import samples_needed
+from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
+from psopt.search.gating import MeasuredGain, gate, untested
 from psopt.search_spaces import CALIBRATE
 
 if TYPE_CHECKING:
@@ -29,7 +21,8 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Evaluator
     from psopt.runs import RunRecorder
-    from psopt.search import Candidate, Search, Verdict
+    from psopt.search import Candidate, Search
+    from psopt.search.gating import Verdict
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 

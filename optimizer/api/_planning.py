@@ -12,21 +12,8 @@ from psopt.api._setup import freeze_for, make_evaluator
 from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import read_file
-from psopt.runs import (
-    MANIFEST,
-    Limits,
-    Pace,
-    Plan,
-    Planner,
-    PlanOptions,
-    RunDirectory,
-    RunSettings,
-    SearchBasis,
-    estimate_from,
-    limits_of,
-    resumed_from,
-    sized,
-)
+from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis, estimate_from
+from psopt.runs.planning import Limits, Plan, Planner, PlanOptions, limits_of, resumed_from, sized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +21,8 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Evaluator
     from psopt.models import Model
-    from psopt.runs import CostEstimate, Sizes
+    from psopt.runs import CostEstimate
+    from psopt.runs.planning import Sizes
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 

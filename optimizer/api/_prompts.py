@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.rephrasings import shown_segments
-from psopt.runs import (
-    PromptOptions,
-    PromptSource,
-    TaskPrompt,
-    check_fits,
-    is_prompt_text,
-    read_source,
-    with_prompt_options,
-)
+from psopt.runs import PromptSource, TaskPrompt, check_fits, is_prompt_text, read_source, with_prompt_options
 from psopt.search_spaces import Prompt, seed_prompt
+from psopt.settings import PromptOptions
 from psopt.templates import named_fields, read_template
 
 if TYPE_CHECKING:

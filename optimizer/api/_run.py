@@ -11,19 +11,8 @@ from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
-from psopt.runs import (
-    FRONT,
-    STUDY,
-    check_same_prompt,
-    estimate_search,
-    free_folder,
-    held,
-    is_long,
-    n_evaluated,
-    shorter_line,
-    spending_kept,
-    time_line,
-)
+from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated, spending_kept
+from psopt.runs.planning import is_long, shorter_line, time_line
 from psopt.search import Observer, check_limits
 from psopt.tracking import tracked
 
@@ -32,7 +21,8 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Evaluator
     from psopt.models import Model
-    from psopt.runs import CostEstimate, Plan, PlanOptions, Run, RunDirectory, RunSettings
+    from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
+    from psopt.runs.planning import Plan, PlanOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
     from psopt.tracking import OptunaCallback, Tracker

@@ -15,18 +15,9 @@ from psopt.models.chat import asks_in_chat
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
 from psopt.runs import ARTIFACTS, STUDY, Found, RunRecorder, StudyNote, study_name
-from psopt.search import (
-    Observer,
-    PromptLimits,
-    Reserve,
-    Search,
-    SearchProblem,
-    StudyMetadata,
-    check_pinned,
-    keep_baseline,
-    open_study,
-    write_metadata,
-)
+from psopt.search import Observer, PromptLimits, Reserve, Search, SearchProblem, keep_baseline, open_study
+from psopt.search.distributed import StudyMetadata, write_metadata
+from psopt.search.gating import check_pinned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +25,8 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.proposals.llm import LLMProposer
     from psopt.runs import Run, RunDirectory, RunSettings
-    from psopt.search import Propose, StoredStudy
+    from psopt.search import Propose
+    from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample, Task
 

@@ -15,11 +15,12 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
 from psopt.runs import RunSettings
-from psopt.search import Observer, Search, SearchProblem, join_study, read_metadata
+from psopt.search import Observer, Search, SearchProblem, join_study
+from psopt.search.distributed import read_metadata
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
-    from psopt.search import StudyMetadata
+    from psopt.search.distributed import StudyMetadata
     from psopt.tasks import Task
 
 

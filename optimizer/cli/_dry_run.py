@@ -9,7 +9,8 @@ from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate, Phase, Plan
+    from psopt.runs import CostEstimate, Phase
+    from psopt.runs.planning import Plan
     from rich.table import Table
 
 

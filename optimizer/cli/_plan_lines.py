@@ -9,7 +9,8 @@ from psopt.runs.planning import Limits, duration, time_line
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate, Plan
+    from psopt.runs import CostEstimate
+    from psopt.runs.planning import Plan
 
 UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from psopt.cli._options import OutputOptions
     from psopt.cli._screen import Screen
-    from psopt.runs import CostEstimate, PlanOptions, Run, RunSettings
+    from psopt.runs import CostEstimate, Run, RunSettings
+    from psopt.runs.planning import PlanOptions
     from psopt.tasks import Task
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.dspy_programs._step_sensitivity import MOST_TEXTS
-from psopt.runs import AskedSizes, whole_grids
-from psopt.runs.planning import FLOOR_TRIALS, path
+from psopt.runs import whole_grids
+from psopt.runs.planning import FLOOR_TRIALS, AskedSizes, path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.runs import Sizes
+    from psopt.runs.planning import Sizes
 
 # MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
 # search 1,974. S needs answers under several wordings, so that this is about as much as it can be had for.

@@ -14,7 +14,8 @@ from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
 from psopt.runs._measured import answers_of
 from psopt.runs._recommendation import recommendation_lines
-from psopt.search import PromptLimits, knee, tokens_around, without_password
+from psopt.search import PromptLimits, knee, tokens_around
+from psopt.search.distributed import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from psopt.models.chat import Budget
     from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
-    from psopt.search import Candidate, DiagnosisSize, RaceCounts
+    from psopt.search import Candidate, DiagnosisSize
+    from psopt.search.racing import RaceCounts
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 

@@ -15,11 +15,14 @@ from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation
 from psopt.runs._run import Run
 from psopt.runs._settings import RunSettings
-from psopt.search import Candidate, StoredStudy, Verdict, candidates_in, example_orders, knee, pareto_front, read_study
+from psopt.search import Candidate, candidates_in, example_orders, knee, pareto_front, read_study
+from psopt.search.gating import Verdict
 from psopt.search_spaces import ORDERS, Edit, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from psopt.search.distributed import StoredStudy
 
 
 def read_run(path: str | Path, storage: str | None = None) -> Run:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.runs._call_price import CallPrice, more_line
-from psopt.search import F1_ALONE
+from psopt.search.gating import F1_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.search import Candidate, Verdict
+    from psopt.search import Candidate
+    from psopt.search.gating import Verdict
 
 
 NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on all of val; raise --max-calls, or resume"

@@ -34,7 +34,7 @@ from psopt.runs._manifest import Found, manifest
 from psopt.runs._measured import answers_of, measured
 from psopt.runs._recommendation import Recommendation, n_looks
 from psopt.runs._settings import RunSettings
-from psopt.search import untested
+from psopt.search.gating import untested
 from psopt.tasks import HubName, is_hub_name
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Evaluator, Predictions, Split
     from psopt.runs._measured import Measured
-    from psopt.search import Candidate, Search, StoppedCandidate, TrainDiagnoses
+    from psopt.search import Candidate, Search, TrainDiagnoses
+    from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Sample, Task
 
 

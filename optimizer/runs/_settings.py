@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from psopt.errors import DataError, InputError
 from psopt.models import can_write
 from psopt.models.chat import without_header_values
-from psopt.search import check_wordings
+from psopt.search.racing import check_wordings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, seed_prompt
 from psopt.settings import RunOptions, check, flat, of_flat
 from psopt.tasks import is_hub_name, load_task

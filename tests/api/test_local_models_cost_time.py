@@ -14,8 +14,10 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.models import Capabilities
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
-from psopt.runs import DataOptions, PlanOptions, RunSettings
+from psopt.runs import RunSettings
+from psopt.runs.planning import PlanOptions
 from psopt.search import Observer
+from psopt.settings import DataOptions
 
 from tests.cli.limited_runs import own_words
 

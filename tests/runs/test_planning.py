@@ -13,20 +13,20 @@ from psopt import LMConfig, Task
 from psopt.errors import InputError
 from psopt.evaluation import Grid
 from psopt.models.chat import Price, TokenRange
-from psopt.runs import (
+from psopt.runs import RunSettings, SearchBasis
+from psopt.runs.planning import (
+    EFFORT_CALLS,
+    FULL,
     AskedSizes,
-    DataOptions,
     Limits,
     Planner,
     PlanOptions,
-    RunSettings,
-    SearchBasis,
     limits_of,
+    path,
     resumed_from,
     with_changed_limits,
 )
-from psopt.runs.planning import EFFORT_CALLS, FULL, path
-from psopt.settings import SizeOptions
+from psopt.settings import DataOptions, SizeOptions
 
 TASK = Task.from_records([{"text": f"what is {i} ?", "label": "ab"[i % 2] * 3} for i in range(30)])
 SETTINGS = RunSettings(DataOptions("tickets.csv"), "openai/model")

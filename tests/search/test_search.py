@@ -7,8 +7,10 @@ import pytest
 from psopt.errors import InputError, UnknownNameError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Observer, Search, SearchOptions, SearchProblem, open_storage, open_study
+from psopt.search import Observer, Search, SearchProblem, open_study
+from psopt.search.distributed import open_storage
 from psopt.search_spaces import KINDS, VIEWS, SearchRestriction, seed_prompt
+from psopt.settings import SearchOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,9 @@ from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, SearchProblem, open_study
+from psopt.search import Search, SearchProblem, open_study
 from psopt.search_spaces import apply_edits, seed_prompt
+from psopt.settings import SearchOptions
 from psopt.tasks import DatasetInfo, Task
 
 from tests.conftest import make_samples

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import compare_paired
-from psopt.search import F1_ALONE, MARGIN_OF_S
+from psopt.search.gating import F1_ALONE, MARGIN_OF_S
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
-    from psopt.search import NomineeTest
+    from psopt.search.gating import NomineeTest
 
 POWER = 0.8
 """How often the test is to see the difference: Cohen's convention (Statistical Power Analysis, 1988, section 2.4)."""

@@ -11,7 +11,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, read_data
 from psopt.runs import recommendation_lines
-from psopt.search import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
+from psopt.search.gating import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
 from psopt.search.gating._nominee_test import holm
 from psopt.tasks import Sample
 

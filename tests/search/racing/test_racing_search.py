@@ -13,10 +13,11 @@ from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, SearchProblem, open_study
+from psopt.search import Search, SearchProblem, open_study
 from psopt.search.distributed import _shared_coordinator
 from psopt.search.racing import _candidate_races, races
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
+from psopt.settings import SearchOptions
 from psopt.tasks import DatasetInfo, Task
 
 from tests.conftest import make_samples
