@@ -240,7 +240,7 @@ def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely:
     assert test.estimate is not None
     share = 0.5 * on_val.n_samples / (0.5 * on_val.n_samples + 30)
     assert test.estimate.f1 == pytest.approx(share * on_val.f1 - (1 - share) * 0.1)
-    assert type(verdict).from_dict(verdict.to_dict()) == verdict
+    assert read_data(type(verdict), verdict.to_dict()) == verdict
 
 
 def test_sure_never_looks_at_val() -> None:
