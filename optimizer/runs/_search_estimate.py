@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,13 +44,8 @@ if TYPE_CHECKING:
 
 
 # Least, middle and most of a search, from 27 searches in which a hash of the prompt or a simulated model answered, on
-# five data sets with 30 and 10 trials. Growth is in shares of what all edits
-# of the first round add.
-_GROWTH = (0.36, 0.58, 0.82)  # of candidates, on average
-_GROWTH_OF_FEW = (0.27, 0.42, 0.8)  # the same with 10 trials
-_GROWTH_UNSHORTENED = (0.3, 0.55, 0.95)  # the same with less, of which none is for shorter prompts
-_MANY_TRIALS = 20
-_FEW_TRIALS = 10
+# five data sets with 30 and 10 trials. Growth is in shares of what all edits of the first round add.
+_GROWTH = (0.3, 0.55, 0.9)  # of candidates, on average
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
 _FRONT = (0, 3, 8)  # prompts beside the original prompt; the fewer samples, the more tie
@@ -102,7 +96,7 @@ def estimate_from(
     if n_more:
         times, why = _candidates(basis, n_more)
         racing = RacingEstimate.of(grids["val"].calls, n_more, times) if basis.races else None
-        phases.append(unknown(CANDIDATES, "val", times, _growth_of_candidates(trials), why))
+        phases.append(unknown(CANDIDATES, "val", times, _GROWTH, why))
     phases.append(Phase.of(BASELINE_TEST, grids["test"], price))
     why = f"once for each prompt of the front: {middle} are counted here"
     phases.append(unknown(FRONT_TEST, "test", (few, middle, many), _GROWTH_OF_FRONT, why))
@@ -152,29 +146,14 @@ def _candidates(basis: SearchBasis, n_more: int) -> tuple[Span, str]:
     return times, f"{n_more}; those that are clearly beaten are cut short"
 
 
-def _growth_of_candidates(trials: int) -> Span:
-    if trials < _FEW_TRIALS:
-        return _GROWTH_UNSHORTENED
-    return _GROWTH if trials >= _MANY_TRIALS else _GROWTH_OF_FEW
-
-
 def _of_unknown_prompts(
     what: str, grid: Grid, growth: TokenRange, times: Span, share: Span, why: str, price: Price | None
 ) -> Phase:
     """A phase whose prompts are not known: they come so many times, with such a share of all edits in them."""
-
-    def error(end: int, of_growth: float) -> float:
-        """By what share the growth may be wrong: how much all edits are, and what share of them a prompt holds, err
-        independently.
-        """
-        if not share[1] or not growth.middle:
-            return 0.0
-        return math.hypot(share[end] / share[1] - 1, of_growth / growth.middle - 1)
-
-    by = growth.middle * share[1]
-    mean = grid.grown(by).need(price, times[1])
-    least = grid.grown(by * max(0.0, 1 - error(0, growth.low))).need(price, times[0])
-    most = grid.grown(by * (1 + error(2, growth.high))).need(price, times[2])
+    least, mean, most = (
+        grid.grown(by * of_growth).need(price, n)
+        for by, of_growth, n in zip((growth.low, growth.middle, growth.high), share, times, strict=True)
+    )
     return Phase(what, round(grid.calls * times[1]), 0, mean.tokens, why, least, most, mean.cost)
 
 
