@@ -25,7 +25,7 @@ def read_data(kind: type[T], data: Mapping[str, Any]) -> T:
 
     Raises ValueError if the data are damaged.
     """
-    reader: TypeAdapter[T] = _reader(kind)
+    reader: TypeAdapter[T] = _reader(kind)  # type: ignore[arg-type]  # mypy takes no class for hashable
     return reader.validate_python(dict(data))
 
 
