@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _promise_population import LABELS, N_EDITS, Draw, Population, true_scores
 from psopt.metrics import consistency, micro_f1, prediction_counts, sample_sensitivity, sensitivity
-from psopt.search import MARGIN_OF_S, MeasuredGain, gate, knee, pareto_front
+from psopt.search import knee, pareto_front
+from psopt.search.gating import MARGIN_OF_S, MeasuredGain, gate
 from psopt.settings import GATE_MARGIN
 from scipy.optimize import brentq
 from scipy.stats import beta

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from psopt.runs.planning import Effort
-    from psopt.search import RaceMode
+    from psopt.settings import RaceMode
 
 PLAIN = "plain"
 

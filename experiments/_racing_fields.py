@@ -14,15 +14,16 @@ from psopt.evaluation import Evaluator
 from psopt.models import ModelProvider
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings
-from psopt.runs import DataOptions, RunSettings
+from psopt.runs import RunSettings
 from psopt.runs.planning import AskedSizes, PlanOptions
 from psopt.search_spaces import seed_prompt
+from psopt.settings import DataOptions
 from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
     from psopt.models import Model
     from psopt.runs.planning import Effort
-    from psopt.search import SearchOptions
+    from psopt.settings import SearchOptions
 
 _DATA_SEED = 0  # of the pools and the wordings: texts are embedded once, whatever the seed of a search
 
@@ -132,5 +133,4 @@ def planned(field: Field, options: SearchOptions, effort: Effort) -> tuple[Field
         heldout_forms=field.rephrasings.heldout_forms[: size.heldout],
     )
     part = replace(field, task=replace(task, train=train, val=val, test=test), rephrasings=wordings)
-    trials = min(size.trials, options.trials)
-    return part, replace(options, trials=trials, rounds=size.rounds, most_trials=options.trials)
+    return part, replace(options, trials=min(size.trials, options.trials), rounds=size.rounds)

@@ -33,13 +33,12 @@ from _setting import HERE, rounded
 from _texts import TASKS
 from ablation import REFERENCE, hypervolume
 from psopt.evaluation import compare_paired, score
-from psopt.runs.planning import EFFORT_CALLS
-from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
+from psopt.search import Search, SearchProblem, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
-from psopt.search._reserve import _FEWEST_TO_FORESEE, _ROOM
 from psopt.search._study import make_sampler
-from psopt.search.distributed import RetryPolicy, retrying
+from psopt.search.distributed import RetryPolicy, StoredStudy, retrying
 from psopt.search_spaces import seed_prompt
+from psopt.settings import SearchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,38 +62,11 @@ def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
     optuna.create_study(storage=storage, study_name="racing", directions=["maximize", "minimize", "maximize"])
     study = StoredStudy("racing", storage, make_sampler(options.sampler, options.seed), policy)
     problem = SearchProblem(field.task, seed_prompt(field.task), field.evaluator(), options)
-    search = Search.resume(study, problem, funds=_Funds(EFFORT_CALLS[arm.effort]) if arm.effort else None)
+    search = Search(study, problem)
     if arm.has_whole_diagnoses:
         search.diagnoses.is_partial = False
     search.run()
     return search
-
-
-@dataclass(frozen=True)
-class _Funds:
-    """As `psopt.search.Reserve` for chat models: what an effort of so many calls pays for."""
-
-    limit: int
-
-    def watch(self, search: Search) -> None:
-        """Hold nothing back: what is asked for is counted."""
-
-    def n_further(self, search: Search) -> int:
-        """How many more candidates the effort pays for, its end included."""
-        return _n_further(search, self.limit)
-
-
-def _n_further(search: Search, limit: int) -> int:
-    counts = search.race_counts
-    evaluator = search.problem.evaluator
-    model: Any = evaluator.model
-    if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
-        return 0
-    on_test = len(evaluator.samples["test"]) * len(evaluator.rephrasings.on("test")[0])
-    front = scoring_order(search.state.baseline, search.state.leaders)
-    unknown = sum(int((~evaluator.partial_answers(candidate.prompt, "val").is_answered).sum()) for candidate in front)
-    left = limit - model.asked("val") - model.asked("train") - unknown - (1 + len(front)) * on_test
-    return int(min(counts.candidates, left / counts.mean_calls / _ROOM - search.problem.options.shortening))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +190,7 @@ def _remembered() -> Callable[..., Any]:
     def compare(first: Predictions, second: Predictions, seed: int = 42) -> Any:
         key = (first.array.tobytes(), second.array.tobytes(), seed)
         if key not in pairs:
-            pairs[key] = compare_paired(first, second, seed)
+            pairs[key] = compare_paired(first, second)
         return pairs[key]
 
     return compare

@@ -9,64 +9,44 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from psopt.api._beside import check_other_wordings
     from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
     from psopt.api._classify import Classified, classify, input_columns, prompt_to_classify_with
     from psopt.api._compare import Comparison, ComparisonResult, compare
     from psopt.api._diagnose import diagnose
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
-    from psopt.api._export import Exported, export
+    from psopt.api._export import Exported, OtherAnswer, Verification, export
     from psopt.api._load_run import load_run
     from psopt.api._measure import measure
     from psopt.api._optimize import optimize
-    from psopt.api._other_wordings import check_other_wordings
     from psopt.api._planning import plan_run
+    from psopt.api._prompts import ShownPrompt, show_prompt
     from psopt.api._rephrase import rephrase
     from psopt.api._resume import resume, settings_to_resume
     from psopt.api._run import run
     from psopt.api._searching import SearchSetup, search_in
-    from psopt.api._show_prompt import ShownPrompt, show_prompt
-    from psopt.api._threshold import RESTS_ON_NA, FailingSample, Threshold
-    from psopt.api._verify import OtherAnswer, Verification
+    from psopt.api._thresholds import RESTS_ON_NA, FailingSample, Threshold
     from psopt.api._worker import worker
 
 _HOMES = {
-    "RESTS_ON_NA": "_threshold",
-    "CheckResult": "_check",
-    "Classified": "_classify",
-    "Comparison": "_compare",
-    "ComparisonResult": "_compare",
-    "Exported": "_export",
-    "FailingSample": "_threshold",
-    "OtherAnswer": "_verify",
-    "SearchSetup": "_searching",
-    "ShownPrompt": "_show_prompt",
-    "Threshold": "_threshold",
-    "Verification": "_verify",
-    "check": "_check",
-    "check_other_wordings": "_other_wordings",
-    "classify": "_classify",
-    "compare": "_compare",
-    "diagnose": "_diagnose",
-    "estimate": "_estimate",
-    "estimate_measuring": "_estimate",
-    "estimate_rephrasing": "_estimate",
-    "estimate_run": "_estimate",
-    "further_pinned": "_check",
-    "input_columns": "_classify",
-    "export": "_export",
-    "load_run": "_load_run",
-    "measure": "_measure",
-    "optimize": "_optimize",
-    "rephrase": "_rephrase",
-    "pinned_samples": "_check",
-    "plan_run": "_planning",
-    "prompt_to_classify_with": "_classify",
-    "resume": "_resume",
-    "run": "_run",
-    "search_in": "_searching",
-    "settings_to_resume": "_resume",
-    "show_prompt": "_show_prompt",
-    "worker": "_worker",
+    "_beside": ("check_other_wordings",),
+    "_check": ("CheckResult", "check", "further_pinned", "pinned_samples"),
+    "_classify": ("Classified", "classify", "input_columns", "prompt_to_classify_with"),
+    "_compare": ("Comparison", "ComparisonResult", "compare"),
+    "_diagnose": ("diagnose",),
+    "_estimate": ("estimate", "estimate_measuring", "estimate_rephrasing", "estimate_run"),
+    "_export": ("Exported", "OtherAnswer", "Verification", "export"),
+    "_load_run": ("load_run",),
+    "_measure": ("measure",),
+    "_optimize": ("optimize",),
+    "_planning": ("plan_run",),
+    "_prompts": ("ShownPrompt", "show_prompt"),
+    "_rephrase": ("rephrase",),
+    "_resume": ("resume", "settings_to_resume"),
+    "_run": ("run",),
+    "_searching": ("SearchSetup", "search_in"),
+    "_thresholds": ("FailingSample", "RESTS_ON_NA", "Threshold"),
+    "_worker": ("worker",),
 }
 
 __all__ = [
@@ -111,6 +91,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"psopt.api.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"psopt.api.{home}"), name)
     raise AttributeError(f"module 'psopt.api' has no attribute {name!r}")

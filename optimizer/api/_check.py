@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from psopt.api._prompts import AnyPrompt
-    from psopt.api._threshold import Threshold
-    from psopt.api._thresholds import End
+    from psopt.api._thresholds import End, Threshold
     from psopt.evaluation import Scores
     from psopt.models import OnProgress
-    from psopt.runs import PromptOptions
+    from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
 
@@ -87,7 +86,7 @@ def check(
     with reading(on_progress, progress) as on_reading:
         answered = predict(task, asked, model, options, models_of(options), on_reading, further=further)
     predictions = answered.of_samples(np.arange(len(measured))) if further else answered
-    scores = score(predictions, intervals=True, seed=options.seed)
+    scores = score(predictions, intervals=True)
     end: End = "bad" if asked_of_it.use_ci_bound else "good" if asked_of_it.alarm else "estimate"
     has_bounds = any(bound is not None for bound in asked_of_it.bounds.values())
     held = thresholds(scores, asked_of_it.bounds, end=end) if has_bounds else []

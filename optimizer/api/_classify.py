@@ -17,8 +17,9 @@ from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, has_probabilities
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import PromptOptions, PromptSource, TaskPrompt, read_source
+from psopt.runs import PromptSource, TaskPrompt, read_source
 from psopt.search_spaces import Prompt
+from psopt.settings import PromptOptions
 from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions, Scores
     from psopt.metrics import PairedDifference
     from psopt.models import OnProgress
-    from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
-    from psopt.settings import MeasureOptions
+    from psopt.settings import MeasureOptions, PromptOptions
     from psopt.tasks import Task
 
 
@@ -203,8 +202,8 @@ def compare(
         ComparisonResult(
             name,
             model_name,
-            score(predictions, intervals=True, seed=options.seed),
-            {} if predictions is first else compare_paired(first, predictions, options.seed),
+            score(predictions, intervals=True),
+            {} if predictions is first else compare_paired(first, predictions),
             predictions.diversity,
             predictions,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._drawing import draw_diagnosis
+from psopt.api._load_run import draw_diagnosis
 from psopt.api._measure import measure_options, models_of, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
@@ -15,7 +15,7 @@ from psopt.settings import MeasureOptions
 if TYPE_CHECKING:
     from psopt.api._prompts import AnyPrompt
     from psopt.models import OnProgress
-    from psopt.runs import PromptOptions
+    from psopt.settings import PromptOptions
     from psopt.tasks import Task
 
 
@@ -71,7 +71,7 @@ def diagnose(
         predictions,
         float(predictions.sensitivities.mean()),
         predictions.na_rate,
-        score(predictions, intervals=True, seed=options.seed) if predictions.is_labelled else None,
+        score(predictions, intervals=True) if predictions.is_labelled else None,
         diagnose_predictions(predictions, labelled=labelled, embed=embed),
         draw_diagnosis,
         find_suspects(predictions, labelled=labelled),

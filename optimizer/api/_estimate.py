@@ -6,25 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import grids
-from psopt.api._planning import plan_run
+from psopt.api._planning import kept_pace, plan_run
 from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
-from psopt.api._run_options import run_options
-from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
-from psopt.api._timing import kept_pace
+from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid
 from psopt.models import ModelProvider
 from psopt.models.chat import grid_price, price_of
-from psopt.runs import (
-    STUDY,
-    CostEstimate,
-    Phase,
-    estimate_search,
-    judging_phases,
-    n_evaluated,
-    rephrasing_phases,
-    run_settings,
-)
+from psopt.runs import STUDY, CostEstimate, Phase, estimate_search, judging_phases, n_evaluated, rephrasing_phases
+from psopt.runs.planning import run_settings
 from psopt.search_spaces import seed_prompt
 from psopt.settings import MeasureOptions, built
 
@@ -34,8 +24,9 @@ if TYPE_CHECKING:
 
     from psopt.api._prompts import AnyPrompt
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import PromptOptions, RunSettings
+    from psopt.runs import RunSettings
     from psopt.search_spaces import Prompt
+    from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
 _WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, where only texts are written

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from psopt.api._drawing import draw_run
 from psopt.runs import read_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import plotly.graph_objects as go
+    from psopt.diagnosis import PromptReport
     from psopt.runs import Run
 
 
@@ -33,3 +34,17 @@ def load_run(path: str | Path, *, storage: str | None = None) -> Run:
         If there is no run, if nothing was evaluated yet, or a file is missing or damaged.
     """
     return replace(read_run(path, storage), draw=draw_run)
+
+
+def draw_run(run: Run) -> go.Figure:
+    """Draw a run's prompts (see `Run.figure`)."""
+    from psopt.report import run_figure
+
+    return run_figure(run)
+
+
+def draw_diagnosis(report: PromptReport) -> go.Figure:
+    """Draw a diagnosis (see `PromptReport.figure`)."""
+    from psopt.report import diagnosis_figure
+
+    return diagnosis_figure(report)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
-    from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
+    from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._progress import watched
 from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
-from psopt.api._run_options import run_options
+from psopt.api._setup import run_options
 from psopt.models import name_of_model
 from psopt.rephrasings import given_wordings
-from psopt.runs import run_settings
+from psopt.runs.planning import run_settings
 from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
-    from psopt.runs import PromptOptions, Run
+    from psopt.runs import Run
     from psopt.search import Observer
+    from psopt.settings import PromptOptions
     from psopt.tasks import Task
     from psopt.tracking import Callback
 

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.api._setup import freeze_for, make_evaluator
-from psopt.api._timing import kept_pace
-from psopt.models import ModelProvider, capabilities_of
+from psopt.models import ModelProvider, capabilities_of, n_computed
+from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import read_file
-from psopt.runs import (
-    FULL,
-    MANIFEST,
-    Limits,
-    Plan,
-    Planner,
-    PlanOptions,
-    RunDirectory,
-    RunSettings,
-    SearchBasis,
-    estimate_from,
-    limits_of,
-    resumed_from,
-    sized,
-)
+from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis, estimate_from
+from psopt.runs.planning import Limits, Plan, Planner, PlanOptions, limits_of, resumed_from, sized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from psopt.evaluation import Evaluator
     from psopt.models import Model
-    from psopt.runs import CostEstimate, Sizes
+    from psopt.runs import CostEstimate
+    from psopt.runs.planning import Sizes
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
+
 
 # On so many samples and wordings it is counted what a call takes; more tell hardly more.
 _SAMPLES = 60
 _WORDINGS = 2
-_TRIES = 5  # sizes whose exact count passes the limit, for their samples happen to be long
 
 
 def plan_run(
@@ -72,13 +65,11 @@ def plan_with(task: Task, settings: RunSettings, options: PlanOptions, models: M
     effort = options.effort_for(settings.lm, is_free=capabilities_of(answering).is_free)
     limits, limits_of_run = limits_of(effort, Limits.of_user(settings.lm))
     planner = _planner(task, settings, options, models, answering, limits if effort != "full" else Limits())
+    is_full = effort == "full"
+    sizes = planner.full if is_full else planner.chosen
+    estimate = _exact(planner, sizes, models, answering)
     full_calls = planner.estimate(planner.full).calls
-    if effort == "full":
-        sizes = planner.full
-        estimate = _exact(planner, sizes, models, answering)
-        return Plan(effort, sizes, limits_of_run, estimate, full_calls)
-    sizes, estimate = _largest(planner, models, answering)
-    return Plan(effort, sizes, limits_of_run, estimate, full_calls, planner.warnings(sizes))
+    return Plan(effort, sizes, limits_of_run, estimate, full_calls, () if is_full else planner.warnings(sizes))
 
 
 def least_estimate(
@@ -109,8 +100,6 @@ def settings_for(
         return settings, None
     if options.effort_for(settings.lm, is_free=capabilities_of(answering).is_free) == "full":
         return settings, None
-    if options.sizes.trials is None:  # what racing saves buys further candidates
-        settings = replace(settings, search=replace(settings.search, most_trials=FULL.trials))
     plan = plan_with(task, settings, options, models, answering)
     settings = plan.applied_to(settings)
     models.budget.max_calls = settings.lm.max_calls
@@ -134,7 +123,7 @@ def _planner(
     )
     by_rule = freeze_for(task, baseline, part, settings.rephrasing.by_rule(), models)
     evaluator = make_evaluator(task, part, models, by_rule, answering)
-    basis = SearchBasis.of(task, part, baseline, evaluator, ignoring_cache=True)
+    basis = SearchBasis.of(part, baseline, evaluator, ignoring_cache=True)
     return Planner(task, settings, baseline, basis, options.sizes, available, limits)
 
 
@@ -147,19 +136,61 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
     return {**samples, "rephrasings": len(of_file.search), "heldout": len(of_file.heldout)}
 
 
-def _largest(planner: Planner, models: ModelProvider, answering: Model) -> tuple[Sizes, CostEstimate]:
-    """The largest sizes that the limits pay for, with what they take counted on their own samples and wordings."""
-    for number, sizes in enumerate(planner.choices()):
-        estimate = _exact(planner, sizes, models, answering)
-        if planner.limits.pay(estimate) or number == _TRIES:
-            break
-    return sizes, estimate
-
-
 def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Model) -> CostEstimate:
+    """What these sizes take, counted on their own samples and wordings."""
     task, baseline = planner.task, planner.baseline
     settings = sized(planner.settings, sizes)
     by_rule = freeze_for(task, baseline, settings, settings.rephrasing.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
-    basis = SearchBasis.of(task, settings, baseline, evaluator, growth=planner.basis.growth)
+    basis = SearchBasis.of(settings, baseline, evaluator)
     return estimate_from(basis, task, settings, baseline)
+
+
+_FIRST = 8  # answers that are timed; twice as many where that is over too soon, and so on
+_LONG_ENOUGH = 1.0  # seconds; chosen: what a prompt's beginning takes is spread over as many texts as fit
+_FEWEST = 4  # answers that were computed and not cached, below which their time tells nothing
+
+
+def kept_pace(model: Model, models: ModelProvider) -> Pace | None:
+    """How fast a local model was when it was last timed; None where nobody knows, and for others."""
+    if not capabilities_of(model).costs_time:
+        return None
+    rate = kept_rate(models.cache_dir, model.name, None)
+    return Pace(rate.per_minute, rate.day) if rate else None
+
+
+def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
+    """Time answers that a run asks for anyway, those to the original prompt on val, and keep how fast they came.
+
+    Where they are in the cache, what was kept before tells it.
+    """
+    per_second = _answers_a_second(evaluator, prompt)
+    if per_second is None:
+        return kept_pace(evaluator.model, models)
+    day = datetime.now(UTC).date().isoformat()
+    keep_rate(models.cache_dir, evaluator.model.name, None, AnswerRate(60 * per_second, 1, day))
+    return Pace(60 * per_second, day)
+
+
+def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
+    rows = np.flatnonzero(~evaluator.partial_answers(prompt, "val").is_answered[:, 0])
+
+    def ask(start: int, end: int) -> None:
+        cells = np.zeros_like(evaluator.partial_answers(prompt, "val").is_answered)
+        cells[rows[start:end], 0] = True
+        evaluator.answers(prompt, "val", cells)
+
+    ask(0, 1)  # for the first answer a model is loaded
+    per_second, start, size = None, 1, _FIRST
+    while start < len(rows):
+        computed_before, begin = n_computed(evaluator.model), perf_counter()
+        ask(start, start + size)
+        seconds = perf_counter() - begin
+        asked = min(size, len(rows) - start)
+        computed = asked if computed_before is None else (n_computed(evaluator.model) or 0) - computed_before
+        if computed >= _FEWEST and seconds > 0:
+            per_second = computed / seconds
+            if seconds >= _LONG_ENOUGH:
+                break
+        start, size = start + size, 2 * size
+    return per_second

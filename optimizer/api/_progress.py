@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from psopt.models import OnProgress
     from psopt.notebooks import ProgressBar
-    from psopt.search import Candidate, StoppedCandidate
+    from psopt.search import Candidate
+    from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingSet, Verdict
-    from psopt.runs import PromptOptions, PromptSource
+    from psopt.runs import PromptSource
     from psopt.search_spaces import Prompt
+    from psopt.settings import PromptOptions
     from psopt.tasks import Task
 
 

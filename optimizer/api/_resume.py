@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._progress import watched
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
-from psopt.runs import MANIFEST, RunDirectory, RunSettings, with_changed_limits
+from psopt.runs import MANIFEST, RunDirectory, RunSettings
+from psopt.runs.planning import with_changed_limits
 from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
 from psopt.tracking import split_callbacks
 
@@ -105,6 +106,4 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
         )
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
-    if "trials" in wanted:
-        wanted["most_trials"] = None
     return changed(settings, wanted)

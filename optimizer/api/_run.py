@@ -5,27 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._other_wordings import check_other_wordings
-from psopt.api._planning import least_estimate, settings_for
-from psopt.api._probes import probes_of
+from psopt.api._beside import check_other_wordings, probes_of
+from psopt.api._planning import kept_pace, least_estimate, settings_for, timed_pace
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
-from psopt.api._timing import kept_pace, timed_pace
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
-from psopt.runs import (
-    FRONT,
-    STUDY,
-    check_same_prompt,
-    estimate_search,
-    free_folder,
-    held,
-    is_long,
-    n_evaluated,
-    shorter_line,
-    spending_kept,
-    time_line,
-)
+from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated, spending_kept
+from psopt.runs.planning import is_long, shorter_line, time_line
 from psopt.search import Observer, check_limits
 from psopt.tracking import tracked
 
@@ -34,7 +21,8 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Evaluator
     from psopt.models import Model
-    from psopt.runs import CostEstimate, Plan, PlanOptions, Run, RunDirectory, RunSettings
+    from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
+    from psopt.runs.planning import Plan, PlanOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
     from psopt.tracking import OptunaCallback, Tracker

@@ -14,19 +14,10 @@ from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLa
 from psopt.models.chat import asks_in_chat
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
-from psopt.runs import ARTIFACTS, STUDY, RunRecorder, StudyNote, study_name
-from psopt.search import (
-    Observer,
-    PromptLimits,
-    Reserve,
-    Search,
-    SearchProblem,
-    StudyMetadata,
-    check_pinned,
-    keep_baseline,
-    open_study,
-    write_metadata,
-)
+from psopt.runs import ARTIFACTS, STUDY, Found, RunRecorder, StudyNote, study_name
+from psopt.search import Observer, PromptLimits, Reserve, Search, SearchProblem, keep_baseline, open_study
+from psopt.search.distributed import StudyMetadata, write_metadata
+from psopt.search.gating import check_pinned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +25,8 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.proposals.llm import LLMProposer
     from psopt.runs import Run, RunDirectory, RunSettings
-    from psopt.search import Propose, StoredStudy
+    from psopt.search import Propose
+    from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample, Task
 
@@ -82,7 +74,18 @@ def search_in(
         study = _begin(recorder, setup, observer, resume=resume)
         note.begin(study)
         reserve = Reserve(setup.evaluator, settings.leave_one_out or 0, len(settings.heldout_from))
-        search = _search(setup, study, observer, directory.path / ARTIFACTS, reserve, note)
+        problem = SearchProblem(
+            setup.task,
+            setup.baseline,
+            setup.evaluator,
+            settings.search,
+            observer,
+            setup.proposer,
+            setup.propose,
+            directory.path / ARTIFACTS,
+        )
+        worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
+        search = Search(study, problem, worker=worker, on_new_best=note.show_best)
         stopped = _run(search, reserve)
         result, limit = finish(recorder, search, setup.baseline, stopped, setup.probes)
         note.end(study, result)
@@ -118,7 +121,7 @@ def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, res
     directory = recorder.directory
     settings = recorder.settings
     name = None if settings.storage or not resume else study_name(directory.path / STUDY)
-    recorder.save(None, (), "running")
+    recorder.save(Found(), "running")
     recorder.save_rephrasings()
     try:
         study = open_study(
@@ -161,27 +164,13 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
         write_metadata(study, metadata)
 
 
-def _search(
-    setup: SearchSetup,
-    study: StoredStudy,
-    observer: Observer,
-    artifacts: Path,
-    reserve: Reserve,
-    note: StudyNote,
-) -> Search:
-    settings = setup.settings
-    worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
-    problem = SearchProblem(
-        setup.task, setup.baseline, setup.evaluator, settings.search, observer, setup.proposer, setup.propose, artifacts
-    )
-    return Search.resume(study, problem, worker=worker, funds=reserve, on_new_best=note.show_best)
-
-
 def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
     """Search until there is nothing left to do, or a limit is reached: then what was found is still to be scored.
 
     What that takes is held back from the limit; of a program by whoever compiles it, who knows its steps.
     """
+    stopped = None
+    reserve.watch(search)
     try:
         search.run()
     except BudgetReachedError as error:
@@ -189,14 +178,9 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
             raise
         with contextlib.suppress(BudgetReachedError):  # as far as what is held back for it goes
             search.complete_front()
-        reserve.end()
-        if search.state.n_done < search.problem.options.trials:
-            return error
-        # What ends is only what was tried beyond the trials that were planned: nothing is left to resume.
-        search.history.go_on_for(search.state.n_done - search.history.total)
-        return None
+        stopped = error if search.state.n_done < search.problem.options.trials else None
     reserve.end()
-    return None
+    return stopped
 
 
 def _how_to_resume(settings: RunSettings, folder: Path) -> str:

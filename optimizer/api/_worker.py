@@ -15,11 +15,12 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
 from psopt.runs import RunSettings
-from psopt.search import Observer, Search, SearchProblem, join_study, read_metadata
+from psopt.search import Observer, Search, SearchProblem, join_study
+from psopt.search.distributed import read_metadata
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
-    from psopt.search import StudyMetadata
+    from psopt.search.distributed import StudyMetadata
     from psopt.tasks import Task
 
 
@@ -71,7 +72,7 @@ def worker(
     observer.started(task, Path(study_name))
     prompt = Prompt.from_dict(metadata.prompt)
     problem = SearchProblem(task, prompt, evaluator, settings.search, observer, make_proposer(settings, models))
-    search = Search.resume(study, problem, worker=worker_name(), most_own=trials)
+    search = Search(study, problem, worker=worker_name(), most_own=trials)
     try:
         search.run(completes_front=False)  # whoever optimizes does that
     except BudgetReachedError as error:

@@ -49,7 +49,7 @@ def dashboard(
 
     The study's note says what is optimized, which trial to use and how to export it; that trial alone bears a badge.
     """
-    from psopt.search import open_storage
+    from psopt.search.distributed import open_storage
 
     if (run is None) == (storage is None):
         raise InputError("say which run: psopt dashboard RUN, or --storage URL")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.cli._plan_lines import dollars, estimate_lines, in_one_sentence, rounded, shown_differences
+from psopt.cli._plan_lines import dollars, estimate_lines, in_one_sentence, rounded
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate, Phase, Plan
-    from psopt.runs.planning import DifferenceSpread
+    from psopt.runs import CostEstimate, Phase
+    from psopt.runs.planning import Plan
     from rich.table import Table
 
 
@@ -23,19 +21,14 @@ def show_estimate(
     *,
     as_json: bool,
     plan: Plan | None = None,
-    spreads: Mapping[str, DifferenceSpread] | None = None,
 ) -> int:
-    """Print what a command would take, by a plan where there is one, and whether its limits allow that.
-
-    `spreads` are how differences of prompts vary, where that was measured.
-    """
+    """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
     if as_json:
-        shows = shown_differences(estimate, spreads)
         more: dict[str, Any] = {"plan": plan.to_dict()} if plan else {}
-        more |= {"trials_within_limits": estimate.trials_within(lm), "shows": shows and shows.to_dict()}
+        more |= {"trials_within_limits": estimate.trials_within(lm)}
         print_json({**estimate.to_dict(), **more})
     else:
-        _print(estimate, model, lm, plan, spreads)
+        _print(estimate, model, lm, plan)
     return 0
 
 
@@ -44,7 +37,6 @@ def _print(
     model: str,
     lm: LMConfig,
     plan: Plan | None,
-    spreads: Mapping[str, DifferenceSpread] | None,
 ) -> None:
     from psopt.cli._tables import print_table, result_console
 
@@ -58,7 +50,7 @@ def _print(
         console.print()
     console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
     print_table(console, _table(estimate))
-    for line in [*_notes(estimate), *estimate_lines(estimate, model, lm, spreads=spreads)]:
+    for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
         console.print(line, markup=False, soft_wrap=is_soft)
 
 

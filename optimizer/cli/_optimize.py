@@ -63,7 +63,7 @@ def optimize(
     from psopt.cli._run import show_run_estimate
     from psopt.cli._task import data_for
     from psopt.rephrasings import given_wordings
-    from psopt.runs import run_settings
+    from psopt.runs.planning import run_settings
     from psopt.text import shell_line
     from psopt.tracking import tracker_names
 

@@ -8,40 +8,25 @@ from psopt.models.chat import CHAT_KINDS
 from psopt.runs.planning import Limits, duration, time_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate, Plan
-    from psopt.runs.planning import DifferenceSpread, ShownDifferences
+    from psopt.runs import CostEstimate
+    from psopt.runs.planning import Plan
 
 UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
 
 
-def estimate_lines(
-    estimate: CostEstimate,
-    model: str,
-    lm: LMConfig,
-    *,
-    caveat: bool = True,
-    spreads: Mapping[str, DifferenceSpread] | None = None,
-) -> list[str]:
-    """Say in a few lines what will be taken, between what and what, and on request what is not counted.
-
-    `spreads` are how differences of prompts vary, where that was measured.
-    """
-    test = shown_differences(estimate, spreads)
-    shows = [shown_line(test)] if test and caveat else []
+def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
+    """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
     kind = model.partition("/")[0]
     is_paid = any(phase.cost for phase in estimate.phases)
     if kind in {"minilm", "sim"} and not is_paid:
-        return ["This model costs nothing.", *shows, *_without_effect(model, lm)]
+        return ["This model costs nothing.", *_without_effect(model, lm)]
     is_local = kind not in CHAT_KINDS and not is_paid
     lines = [f"It costs time, not money: {_calls_and_tokens(estimate)}." if is_local else amount_line(estimate, model)]
     if estimate.racing:
         lines.append(racing_line(estimate))
     if caveat or not is_local:  # else the run times it, and says so
         lines.append(_local_minutes_line(estimate) if is_local else minutes_line(estimate, lm))
-    lines += shows
     if caveat and not is_local:
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
@@ -119,36 +104,6 @@ def minutes_line(estimate: CostEstimate, lm: LMConfig) -> str:
         return f"At least {duration(few, many)}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
     pace = f"{rounded(estimate.pace.per_minute)} calls a minute, as measured on {estimate.pace.day}"
     return f"About {duration(few, many)} at {pace}."
-
-
-def shown_differences(
-    estimate: CostEstimate, spreads: Mapping[str, DifferenceSpread] | None = None
-) -> ShownDifferences | None:
-    """The smallest differences that the final test can show; None where there is none."""
-    from psopt.runs.planning import ShownDifferences, plausible_spread
-
-    if estimate.test is None:
-        return None
-    n_samples, n_wordings, n_classes = estimate.test
-    return ShownDifferences.of(
-        n_samples, n_wordings, spreads or plausible_spread(n_classes), is_measured=spreads is not None
-    )
-
-
-def shown_line(shows: ShownDifferences) -> str:
-    """The smallest differences that the final test can show."""
-    size = f"{shows.n_samples:,} x {shows.n_wordings}"
-    if min(shows.f1, shows.sensitivity) >= 1:
-        return f"The final test ({size} answers a prompt) is too small to show any difference."
-    basis = "variance as on val" if shows.is_measured else "variance the worst that is plausible"
-    return (
-        f"The final test ({size} answers a prompt) shows differences from {_points(shows.f1)} of F1 and "
-        f"{100 * shows.sensitivity:.1f} of S on: paired, two-sided 5 %, power 80 %, {basis}."
-    )
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.1f} points"
 
 
 def limit_named(estimate: CostEstimate, lm: LMConfig) -> str:

@@ -23,7 +23,8 @@ from psopt.runs import (
     unasked_lines,
     verdict_lines,
 )
-from psopt.search import racing_line, size_lines
+from psopt.search import size_lines
+from psopt.search.racing import racing_line
 from psopt.text import shell_line
 
 if TYPE_CHECKING:

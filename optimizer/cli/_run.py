@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from psopt.cli._options import OutputOptions
     from psopt.cli._screen import Screen
-    from psopt.runs import CostEstimate, PlanOptions, Run, RunSettings
-    from psopt.runs.planning import DifferenceSpread
+    from psopt.runs import CostEstimate, Run, RunSettings
+    from psopt.runs.planning import PlanOptions
     from psopt.tasks import Task
 
 
@@ -36,20 +36,9 @@ def show_run_estimate(
     task = task or settings.load_task()
     if options is None or run is not None:
         estimate = estimate_run(task, settings, cache_dir, run=run)
-        spreads = _measured_spreads(run, task) if run else None
-        return show_estimate(estimate, settings.model, settings.lm, as_json=as_json, spreads=spreads)
+        return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
     plan = plan_run(task, settings, options, cache_dir)
     return show_estimate(plan.estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
-
-
-def _measured_spreads(run: Path, task: Task) -> dict[str, DifferenceSpread] | None:
-    """How differences of prompts varied in the run so far, where it has scored any but the baseline."""
-    from psopt.runs import MANIFEST, RunDirectory
-    from psopt.runs.planning import spread_of_run
-
-    baseline = RunDirectory.open(run).read_json(MANIFEST).get("baseline")
-    labels = {sample.id: sample.label for sample in task.val if sample.label is not None}
-    return spread_of_run(run, baseline["id"], labels) if baseline else None
 
 
 def run(

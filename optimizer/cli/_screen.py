@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from psopt.models.chat import Budget, Usage
-    from psopt.runs import CostEstimate, Plan
-    from psopt.search import Candidate, StoppedCandidate
+    from psopt.runs import CostEstimate
+    from psopt.runs.planning import Plan
+    from psopt.search import Candidate
+    from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
 
     Best = tuple[float, float, float | None]

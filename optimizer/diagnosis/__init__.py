@@ -1,13 +1,11 @@
 """Diagnosis: which samples a prompt fails, and what they have in common."""
 
 from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, evidence
-from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._joint import carried_by, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
-from psopt.diagnosis._phrase_index import PhraseIndex
+from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
 from psopt.diagnosis._prompt_report import PromptReport
-from psopt.diagnosis._severity import severity
-from psopt.diagnosis._slices import Contrast, FailureSlice, Signs, find_slices
+from psopt.diagnosis._slices import Contrast, FailureSlice, Signs, find_slices, severity
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
 

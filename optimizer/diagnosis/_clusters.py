@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis._distinctive_words import distinctive_words
-from psopt.diagnosis._phrase_index import PhraseIndex
+from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
 from psopt.metrics import pairwise_consistency
 from psopt.text import field_and_phrase, phrase_of_field
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.diagnosis._clusters import AnswerCluster, find_clusters
-from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
-from psopt.diagnosis._severity import severity
-from psopt.diagnosis._slices import FailureSlice, find_slices
+from psopt.diagnosis._phrase_index import distinctive_words
+from psopt.diagnosis._slices import FailureSlice, find_slices, severity
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.search_spaces import VIEWS, View
 

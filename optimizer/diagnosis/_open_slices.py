@@ -11,10 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis._distinctive_words import distinctive_words
-from psopt.diagnosis._phrase_index import PhraseIndex
-from psopt.diagnosis._severity import severity
-from psopt.diagnosis._slices import MOST_SIBLINGS, Contrast, FailureSlice, differ_in_one_word
+from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
+from psopt.diagnosis._slices import MOST_SIBLINGS, Contrast, FailureSlice, differ_in_one_word, severity
 from psopt.diagnosis._slices_by_meaning import clusters_of, vectors_of
 from psopt.tasks import shown_words
 from psopt.text import tells_a_topic, words_of

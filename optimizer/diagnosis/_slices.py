@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
-from psopt.diagnosis._severity import severity
+from psopt.metrics import sample_consistency
 from psopt.text import field_and_phrase
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.search_spaces import View
     from psopt.tasks import Sample
+
 
 # .3 to .6 give the same slices, of precision .96; .8 has .98, but 12 slices cover .33 instead of .40 of the errors.
 LEAST_PURITY = 0.6
@@ -243,3 +244,18 @@ def differ_in_one_word(phrase: str, other: str) -> bool:
     if phrase.startswith("^") != other.startswith("^"):
         return False
     return sum(word.strip("^") != another.strip("^") for word, another in zip(words, others, strict=True)) == 1
+
+
+def severity(predictions: Predictions, view: View) -> NDArray[np.float64]:
+    """How badly each sample fails, seen by one view: (N,) in [0, 1], 0 where it does not.
+
+    ``sensitivity``: S of the sample. ``consistency``: one minus its mean consistency with its class, where S > 0.
+    ``accuracy``: the share of wrong answers. All but the first need labels.
+    """
+    if view == "accuracy":
+        return predictions.share_wrong
+    unstable = predictions.sensitivities
+    if view == "sensitivity":
+        return unstable
+    # appendix C keeps S > 0: at S = 0 consistency only counts how many of the class are answered otherwise
+    return np.where(unstable > 0, 1 - sample_consistency(predictions.p_tau, predictions.truth), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from psopt.diagnosis._distinctive_words import distinctive_words
+from psopt.diagnosis._phrase_index import distinctive_words
 from psopt.diagnosis._slices import FailureSlice
 from psopt.tasks import shown_words
 from psopt.text import topic_words

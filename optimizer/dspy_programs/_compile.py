@@ -29,7 +29,7 @@ from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
 from psopt.runs import MANIFEST, free_folder, held, recommendation_lines, spending_kept
-from psopt.search import open_storage
+from psopt.search.distributed import open_storage
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:

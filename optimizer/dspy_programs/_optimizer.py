@@ -24,10 +24,9 @@ from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import given_wordings
-from psopt.runs import MANIFEST, DataOptions, RunSettings
-from psopt.search import SearchOptions
+from psopt.runs import MANIFEST, RunSettings
 from psopt.search_spaces import SearchRestriction
-from psopt.settings import GATE_MARGIN
+from psopt.settings import GATE_MARGIN, DataOptions, SearchOptions
 from psopt.tasks import ORDINAL, check_answers
 from psopt.tracking import split_callbacks, tracked
 

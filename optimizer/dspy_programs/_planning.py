@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._sizing import calls_expected, calls_to_hold_back, sizes_within
 from psopt.models.chat import Need
-from psopt.runs import Sizes, sized
+from psopt.runs.planning import Sizes, sized
 from psopt.tasks import FREE, subset
 
 if TYPE_CHECKING:

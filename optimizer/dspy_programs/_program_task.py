@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._examples import Given, ProgramData
     from psopt.dspy_programs._outcome import Outcome
-    from psopt.runs import DataOptions
+    from psopt.settings import DataOptions
     from psopt.tasks import Task
 
 

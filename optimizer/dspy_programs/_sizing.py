@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.dspy_programs._step_sensitivity import MOST_TEXTS
-from psopt.runs import AskedSizes, whole_grids
-from psopt.runs.planning import FLOOR_TRIALS, path
+from psopt.runs import whole_grids
+from psopt.runs.planning import FLOOR_TRIALS, AskedSizes, path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.runs import Sizes
+    from psopt.runs.planning import Sizes
 
 # MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
 # search 1,974. S needs answers under several wordings, so that this is about as much as it can be had for.
@@ -52,7 +52,7 @@ def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> CallsExpected:
     of_steps = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings if n_steps > 1 else 0
     grid = sizes.val * sizes.rephrasings
     n_more = max(0, sizes.trials - 1)
-    grids = 1 + (whole_grids(n_more, 0, sizes.val, sizes.rephrasings)[1] if races and n_more else n_more)
+    grids = 1 + (whole_grids(n_more, sizes.val, sizes.rephrasings).expected if races and n_more else n_more)
     # The first diagnosis, half of the further ones (the best prompt may be the same), and the one for the report.
     diagnoses = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
     test = N_TESTED * sizes.test * sizes.heldout

@@ -2,15 +2,23 @@
 
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
-from psopt.evaluation._beside_quality import beside_quality_line
-from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_prompts
+from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
+from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
-from psopt.evaluation._kept_arrays import kept_arrays
-from psopt.evaluation._kept_scores import scores_from_dict
+from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._meaning import embed
-from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
+from psopt.evaluation._na_kinds import (
+    MOST_NA,
+    kind_array,
+    na_examples,
+    na_kinds,
+    na_lines,
+    na_note,
+    readable_sensitivity,
+    rests_on_na,
+)
 from psopt.evaluation._objectives import (
     OBJECTIVES,
     Objectives,
@@ -20,11 +28,8 @@ from psopt.evaluation._objectives import (
 )
 from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._paired import compare_paired, verdict
-from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
-from psopt.evaluation._readable import readable_sensitivity
-from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, score_objectives, sensitivity_limit
-from psopt.evaluation._size_note import intervals_note, note_size
+from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, sensitivity_limit
 
 __all__ = [
     "MOST_NA",
@@ -64,11 +69,11 @@ __all__ = [
     "objective_values",
     "objectives_of",
     "quality_of",
+    "read_data",
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
     "score",
-    "score_objectives",
     "scores_from_dict",
     "sensitivity_limit",
     "shares_line",

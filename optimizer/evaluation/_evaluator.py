@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from psopt.answers import ONE_LABEL
-from psopt.evaluation._evaluate import ask_cells, parts_read, predictions_of, rephrased_prompts
-from psopt.evaluation._partial_answers import PartialAnswers
+from psopt.evaluation._evaluate import PartialAnswers, ask_cells, parts_read, predictions_of, rephrased_prompts
 from psopt.evaluation._predictions import Predictions
 from psopt.models import calibrates, capabilities_of
 from psopt.models.chat import Budget, Need

@@ -1,52 +1,65 @@
-"""Scores read back from run.json and front.json."""
+"""Values of dataclasses read back from run.json and front.json, scores among them."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from psopt.evaluation._answer_shares import AnswerShares
-from psopt.evaluation._na_kinds import NaExample
-from psopt.evaluation._open_scores import OpenScores
-from psopt.evaluation._ordinal import OrdinalScores
-from psopt.evaluation._scores import ClassScores, FamilyScores, Scores
+import numpy as np
+from psopt.answers import packed, texts_to_bytes
+from psopt.evaluation._scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-T = TypeVar("T", AnswerShares, ClassScores, FamilyScores, OrdinalScores, OpenScores, Scores)
+    from numpy.typing import NDArray
+    from psopt.evaluation._predictions import Predictions
+    from pydantic import TypeAdapter
+
+
+T = TypeVar("T")
+
+
+def read_data(kind: type[T], data: Mapping[str, Any]) -> T:
+    """Build a dataclass from `asdict`'s data as JSON keeps it; what a later version has added is passed over.
+
+    Raises ValueError if the data are damaged.
+    """
+    reader: TypeAdapter[T] = _reader(kind)  # type: ignore[arg-type]  # mypy takes no class for hashable
+    return reader.validate_python(dict(data))
+
+
+@functools.cache
+def _reader(kind: type[Any]) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # takes .1 s, and most commands read nothing
+
+    return TypeAdapter(kind)
 
 
 def scores_from_dict(data: Mapping[str, Any]) -> Scores:
     """Build scores from `Scores.to_dict`'s data.
 
-    Raises KeyError, TypeError or ValueError if the data are damaged.
+    Raises ValueError if the data are damaged.
     """
-    per_class = {label: _built(ClassScores, _with_bounds(scores)) for label, scores in data["per_class"].items()}
-    per_family = {family: _built(FamilyScores, scores) for family, scores in data.get("per_family", {}).items()}
-    examples = {
-        kind: NaExample(example["said"], tuple(example["samples"]))
-        for kind, example in data.get("na_examples", {}).items()
-    }
-    ordinal, answers = data.get("ordinal"), data.get("open")
-    built = {
-        "per_class": per_class,
-        "per_family": per_family,
-        "na_examples": examples,
-        "ordinal": _built(OrdinalScores, ordinal) if ordinal else None,
-        "open": _built(OpenScores, answers) if answers else None,
-        "shares": _built(AnswerShares, data) if "answer_shares" in data else None,
-    }
-    return _built(Scores, {**_with_bounds(data), **built})
+    shares = data if "answer_shares" in data else None
+    return read_data(Scores, {**data, "ci": data.get("ci") or {}, "shares": shares})
 
 
-def _with_bounds(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data with their intervals as pairs; there is none of a measure that is not defined."""
-    bounds = {name: (low, high) for name, (low, high) in (data.get("ci") or {}).items()}
-    return {**data, "ci": bounds}
+def kept_arrays(splits: Mapping[str, Predictions]) -> dict[str, NDArray[Any]]:
+    """Return answers as files of predictions keep them: per split the (N, Q) array, and the samples' ids.
 
-
-def _built(kind: type[T], data: Mapping[str, Any]) -> T:
-    """A value of a class; what a later version has added is passed over."""
-    names = {part.name for part in fields(kind)}
-    return kind(**{name: value for name, value in data.items() if name in names})
+    Open answers are places among the texts that ``answers`` holds, JSON in UTF-8; N/A comes after the last.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    codes = {split: predictions.array for split, predictions in splits.items()}
+    if any(predictions.answers.open is not None for predictions in splits.values()):
+        places, texts = packed(np.concatenate([array.ravel() for array in codes.values()]))
+        arrays["answers"] = texts_to_bytes(texts)
+        parts = np.split(places, np.cumsum([array.size for array in codes.values()])[:-1])
+        kept = {split: part.reshape(codes[split].shape) for split, part in zip(codes, parts, strict=True)}
+    else:
+        kept = {split: array.astype(np.int16) for split, array in codes.items()}
+    for split, predictions in splits.items():
+        arrays[split] = kept[split]
+        arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
+    return arrays

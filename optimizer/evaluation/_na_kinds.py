@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import NO_LABEL_CURES
+from psopt.metrics import sensitivity
+from psopt.models import NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
+
 
 MOST_NA = 0.2  # a choice, not a measurement: one answer in five, on which no wording can be judged
 _SAMPLES_LISTED = 20
@@ -89,3 +92,38 @@ def na_lines(scores: Mapping[str, Any]) -> list[str]:
         answer = examples.get(kind, {}).get("said")
         lines.append(f"N/A, {kind}: {n}" + (f", such as {answer!r}" if answer else ""))
     return lines
+
+
+_LEAST = 2  # readable answers of a sample: one alone can't differ from any
+
+
+def readable_sensitivity(predictions: Predictions) -> float | None:
+    """Return S over the answers that were read alone; None where all were, or too few for any sample.
+
+    For each sample with at least two readable answers p_tau is taken over these, N/A out of it; its entropy is divided
+    by ln C as in S, so that the two can be set side by side. S beside it counts N/A as a class, as E25 does.
+    """
+    if predictions.answers.open is not None:
+        return _of_open(predictions)
+    n_labels = len(predictions.labels)
+    is_read = predictions.is_read
+    n_read = is_read.sum(axis=1)
+    kept = n_read >= _LEAST
+    if is_read[predictions.asked].all() or not kept.any():
+        return None
+    if predictions.probabilities is None:
+        mass = predictions.counts[kept].astype(np.float64)
+    else:
+        mass = np.where(is_read[kept][:, :, None], predictions.probabilities[kept], 0.0).sum(axis=1)
+    mass[:, n_labels] = 0.0
+    return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)
+
+
+def _of_open(predictions: Predictions) -> float | None:
+    is_read = predictions.is_read
+    kept = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
+    if is_read[predictions.asked].all() or not len(kept):
+        return None
+    same = None if predictions.same is None else np.where(is_read, predictions.same, NOT_ASKED)
+    read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED), same=same).of_samples(kept)
+    return sensitivity(read.p_tau, similarity=read.similarity)

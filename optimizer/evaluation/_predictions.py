@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import (
@@ -37,6 +37,7 @@ NA = "N/A"
 """The name of the last class: answers that name no label."""
 _FEWEST_CLASSES = 2  # of one answer alone nothing could differ, and ln 1 is nothing to divide by
 _HALF = 0.5  # of what a judge can give
+_GRIDS = ("array", "probabilities", "metric_scores", "same", "confidence")  # (N, Q) and more
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,24 +341,20 @@ class Predictions:
             votes[besides] = 0
         return self.class_names[int(votes.argmax())] if votes.any() else None
 
-    @property
-    def resample(self) -> Literal["both", "samples"]:
-        """What a bootstrap draws anew: samples, and rephrasings where there are several."""
-        return "both" if self.n_rephrasings > 1 else "samples"
-
     def under(self, columns: Sequence[int]) -> Predictions:
         """The predictions under some of the rephrasings."""
         return replace(
             self,
-            array=self.array[:, columns],
-            probabilities=None if self.probabilities is None else self.probabilities[:, columns],
             families=tuple(self.families[column] for column in columns) if self.families else (),
-            metric_scores=None if self.metric_scores is None else self.metric_scores[:, columns],
             rephrasings=tuple(self.rephrasings[column] for column in columns) if self.rephrasings else (),
-            no_labels=self._no_labels_under(columns),
+            no_labels=tuple(
+                replace(missed, rephrasing=place)
+                for place, column in enumerate(columns)
+                for missed in self.no_labels
+                if missed.rephrasing == column
+            ),
             most_different=self.n_classes if self.answers.open is not None else 0,
-            same=None if self.same is None else self.same[:, columns],
-            confidence=None if self.confidence is None else self.confidence[:, columns],
+            **self._grids((slice(None), columns)),
         )
 
     def of_samples(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Predictions:
@@ -365,25 +362,18 @@ class Predictions:
         kept = np.arange(len(self.samples))[rows]
         return replace(
             self,
-            array=self.array[kept],
             samples=tuple(self.samples[row] for row in kept),
-            probabilities=None if self.probabilities is None else self.probabilities[kept],
-            metric_scores=None if self.metric_scores is None else self.metric_scores[kept],
             no_labels=tuple(
                 replace(missed, sample=place)
                 for place, row in enumerate(kept)
                 for missed in self.no_labels
                 if missed.sample == row
             ),
-            same=None if self.same is None else self.same[kept],
-            confidence=None if self.confidence is None else self.confidence[kept],
             parts_read=tuple(self.parts_read[row] for row in kept) if self.parts_read else (),
+            **self._grids(kept),
         )
 
-    def _no_labels_under(self, columns: Sequence[int]) -> tuple[NoLabel, ...]:
-        return tuple(
-            replace(missed, rephrasing=place)
-            for place, column in enumerate(columns)
-            for missed in self.no_labels
-            if missed.rephrasing == column
-        )
+    def _grids(self, cells: Any) -> dict[str, Any]:
+        """A part of each grid that there is."""
+        grids = {name: getattr(self, name) for name in _GRIDS}
+        return {name: grid[cells] for name, grid in grids.items() if grid is not None}

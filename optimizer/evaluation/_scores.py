@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
-from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
+from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
-from psopt.evaluation._readable import readable_sensitivity
 from psopt.metrics import (
-    bootstrap_ci,
     class_f1,
     class_intervals,
     consistency,
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
-    from psopt.evaluation._paired import Method
     from psopt.evaluation._predictions import Predictions
     from psopt.metrics import Interval
 
@@ -164,25 +161,14 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as run.json holds them; S among readable answers only where N/A is."""
-        data = asdict(self)
-        if self.sensitivity_readable is None:
-            del data["sensitivity_readable"]
-        if self.ordinal is None:
-            del data["ordinal"]
-        if self.open is None:
-            del data["open"]
-        if self.posix is None:
-            del data["posix"]
-        if self.pss is None:
-            del data["pss"]
+        where_defined = ("sensitivity_readable", "ordinal", "open", "posix", "pss")
+        data = {name: value for name, value in asdict(self).items() if value is not None or name not in where_defined}
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         shares = data.pop("shares") or {}
         return {**data, **shares}
 
 
-def score(
-    predictions: Predictions, *, intervals: bool = False, seed: int = 42, method: Method = "linearised"
-) -> Scores:
+def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
     """Score labelled predictions, on request with 95 % intervals.
 
     Parameters
@@ -191,11 +177,6 @@ def score(
         With labels.
     intervals : bool
         Give intervals too, over samples and rephrasings; over samples alone for one rephrasing.
-    seed : int
-        Of the bootstrap.
-    method : "linearised" or "bootstrap"
-        How F1's, S's and C's come about: `psopt.metrics.score_intervals`, or `psopt.metrics.bootstrap_ci` (which needs
-        two samples). All others are linearised.
     """
     per_class = _per_class(predictions, intervals=intervals)
     return Scores(
@@ -205,7 +186,7 @@ def score(
         consistency=_consistency(predictions),
         na_rate=predictions.na_rate,
         per_class=per_class,
-        ci=_intervals(predictions, seed, method) if intervals else {},
+        ci=_intervals(predictions) if intervals else {},
         constant=_constant(predictions),
         per_family=_per_family(predictions),
         na_kinds=na_kinds(predictions),
@@ -227,15 +208,6 @@ def _pss_of(predictions: Predictions) -> float | None:
     if predictions.answers.open is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
         return None
     return prompt_sensi_score(predictions.right)
-
-
-def score_objectives(predictions: Predictions) -> dict[str, float | None]:
-    """Score F1, S and C alone, with the numbers of `score`: for whoever scores many grids and shows none of them."""
-    return {
-        "f1": quality_of(predictions),
-        "sensitivity": sensitivity(predictions.p_tau, similarity=predictions.similarity),
-        "consistency": _consistency(predictions),
-    }
 
 
 def _consistency(predictions: Predictions) -> float | None:
@@ -284,15 +256,10 @@ def quality_of(predictions: Predictions) -> float:
     return float((predictions.quality * weights).sum() / weights.sum()) if weights.any() else 0.0
 
 
-def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str, tuple[float, float]]:
+def _intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
     scored, truth, n_classes = predictions.scored, predictions.true_classes, predictions.n_classes
     similarity, rows = predictions.similarity, predictions.label_rows
-    if method == "bootstrap" and len(truth) > 1:
-        intervals = bootstrap_ci(
-            scored, truth, n_classes, resample=predictions.resample, seed=seed, similarity=similarity
-        )
-    else:
-        intervals = score_intervals(scored, truth, n_classes, similarity=similarity)
+    intervals = score_intervals(scored, truth, n_classes, similarity=similarity)
     bounds = {name: interval.bounds for name, interval in intervals.items()}
     if predictions.quality is not None:
         bounds["f1"] = mean_interval(predictions.quality, weights=predictions.weights).bounds

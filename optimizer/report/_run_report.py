@@ -33,7 +33,8 @@ from psopt.runs import (
     recommendation_lines,
     short_line,
 )
-from psopt.search import UTOPIA, racing_line
+from psopt.search import UTOPIA
+from psopt.search.racing import racing_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,9 +1,7 @@
 """Run directories: what a run leaves on disk."""
 
-from psopt.runs._answers_file import read_answers
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._choice import limits_line, short_line
-from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
+from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, whole_grids
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
@@ -20,16 +18,23 @@ from psopt.runs._directory import (
     WEAK_SPOTS,
     RunDirectory,
     free_folder,
+    read_answers,
 )
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry
-from psopt.runs._holding import has_found_nothing, held
+from psopt.runs._holding import has_found_nothing, held, n_evaluated, study_name
 from psopt.runs._ledger import spending_kept
+from psopt.runs._manifest import Found, limits_line, short_line
 from psopt.runs._measured import Measured
-from psopt.runs._prompt_files import is_prompt_text, read_source
-from psopt.runs._prompt_source import PromptSource, TaskPrompt, check_fits, inputs_named, with_prompt_options
-from psopt.runs._racing_estimate import whole_grids
+from psopt.runs._prompt_source import (
+    PromptSource,
+    TaskPrompt,
+    check_fits,
+    inputs_named,
+    is_prompt_text,
+    read_source,
+    with_prompt_options,
+)
 from psopt.runs._read_run import read_run
-from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import (
     NOTHING_COMPARED,
     Recommendation,
@@ -42,41 +47,26 @@ from psopt.runs._recommendation import (
     unasked_lines,
     verdict_lines,
 )
-from psopt.runs._recorder import RunRecorder
+from psopt.runs._recorder import RunRecorder, check_same_prompt
 from psopt.runs._run import Run
-from psopt.runs._same_prompt import check_same_prompt
-from psopt.runs._search_basis import SearchBasis
-from psopt.runs._search_estimate import estimate_from, estimate_search
+from psopt.runs._search_estimate import SearchBasis, estimate_from, estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
-from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._study_note import StudyNote
 from psopt.runs._writing_estimate import judging_phases, rephrasing_phases
-from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, read_baseline, write_prompt
-from psopt.runs.planning import (
-    FULL,
-    AskedSizes,
-    Limits,
-    Plan,
-    Planner,
-    PlanOptions,
-    Sizes,
-    is_long,
-    limits_of,
-    resumed_from,
-    run_settings,
-    samples_needed,
-    shorter_line,
-    sized,
-    time_line,
-    with_changed_limits,
+from psopt.runs._written_prompt import (
+    WrittenForm,
+    WrittenPrompt,
+    asks_the_same,
+    difference,
+    read_back,
+    read_baseline,
+    write_prompt,
 )
-from psopt.settings import DataOptions, PromptOptions
 
 __all__ = [
     "ARTIFACTS",
     "CONTRIBUTIONS",
     "FRONT",
-    "FULL",
     "MANIFEST",
     "NOTHING_COMPARED",
     "N_HELDOUT",
@@ -89,18 +79,12 @@ __all__ = [
     "TRACKING",
     "TRIALS",
     "WEAK_SPOTS",
-    "AskedSizes",
     "CallPrice",
     "CostEstimate",
-    "DataOptions",
-    "Limits",
+    "Found",
     "Measured",
     "Pace",
     "Phase",
-    "Plan",
-    "PlanOptions",
-    "Planner",
-    "PromptOptions",
     "PromptSource",
     "Recommendation",
     "Run",
@@ -108,7 +92,6 @@ __all__ = [
     "RunRecorder",
     "RunSettings",
     "SearchBasis",
-    "Sizes",
     "StudyNote",
     "TaskPrompt",
     "WrittenForm",
@@ -126,11 +109,9 @@ __all__ = [
     "has_found_nothing",
     "held",
     "inputs_named",
-    "is_long",
     "is_prompt_text",
     "judging_phases",
     "limits_line",
-    "limits_of",
     "load_data",
     "look_lines",
     "n_evaluated",
@@ -150,19 +131,12 @@ __all__ = [
     "read_source",
     "recommendation_lines",
     "rephrasing_phases",
-    "resumed_from",
-    "run_settings",
-    "samples_needed",
     "short_line",
-    "shorter_line",
-    "sized",
     "spending_kept",
     "study_name",
-    "time_line",
     "unasked_lines",
     "verdict_lines",
     "whole_grids",
-    "with_changed_limits",
     "with_prompt_options",
     "write_prompt",
 ]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
+from psopt.evaluation import OBJECTIVES, compare_paired
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat, tokens_of_text, without_header_values
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
 from psopt.runs._measured import answers_of
-from psopt.search import tokens_around, without_password
+from psopt.runs._recommendation import recommendation_lines
+from psopt.search import PromptLimits, knee, tokens_around
+from psopt.search.distributed import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,30 +23,52 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.models import Model
     from psopt.models.chat import Budget
+    from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
-    from psopt.search import Candidate, RaceCounts
+    from psopt.search import Candidate, DiagnosisSize
+    from psopt.search.racing import RaceCounts
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
+
+
+FOUND = (
+    *("baseline", "front", "short", "prompt_limits", "short_against_knee", "race", "diagnoses", "recommended"),
+    *("other_wordings", "calibration", "planted", "probe"),
+)
+"""The keys of run.json that say what was found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a run has found so far."""
+
+    baseline: Candidate | None = None
+    front: tuple[Candidate, ...] = ()
+    shortest: Candidate | None = None
+    recommendation: Recommendation | None = None
+    race: RaceCounts | None = None  # where candidates raced
+    diagnoses: Sequence[DiagnosisSize] = ()  # where they were of a part of train
+    beside: Mapping[str, Any] = field(default_factory=dict)  # what else is said of it, by the keys of run.json
+
+    @property
+    def knee_id(self) -> str | None:
+        """The id of the front's knee; None where there is no front yet."""
+        return knee(self.front, self.baseline).id if self.baseline and self.front else None
 
 
 def manifest(
     settings: RunSettings,
     task: Task,
     evaluator: Evaluator,
-    baseline: Candidate | None,
-    front: Sequence[Candidate],
-    knee_id: str | None,
+    found: Found,
     finish_reason: str,
     seconds: float,
     before: Mapping[str, Any],
-    shortest: Candidate | None = None,
-    race: RaceCounts | None = None,
 ) -> dict[str, Any]:
     """Build run.json's content. `test` is null where a run ended before the front was scored on test.
 
-    `race` is there only where candidates raced.
-
-    `before` is what an interrupted run's manifest held: seconds are summed over the parts of a run.
+    `before` is what an interrupted run's manifest held: seconds are summed over the parts of a run, and what was found
+    stays known.
     """
     rephrasings = evaluator.rephrasings
     info = task.info
@@ -53,6 +79,7 @@ def manifest(
         # In run.json alone: a price may change, and front.json holds nothing that differs between equal runs.
         return CallPrice.of(candidate.prompt, settings.model, around).to_dict()
 
+    baseline, shortest = found.baseline, found.shortest
     own_prompt = {"prompt_source": _prompt_source(settings.prompt, settings.prompt_file)} if settings.prompt else {}
     return {
         "schema_version": SCHEMA_VERSION,
@@ -77,20 +104,57 @@ def manifest(
             "diversity": diversity_of(rephrasings, task.labels),
         },
         "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
-        "front": [{**front_entry(candidate, knee_id), "call": call(candidate)} for candidate in front],
-        "short": {**front_entry(shortest, knee_id), "call": call(shortest)} if shortest else None,
+        "front": [{**front_entry(candidate, found.knee_id), "call": call(candidate)} for candidate in found.front],
+        "short": {**front_entry(shortest, found.knee_id), "call": call(shortest)} if shortest else None,
         "calls": {**calls(evaluator.budget), **_models_of(evaluator.model)},
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **own_prompt,
         **({} if evaluator.answer_type.is_plain else {"answers": evaluator.answer_type.to_dict()}),
-        **({"race": race.to_dict()} if race else {}),
         **({"frame_tokens": [round(frame.low, 1), round(frame.high, 1)]} if frame.high else {}),
         "settings": {
             **settings.to_dict(),
             "storage": settings.storage and without_password(settings.storage),
             "command": without_password(without_header_values(settings.command)),
         },
+        **(_kept(before) if baseline is None else _said_of(found, evaluator, settings)),
+    }
+
+
+def _kept(before: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: before[name] for name in FOUND if before.get(name)}
+
+
+def _said_of(found: Found, evaluator: Evaluator, settings: RunSettings) -> dict[str, Any]:
+    """What is there only where it is known."""
+    said = dict(found.beside)
+    if found.race:
+        said["race"] = found.race.to_dict()
+    if found.diagnoses:
+        said["diagnoses"] = [size.to_dict() for size in found.diagnoses]
+    if found.recommendation:
+        recommended = found.recommendation.to_dict()
+        sentence = recommendation_lines(recommended, evaluator.answer_type.quality_name)[0]
+        said["recommended"] = {"sentence": sentence, **recommended}
+    if found.baseline and found.shortest:
+        limits = PromptLimits.in_search(found.baseline.prompt, evaluator, settings.search.parts)
+        said["prompt_limits"] = {"edits": limits.most_edits, "tokens": limits.most_tokens}
+        if against_knee := _against_knee(evaluator, found.shortest, knee(found.front, found.baseline)):
+            said["short_against_knee"] = against_knee
+    return said
+
+
+def _against_knee(evaluator: Evaluator, shortest: Candidate, chosen: Candidate) -> dict[str, dict[str, float]]:
+    """What the shortest prompt gains or loses on test; empty where they are one, or not tested both."""
+    if not (chosen.test and shortest.test) or shortest.id == chosen.id or len(evaluator.texts("test")) < 2:
+        return {}
+    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (chosen, shortest))
+    differences = compare_paired(before, after)
+    parts = ("difference", "low", "high", "p_value")
+    return {
+        name: {part: float(getattr(differences[name], part)) for part in parts}
+        for name in OBJECTIVES
+        if name in differences
     }
 
 
@@ -120,3 +184,29 @@ def calls(budget: Budget) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning,
         "cached_input_tokens": usage.cached_in,
     }
+
+
+def limits_line(limits: Mapping[str, Any]) -> str:
+    """Say which of run.json's `prompt_limits` hold for what is handed back.
+
+    >>> limits_line({"edits": 25, "tokens": None}), limits_line({"edits": None, "tokens": 1500})
+    ('25 edits', '1,500 tokens a call')
+    """
+    units = {"edits": "edits", "tokens": "tokens a call"}
+    return " and ".join(f"{limits[name]:,} {unit}" for name, unit in units.items() if limits[name] is not None)
+
+
+def short_line(against_knee: dict[str, dict[str, float]], quality: str = "F1") -> str:
+    """Say what the shortest prompt gains or loses on test against the knee, in points.
+
+    `quality` is what stands in the place of F1 (`AnswerType.quality_name`).
+
+    >>> loss = {"difference": -0.012, "low": -0.03, "high": 0.006, "p_value": 0.2}
+    >>> short_line({"f1": loss})
+    'F1 -1.2 (-3.0 to +0.6)'
+    """
+    names = {"f1": quality, "sensitivity": "S", "consistency": "C"}
+    return ", ".join(
+        f"{names[name]} {100 * test['difference']:+.1f} ({100 * test['low']:+.1f} to {100 * test['high']:+.1f})"
+        for name, test in against_knee.items()
+    )

@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.evaluation import scores_from_dict
+from psopt.evaluation import read_data, scores_from_dict
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
+from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation
 from psopt.runs._run import Run
 from psopt.runs._settings import RunSettings
-from psopt.runs._study_file import study_name
-from psopt.search import Candidate, StoredStudy, Verdict, candidates_in, example_orders, knee, pareto_front, read_study
+from psopt.search import Candidate, candidates_in, example_orders, knee, pareto_front, read_study
+from psopt.search.gating import Verdict
 from psopt.search_spaces import ORDERS, Edit, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from psopt.search.distributed import StoredStudy
 
 
 def read_run(path: str | Path, storage: str | None = None) -> Run:
@@ -97,7 +100,7 @@ def _recommendation(data: Mapping[str, Any] | None, candidates: Mapping[str, Can
     if not data or data["id"] not in candidates:
         return None
     calls = {when: CallPrice.from_dict(call) for when, call in data.get("call", {}).items()}
-    prompt, verdict = candidates[data["id"]], Verdict.from_dict(data)
+    prompt, verdict = candidates[data["id"]], read_data(Verdict, data)
     return Recommendation(prompt, verdict, data.get("samples_needed"), data.get("looks", 1), **calls)
 
 

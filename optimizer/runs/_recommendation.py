@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.runs._call_price import CallPrice, more_line
-from psopt.search import F1_ALONE
+from psopt.search.gating import F1_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.search import Candidate, Verdict
+    from psopt.search import Candidate
+    from psopt.search.gating import Verdict
 
 
 NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on all of val; raise --max-calls, or resume"
@@ -135,7 +136,7 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
         before, after = (CallPrice.from_dict(call[when]) for when in ("before", "after"))
         differences = f"{differences}, {more_line(before, after)}"
     total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
-    is_f1_alone = test.get("decisive") == list(F1_ALONE)
+    is_f1_alone = tuple(test.get("decisive", ())) == F1_ALONE
     if data["mode"] == "off":
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
     if data["mode"] == "likely":
@@ -187,7 +188,7 @@ def _difference(measure: Mapping[str, float | None]) -> str:
 
 
 def _looks_better(test: Mapping[str, Any]) -> bool:
-    is_steadier = test.get("decisive") != list(F1_ALONE) and test["sensitivity"]["difference"] < 0
+    is_steadier = tuple(test.get("decisive", ())) != F1_ALONE and test["sensitivity"]["difference"] < 0
     return bool(test["f1"]["difference"] > 0 or is_steadier)
 
 

@@ -13,9 +13,9 @@ from psopt._version import __version__
 from psopt.answers import AnswerType
 from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
+from psopt.evaluation import OBJECTIVES
 from psopt.proposals import ProposalChecks
 from psopt.rephrasings import to_file
-from psopt.runs._choice import CHOICE, choice_record
 from psopt.runs._directory import (
     CONTRIBUTIONS,
     ERROR_LOG,
@@ -27,22 +27,24 @@ from psopt.runs._directory import (
     SUSPECTS,
     TRIALS,
     WEAK_SPOTS,
+    RunDirectory,
 )
 from psopt.runs._front_file import front_file
-from psopt.runs._manifest import manifest
+from psopt.runs._manifest import Found, manifest
 from psopt.runs._measured import answers_of, measured
-from psopt.runs._recommendation import Recommendation, n_looks, recommendation_lines
-from psopt.search import knee, untested
+from psopt.runs._recommendation import Recommendation, n_looks
+from psopt.runs._settings import RunSettings
+from psopt.search.gating import untested
 from psopt.tasks import HubName, is_hub_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from psopt.evaluation import Evaluator, Predictions, Split
-    from psopt.runs._directory import RunDirectory
     from psopt.runs._measured import Measured
-    from psopt.runs._settings import RunSettings
-    from psopt.search import Candidate, DiagnosisSize, RaceCounts, Search, StoppedCandidate, TrainDiagnoses
+    from psopt.search import Candidate, Search, TrainDiagnoses
+    from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Sample, Task
 
 
@@ -57,14 +59,8 @@ class RunRecorder:
     started: float = field(default_factory=time.monotonic)
     before: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] | None = None
-    other_wordings: dict[str, Any] | None = None
-    calibration: dict[str, Any] | None = None
-    planted: dict[str, Any] | None = None
-    probe: dict[str, Any] | None = None
-    # baseline, front, shortest, what is recommended: the end
-    _tested: tuple[Candidate, tuple[Candidate, ...], Candidate, Recommendation | None] | None = None
+    _tested: Found | None = None  # the end
     _not_shown: dict[str, str] | None = None
-    _chosen: tuple[tuple[tuple[str, bool], ...], dict[str, Any]] | None = None  # of which prompts, and how surely
 
     def __post_init__(self) -> None:
         if (self.directory.path / MANIFEST).exists():
@@ -123,89 +119,33 @@ class RunRecorder:
 
     def _save_part(self, search: Search | None, reason: str) -> None:
         if self._tested:  # what failed came after the final test, whose scores only this process has
-            baseline, front, shortest, recommendation = self._tested
-            counts, sizes = (search.race_counts, search.diagnoses.sizes) if search else (None, ())
-            self.save(baseline, front, reason, shortest, counts, sizes, recommendation)
+            self.save(self._tested, reason)
             return
         if search is None or not search.candidates:
-            self.save(None, (), reason)
+            self.save(Found(), reason)
             return
-        front = search.state.front
-        baseline = search.candidates[0]
-        kept = self._kept(baseline, reason)
-        self.save(baseline, front, reason, None, search.race_counts, search.diagnoses.sizes, kept)
+        baseline, front = search.candidates[0], search.state.front
+        why = f"the run has ended ({reason}) before the prompts that it found were tested against it"
+        verdict = untested(self.settings.gate, self.settings.gate_margin, why)
+        kept = Recommendation(baseline, verdict, looks=n_looks(self.before, verdict))
+        self.save(Found(baseline, front, None, kept, search.race_counts, search.diagnoses.sizes), reason)
         self.save_proposals(search)
         for candidate in {candidate.id: candidate for candidate in (baseline, *front)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
 
-    def _kept(self, baseline: Candidate, reason: str) -> Recommendation:
-        """What a run recommends that has ended before its prompts were tested: what there was."""
-        why = f"the run has ended ({reason}) before the prompts that it found were tested against it"
-        verdict = untested(self.settings.gate, self.settings.gate_margin, why)
-        return Recommendation(baseline, verdict, looks=n_looks(self.before, verdict))
-
-    def save(
-        self,
-        baseline: Candidate | None,
-        front: tuple[Candidate, ...],
-        reason: str,
-        shortest: Candidate | None = None,
-        race: RaceCounts | None = None,
-        diagnoses: Sequence[DiagnosisSize] = (),
-        recommendation: Recommendation | None = None,
-    ) -> None:
+    def save(self, found: Found, reason: str) -> None:
         """Write run.json and front.json as far as the run has come."""
-        knee_id = knee(front, baseline).id if baseline and front else None
         seconds = time.monotonic() - self.started
-        content = manifest(
-            self.settings,
-            self.task,
-            self.evaluator,
-            baseline,
-            front,
-            knee_id,
-            reason,
-            seconds,
-            self.before,
-            shortest,
-            race,
-        )
-        if recommendation:
-            recommended = recommendation.to_dict()
-            sentence = recommendation_lines(recommended, self.evaluator.answer_type.quality_name)[0]
-            content["recommended"] = {"sentence": sentence, **recommended}
-        if self.other_wordings:
-            content["other_wordings"] = self.other_wordings
-        if self.calibration:
-            content["calibration"] = self.calibration
-        if self.planted:
-            content["planted"] = self.planted
-        if self.probe:
-            content["probe"] = self.probe
-        if baseline and shortest:
-            content |= self._choice(baseline, front, shortest)
-        if diagnoses:
-            content["diagnoses"] = [size.to_dict() for size in diagnoses]
-        if baseline is None:  # what an earlier part of the run found stays known
-            found = ("baseline", "front", "short", *CHOICE, "race", "diagnoses", "recommended")
-            kept = (*found, "other_wordings", "calibration", "planted", "probe")
-            content |= {name: self.before[name] for name in kept if self.before.get(name)}
+        content = manifest(self.settings, self.task, self.evaluator, found, reason, seconds, self.before)
         if plan := self.plan or self.before.get("plan"):
             content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
-        if front:
-            prompt = recommendation.prompt if recommendation else None
-            self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured, prompt))
-        if baseline and shortest:
-            self._tested = (baseline, front, shortest, recommendation)
-
-    def _choice(self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate) -> dict[str, Any]:
-        """How prompts were chosen, computed once for the same prompts."""
-        scored = tuple((candidate.id, candidate.test is not None) for candidate in (*front, shortest))
-        if self._chosen is None or self._chosen[0] != scored:
-            parts, seed = self.settings.search.parts, self.settings.seed
-            self._chosen = (scored, choice_record(self.evaluator, parts, baseline, front, shortest, seed))
-        return self._chosen[1]
+        if found.front:
+            prompt = found.recommendation.prompt if found.recommendation else None
+            front = front_file(found.front, found.knee_id, found.shortest, self._measured, prompt)
+            self.directory.write_json(FRONT, front)
+        if found.shortest:
+            self._tested = found
 
     def _measured(self, candidate: Candidate) -> Measured:
         return measured(self.settings, self.task, self.evaluator, candidate)
@@ -317,18 +257,11 @@ class RunRecorder:
         Where diagnoses are partial, it is said how many answers each sample has. Where a limit does not pay the latter,
         or even the former, it is left empty.
         """
-        try:
-            before = diagnoses.predictions(baseline.prompt)
-        except BudgetReachedError:
-            return {
-                "schema_version": 1,
-                "prompt": chosen.id,
-                "before": Diagnosis({"sensitivity": ()}, ()).to_dict(),
-                "after": {},
-            }
-        diagnosis = diagnose_predictions(before, labelled=self.task.train)
+        diagnosis = Diagnosis({"sensitivity": ()}, ())
         content: dict[str, Any] = {"schema_version": 1, "prompt": chosen.id, "before": diagnosis.to_dict(), "after": {}}
         try:
+            before = diagnoses.predictions(baseline.prompt)
+            content["before"] = diagnose_predictions(before, labelled=self.task.train).to_dict()
             after = diagnoses.predictions(chosen.prompt)
         except BudgetReachedError:
             return content
@@ -349,8 +282,7 @@ def _as_kept(sample: Sample) -> dict[str, Any]:
 
 def _raced(stopped: StoppedCandidate) -> dict[str, Any]:
     """A candidate that stopped, as trials.json lists it: its scores are estimates."""
-    scores = stopped.estimates
-    estimates = {"f1": scores.f1, "sensitivity": scores.sensitivity, "consistency": scores.consistency}
+    estimates = {name: getattr(stopped.val, name) for name in OBJECTIVES}
     edits = [str(edit) for edit in stopped.edits]
     return {"trial": stopped.trial, "id": stopped.id, "edits": edits, "raced": stopped.raced, "estimates": estimates}
 
@@ -376,3 +308,25 @@ def _answers(dataset: Mapping[str, Any]) -> str:
 def _abbreviated(value: str) -> str:
     """A digest as people compare it."""
     return value[:12] if len(value) == 64 else value
+
+
+def check_same_prompt(run: Path, settings: RunSettings) -> None:
+    """Refuse to go on with a run from another prompt than it has begun with: all of it is measured against that one.
+
+    Raises InputError: naming both.
+    """
+    if not (run / MANIFEST).exists():
+        return
+    before = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
+    if (before.prompt and before.prompt.id) != (settings.prompt and settings.prompt.id):
+        raise InputError(
+            f"{run} has begun with {_named(before)}, and can't be gone on with from {_named(settings)}: start a new "
+            f"run, or go on with the prompt that it keeps (psopt resume {run})"
+        )
+
+
+def _named(settings: RunSettings) -> str:
+    """The user's own prompt by its file and id, that of a strategy by that."""
+    if settings.prompt is None:
+        return "the strategy's prompt"
+    return f"prompt {settings.prompt_file or 'of Python'} ({settings.prompt.id})"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import optuna
 from psopt.errors import InputError
+from psopt.evaluation import OBJECTIVES
 from psopt.notebooks import Point, card, data_frame, folded, line, scatter, table
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import pick
@@ -26,37 +27,6 @@ if TYPE_CHECKING:
 # As the report has them.
 _SEED, _RECOMMENDED, _FRONT = "#8b93a1", "#1a9c5f", "#2f6fde"
 _MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
-_SPLITS = ("val", "test")
-_WITH_BOUNDS = [f"{measure}{ending}" for measure in _MEASURES for ending in ("", "_low", "_high")]
-_CANDIDATE_COLUMNS = (
-    "id",
-    "role",
-    "trial",
-    "n_edits",
-    "edits",
-    "tokens",
-    *(f"{split}_{measure}" for split in _SPLITS for measure in _WITH_BOUNDS),
-)
-_TRIAL_COLUMNS = (
-    "trial",
-    "state",
-    "id",
-    "f1",
-    "sensitivity",
-    "consistency",
-    "na_rate",
-    "feasible",
-    "on_front",
-    "n_edits",
-    "edits",
-    "raced",
-    "note",
-    "calls",
-    "tokens",
-    "cost_usd",
-    "seconds",
-    "started",
-)
 # What a trial says of itself where its prompt was not evaluated, or not in whole, or is odd.
 _NOTES = ("dropped", "failed", "infeasible", "constant")
 
@@ -157,7 +127,7 @@ class Run:
         """
         beside = [self.baseline] if seed_prompt and self.baseline.id not in {of.id for of in self.front} else []
         rows = [_candidate_row(of, self._role(of)) for of in (*beside, *self.front)]
-        return data_frame(rows, _CANDIDATE_COLUMNS, "run.to_frame()")
+        return data_frame(rows, tuple(rows[0]), "run.to_frame()")
 
     def trials_frame(self) -> pd.DataFrame:
         """Return a row a trial of the study, as a DataFrame of pandas.
@@ -175,7 +145,7 @@ class Run:
         on_front = {candidate.id for candidate in self.front}
         names = self.study.metric_names or ()
         rows = [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
-        return data_frame(rows, _TRIAL_COLUMNS, "run.trials_frame()")
+        return data_frame(rows, tuple(rows[0]), "run.trials_frame()")
 
     @property
     def _quality(self) -> str:
@@ -247,27 +217,29 @@ def _trial_row(trial: FrozenTrial, metric_names: Collection[str], front: Collect
     attributes = trial.user_attrs
     edits = attributes.get("edits")
     is_whole = trial.state == optuna.trial.TrialState.COMPLETE
+    values = dict(zip(metric_names, trial.values, strict=True)) if trial.values else {}
     return {
-        **{name: attributes.get(name) for name in ("na_rate", "raced", "calls", "tokens", "cost_usd", "seconds")},
-        **(dict(zip(metric_names, trial.values, strict=True)) if trial.values else {}),
         "trial": trial.number,
         "state": trial.state.name.lower(),
         "id": attributes.get("prompt_id"),
+        **{name: values.get(name) for name in OBJECTIVES},
+        "na_rate": attributes.get("na_rate"),
         "feasible": "infeasible" not in attributes if is_whole and "raced" not in attributes else None,
         "on_front": attributes.get("prompt_id") in front and is_whole,
         "n_edits": None if edits is None else len(edits),
         "edits": edits,
+        "raced": attributes.get("raced"),
         "note": next((attributes[name] for name in _NOTES if name in attributes), None),
+        **{name: attributes.get(name) for name in ("calls", "tokens", "cost_usd", "seconds")},
         "started": trial.datetime_start,
     }
 
 
 def _scores(scores: Scores | None) -> dict[str, float | None]:
-    """The measures and their intervals; nothing where they were not measured."""
-    if scores is None:
-        return {}
+    """The measures and their intervals; None where they were not measured."""
     values: dict[str, float | None] = {}
     for measure in _MEASURES:
-        low, high = scores.ci.get(measure, (None, None))
-        values |= {measure: getattr(scores, measure), f"{measure}_low": low, f"{measure}_high": high}
+        low, high = scores.ci.get(measure, (None, None)) if scores else (None, None)
+        value = getattr(scores, measure) if scores else None
+        values |= {measure: value, f"{measure}_low": low, f"{measure}_high": high}
     return values

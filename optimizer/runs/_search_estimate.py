@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.models.chat import Need
+from psopt.evaluation import Grid
+from psopt.models import PRIOR_TEXTS, calibrates
+from psopt.models.chat import Need, TokenRange, asks_in_chat, grid_price, price_of
 from psopt.runs._cost_estimate import (
     BASELINE,
     BASELINE_TEST,
@@ -17,33 +19,33 @@ from psopt.runs._cost_estimate import (
     LEFT_OUT,
     PRIORS,
     CostEstimate,
-    FinalTestSize,
+    Pace,
     Phase,
+    RacingEstimate,
+    whole_grids,
 )
-from psopt.runs._racing_estimate import RacingEstimate, whole_grids
-from psopt.runs._search_basis import SearchBasis
 from psopt.runs._writing_estimate import drafting_phases, judging_phases, rephrasing_phases
-from psopt.search import DIAGNOSED_WORDINGS
+from psopt.search import DIAGNOSED_WORDINGS, tokens_of_mean_text
+from psopt.search.racing import races
 from psopt.search_spaces import KINDS
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Evaluator, Grid, Split
-    from psopt.models.chat import Price, TokenRange
+    from collections.abc import Mapping
+
+    from psopt.evaluation import Evaluator, Split
+    from psopt.models.chat import LMConfig, Price
     from psopt.runs._settings import RunSettings
+    from psopt.runs.planning._sizes import Sizes
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
     Span = tuple[float, float, float]
     """The least, the middle and the most."""
 
+
 # Least, middle and most of a search, from 27 searches in which a hash of the prompt or a simulated model answered, on
-# five data sets with 30 and 10 trials. Growth is in shares of what all edits
-# of the first round add.
-_GROWTH = (0.36, 0.58, 0.82)  # of candidates, on average
-_GROWTH_OF_FEW = (0.27, 0.42, 0.8)  # the same with 10 trials
-_GROWTH_UNSHORTENED = (0.3, 0.55, 0.95)  # the same with less, of which none is for shorter prompts
-_MANY_TRIALS = 20
-_FEW_TRIALS = 10
+# five data sets with 30 and 10 trials. Growth is in shares of what all edits of the first round add.
+_GROWTH = (0.3, 0.55, 0.9)  # of candidates, on average
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
 _FRONT = (0, 3, 8)  # prompts beside the original prompt; the fewer samples, the more tie
@@ -56,7 +58,7 @@ def estimate_search(
 
     Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
     """
-    basis = SearchBasis.of(task, settings, baseline, evaluator)
+    basis = SearchBasis.of(settings, baseline, evaluator)
     return estimate_from(basis, task, settings, baseline, n_done)
 
 
@@ -92,9 +94,9 @@ def estimate_from(
         phases.append(unknown(DIAGNOSES, "train", further, _GROWTH_OF_FRONT, why))
     racing = None
     if n_more:
-        times, why = _candidates(basis, n_more, n_done)
+        times, why = _candidates(basis, n_more)
         racing = RacingEstimate.of(grids["val"].calls, n_more, times) if basis.races else None
-        phases.append(unknown(CANDIDATES, "val", times, _growth_of_candidates(trials), why))
+        phases.append(unknown(CANDIDATES, "val", times, _GROWTH, why))
     phases.append(Phase.of(BASELINE_TEST, grids["test"], price))
     why = f"once for each prompt of the front: {middle} are counted here"
     phases.append(unknown(FRONT_TEST, "test", (few, middle, many), _GROWTH_OF_FRONT, why))
@@ -106,8 +108,7 @@ def estimate_from(
         phases.append(_priors(basis, n_more, (few, middle, many)))
     answering = phases[n_writing:]
     phases += judging_phases(task, answering, basis.shapes["val"][1], basis.single_price)
-    test = FinalTestSize(*basis.shapes["test"], n_classes=len(task.labels) + 1)
-    return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, test, n_more)
+    return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, n_more)
 
 
 def _share_diagnosed(basis: SearchBasis) -> float:
@@ -137,35 +138,115 @@ def _priors(basis: SearchBasis, n_more: int, front: tuple[int, int, int]) -> Pha
     return Phase(PRIORS, middle.calls, 0, 0, "one a wording of each candidate", few, many)
 
 
-def _candidates(basis: SearchBasis, n_more: int, n_done: int) -> tuple[Span, str]:
+def _candidates(basis: SearchBasis, n_more: int) -> tuple[Span, str]:
     """To how many whole grids candidates come, and why."""
     if not basis.races:
         return (n_more, n_more, n_more), "one a trial"
-    times = whole_grids(n_more, n_done, *basis.shapes["val"])
+    times = whole_grids(n_more, *basis.shapes["val"])
     return times, f"{n_more}; those that are clearly beaten are cut short"
-
-
-def _growth_of_candidates(trials: int) -> Span:
-    if trials < _FEW_TRIALS:
-        return _GROWTH_UNSHORTENED
-    return _GROWTH if trials >= _MANY_TRIALS else _GROWTH_OF_FEW
 
 
 def _of_unknown_prompts(
     what: str, grid: Grid, growth: TokenRange, times: Span, share: Span, why: str, price: Price | None
 ) -> Phase:
     """A phase whose prompts are not known: they come so many times, with such a share of all edits in them."""
-
-    def error(end: int, of_growth: float) -> float:
-        """By what share the growth may be wrong: how much all edits are, and what share of them a prompt holds, err
-        independently.
-        """
-        if not share[1] or not growth.middle:
-            return 0.0
-        return math.hypot(share[end] / share[1] - 1, of_growth / growth.middle - 1)
-
-    by = growth.middle * share[1]
-    mean = grid.grown(by).need(price, times[1])
-    least = grid.grown(by * max(0.0, 1 - error(0, growth.low))).need(price, times[0])
-    most = grid.grown(by * (1 + error(2, growth.high))).need(price, times[2])
+    least, mean, most = (
+        grid.grown(by * of_growth).need(price, n)
+        for by, of_growth, n in zip((growth.low, growth.middle, growth.high), share, times, strict=True)
+    )
     return Phase(what, round(grid.calls * times[1]), 0, mean.tokens, why, least, most, mean.cost)
+
+
+_SPLITS: tuple[Split, ...] = ("val", "train", "test")
+# Of a note or a definition: from what rules write of a short phrase to a sentence of a model's.
+_EDIT = TokenRange(10, 25)
+_FEWER = 4  # in so small a part of as many edits as there may be a round may end
+_EXAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBasis:
+    """What a search is counted from.
+
+    Attributes
+    ----------
+    grids : mapping of split to Grid
+        The original prompt's.
+    shapes : mapping of split to (int, int)
+        Samples and wordings.
+    growth : TokenRange
+        By how much all edits of a first round lengthen the prompt; of no account where nobody counts tokens.
+    price, single_price : Price or None
+        Of the model that answers; where it is asked by batches, and where call by call.
+    races : bool
+        Whether candidates race.
+    pace : Pace or None
+        How fast the model that is asked most will answer; nobody knows of batches.
+    prior_texts : int
+        On how many texts the label prior of a prompt is measured under each wording; 0 where nothing is calibrated.
+    labelled_texts : int
+        From how many labelled texts a label map is learnt, once.
+    """
+
+    grids: Mapping[Split, Grid]
+    shapes: Mapping[Split, tuple[int, int]]
+    growth: TokenRange
+    price: Price | None
+    single_price: Price | None
+    races: bool
+    pace: Pace | None = None
+    prior_texts: int = 0
+    labelled_texts: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        settings: RunSettings,
+        baseline: Prompt,
+        evaluator: Evaluator,
+        *,
+        ignoring_cache: bool = False,
+    ) -> SearchBasis:
+        """Count it on what prompts are compared on; nothing is sent."""
+        model = evaluator.model
+
+        def grid(split: Split) -> Grid:
+            prompts, texts = evaluator.rephrased(baseline, split), evaluator.texts(split)
+            return Grid.of(model, prompts, texts, ignoring_cache=ignoring_cache)
+
+        return cls(
+            {split: grid(split) for split in _SPLITS},
+            {split: (len(evaluator.samples[split]), len(evaluator.rephrasings.on(split)[0])) for split in _SPLITS},
+            _growth(settings, evaluator),
+            grid_price(model.name, in_batches=settings.lm.batch),
+            price_of(model.name),
+            races(settings.search.race, evaluator),
+            _pace(evaluator, settings.lm),
+            PRIOR_TEXTS if calibrates(model) and model.can_measure else 0,
+            model.n_labelled if calibrates(model) else 0,
+        )
+
+    def sized(self, sizes: Sizes) -> SearchBasis:
+        """The same for other numbers of samples and wordings, with nothing in the cache."""
+        shapes: dict[Split, tuple[int, int]] = {
+            "train": (sizes.train, sizes.rephrasings),
+            "val": (sizes.val, sizes.rephrasings),
+            "test": (sizes.test, sizes.heldout),
+        }
+        grids = {split: self.grids[split].sized(samples * wordings) for split, (samples, wordings) in shapes.items()}
+        return replace(self, grids=grids, shapes=shapes)
+
+
+def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:
+    if lm.batch or not asks_in_chat(evaluator.model):
+        return None
+    return Pace.of(evaluator.model.engine.rate, lm)
+
+
+def _growth(settings: RunSettings, evaluator: Evaluator) -> TokenRange:
+    """By how much all edits of a first round lengthen the prompt: a few short ones, to as many as there may be."""
+    if not asks_in_chat(evaluator.model):
+        return TokenRange()
+    edits = _EDIT.times(settings.search.most_edits)
+    examples = tokens_of_mean_text(evaluator.texts("train")).times(_EXAMPLES)
+    return TokenRange(edits.low / _FEWER, edits.high) + examples

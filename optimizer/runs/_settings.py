@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from psopt.errors import DataError, InputError
 from psopt.models import can_write
 from psopt.models.chat import without_header_values
-from psopt.search import check_wordings
+from psopt.search.racing import check_wordings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, seed_prompt
 from psopt.settings import RunOptions, check, flat, of_flat
 from psopt.tasks import is_hub_name, load_task
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 N_HELDOUT = 10
 """How many held-out rephrasings a run has."""
 _NESTED = ("lm", "parts")
+_NO_LONGER = ("most_trials",)  # what earlier versions have written
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ class RunSettings(RunOptions):
         """
         try:
             prompt = data.get("prompt")
-            kept = {**data, "prompt": Prompt.from_dict(prompt) if prompt else None}
+            known = {name: value for name, value in data.items() if name not in _NO_LONGER}
+            kept = {**known, "prompt": Prompt.from_dict(prompt) if prompt else None}
             return of_flat(cls, kept, nested=_NESTED)
         except (InputError, TypeError, AttributeError) as error:
             raise InputError(

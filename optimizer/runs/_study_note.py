@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator, Objectives
     from psopt.runs._run import Run
     from psopt.runs._settings import RunSettings
-    from psopt.search import Search, StoredStudy
+    from psopt.search import Search
+    from psopt.search.distributed import StoredStudy
     from psopt.tasks import Task
 
 _UP = {"maximize": "up", "minimize": "down"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import UnknownNameError
@@ -17,14 +19,15 @@ from psopt.search_spaces import (
     render_shown,
     without_additions,
 )
-from psopt.templates import Origin, write_template
+from psopt.templates import Origin, read_template, write_template
 from psopt.text import unified_diff
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from psopt.runs._directory import RunDirectory
     from psopt.templates import Messages
+
 
 WrittenForm = Literal["own", "text", "json", "openai"]
 """``own`` is the format that the prompt came in; of psopt's own form that is text."""
@@ -102,3 +105,36 @@ def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> st
     if new.suffix == ".json" and new.format != "psopt" and prompt.template is not None:
         texts = (f"{render_shown(baseline)}\n", f"{render_shown(prompt)}\n")
     return unified_diff(*texts, old_name or f"original{old.suffix}", f"{prompt.id}{new.suffix}")
+
+
+def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> Prompt:
+    """Read a prompt from what was written of it; `fields` are the columns of the data.
+
+    psopt's own form as text is only what stands before the sample's text; its messages are read in its place.
+
+    Raises InputError if it can't be read.
+    """
+    if written.format == "psopt":
+        return Prompt.from_dict(json.loads(written.text))
+    if prompt.template is None and written.format == "text":
+        written = write_prompt(prompt, "openai")
+    own = prompt.template
+    inputs = [name for name in own.fields if name in fields] if own else []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"prompt{written.suffix}"
+        file.write_bytes(written.text.encode("utf-8"))
+        read = read_template(
+            file, fields, labels=prompt.labels, prompt_format=written.format, answer=prompt.answer, inputs=inputs
+        )
+    template = read.template
+    if template is not None and own is not None:
+        # A schema is no part of the prompt's file: whoever has that gives the other beside it.
+        template = replace(template, response_format=own.response_format)
+    return Prompt(read.description, prompt.labels, prompt.noun, template=template, asks=prompt.asks)
+
+
+def asks_the_same(prompt: Prompt, other: Prompt, texts: Sequence[str]) -> bool:
+    """Whether two prompts send the same about these texts, and read answers alike."""
+    if prompt.answer != other.answer:
+        return False
+    return all(render(prompt, text) == render(other, text) for text in texts)

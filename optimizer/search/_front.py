@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
@@ -21,37 +21,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A prompt that was evaluated: its edits, its examples' order, its scores on val and, once reported, on test.
-
-    `audit` is ``right`` or ``wrong`` where it would have stopped in its race: whether that would have been so.
-    """
-
-    trial: int
-    prompt: Prompt
-    edits: tuple[Edit, ...]
-    val: Scores
-    test: Scores | None = None
-    order: str = ORDERS[0]
-    audit: str = ""
-
-    def __repr__(self) -> str:
-        """The id, how much it adds, and its scores on val."""
-        return f"<Candidate {self.id}: trial {self.trial}, {len(self.edits)} edits, val {self.val!r}>"
-
-    @property
-    def id(self) -> str:
-        """The prompt's id."""
-        return self.prompt.id
-
-    @property
-    def length(self) -> dict[str, int]:
-        """How long the prompt is without the text to classify: in characters, and about how many tokens."""
-        text = render_fixed(self.prompt)
-        return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
-
-
 class RankedScores(Objectives, Protocol):
     """The objectives on val, measured or estimated, as fronts are made of them."""
 
@@ -64,35 +33,50 @@ class RankedScores(Objectives, Protocol):
         """Whether one answer to everything gets all of this, or nearly so: S and C are worth nothing."""
 
 
-class Ranked(Protocol):
-    """What can stand on a front: candidates whose whole grids are known, and those that were asked about in part."""
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A prompt that was tried, in whole or in part: what it adds to the original one, and its scores on val.
 
-    @property
-    def trial(self) -> int:
-        """Its number."""
+    `order` is that of its examples. `audit` is ``right`` or ``wrong`` where it would have stopped in its race and was
+    asked about more all the same: whether to stop was right.
+    """
+
+    trial: int
+    prompt: Prompt
+    edits: tuple[Edit, ...]
+    val: RankedScores
+    order: str = field(default=ORDERS[0], kw_only=True)
+    audit: str = field(default="", kw_only=True)
 
     @property
     def id(self) -> str:
         """The prompt's id."""
+        return self.prompt.id
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate(Tried):
+    """A prompt whose whole grid on val is known; its scores on test too, once it was put to that."""
+
+    val: Scores
+    test: Scores | None = None
+
+    def __repr__(self) -> str:
+        """The id, how much it adds, and its scores on val."""
+        return f"<Candidate {self.id}: trial {self.trial}, {len(self.edits)} edits, val {self.val!r}>"
 
     @property
-    def prompt(self) -> Prompt:
-        """What is asked."""
-
-    @property
-    def edits(self) -> tuple[Edit, ...]:
-        """What it adds to the original prompt."""
-
-    @property
-    def val(self) -> RankedScores:
-        """Its scores."""
+    def length(self) -> dict[str, int]:
+        """How long the prompt is without the text to classify: in characters, and about how many tokens."""
+        text = render_fixed(self.prompt)
+        return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
 
 
 # What would be best, as gains: F1, -S and, where it is defined, C.
 UTOPIA = np.array([1.0, 0.0, 1.0])
 _WORST_STEADINESS = -1.0  # S = 1
 
-R = TypeVar("R", bound=Ranked)
+R = TypeVar("R", bound=Tried)
 
 
 def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
@@ -108,7 +92,7 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
         key=lambda candidate: (len(candidate.edits), candidate.trial),
     )
     for candidate in in_order:
-        unique.setdefault(tuple(gains_of(candidate)), candidate)
+        unique.setdefault(tuple(candidate.val.gains), candidate)
     rivals = list(unique.values())
     front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
@@ -120,26 +104,20 @@ def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
     return [candidate for candidate in feasible if not candidate.val.is_hollow] or feasible
 
 
-def knee(front: Sequence[R], baseline: Ranked) -> R:
+def knee(front: Sequence[R], baseline: Tried) -> R:
     """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1.
 
     The scale is fixed, so that no member of the front moves it (docs/decisions.md says what was measured). Where there
     are any, only candidates come into question that are not worse than the baseline by more in F1 or in sensitivity
-    than the gate lets pass.
+    than the gate lets pass; any S is no worse where the baseline's is worth nothing.
     """
-    gains = np.array([gains_of(candidate) for candidate in front])
-    start = least_gains(baseline)
+    gains = np.array([candidate.val.gains for candidate in front])
+    start = baseline.val.gains.copy()
+    if baseline.val.is_hollow:
+        start[1] = _WORST_STEADINESS
     distances = np.linalg.norm(UTOPIA[: gains.shape[-1]] - gains, axis=-1)
     is_no_worse = (gains[:, :2] >= start[:2] - GATE_MARGIN).all(axis=-1)
     return front[int(np.argmin(np.where(is_no_worse, distances, np.inf) if is_no_worse.any() else distances))]
-
-
-def least_gains(baseline: Ranked) -> NDArray[np.float64]:
-    """Return the gains that a candidate must not be behind: the baseline's, but any S where it is hollow."""
-    gains = gains_of(baseline)
-    if baseline.val.is_hollow:
-        gains[1] = _WORST_STEADINESS
-    return gains
 
 
 def pick(
@@ -166,11 +144,6 @@ def _measured(candidate: Candidate, measure: str) -> float:
     return math.nan if value is None else float(value)
 
 
-def gains_of(candidate: Ranked) -> NDArray[np.float64]:
-    """Return a candidate's objectives, all to be maximised: F1, -S and, where it is defined, C."""
-    return candidate.val.gains
-
-
-def _dominates(rival: Ranked, candidate: Ranked) -> bool:
-    lead = gains_of(rival) - gains_of(candidate)
+def _dominates(rival: Tried, candidate: Tried) -> bool:
+    lead = rival.val.gains - candidate.val.gains
     return bool((lead >= 0).all() and (lead > 0).any())

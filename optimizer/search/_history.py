@@ -18,7 +18,7 @@ from psopt.search.distributed import (
     write_further,
     write_train_answers,
 )
-from psopt.search.distributed._study_keys import AUDIT, FURTHER_TRIALS, RACED
+from psopt.search.distributed._study_keys import AUDIT, RACED
 from psopt.search.racing import Rung, StoppedCandidate
 from psopt.search_spaces import apply_edits, chosen_edits, with_titles
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
+    from psopt.evaluation import Scores
+    from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import CandidateRaces
@@ -60,31 +62,20 @@ class History:
         self._races = races
 
     @property
-    def evaluated(self) -> list[Candidate | StoppedCandidate]:
+    def evaluated(self) -> list[Tried]:
         """All that were evaluated, in whole or as far as their races went."""
         return [*self.candidates, *self.stopped]
 
     def estimated(self, stopped: StoppedCandidate) -> StoppedCandidate:
         """Return a candidate of which a part of the grid is known, with the scores that this part tells."""
-        return replace(stopped, estimates=self._races.estimates(stopped))
+        return replace(stopped, val=self._races.estimates(stopped))
 
     @property
     def has_queued(self) -> bool:
         """Whether candidates wait in the study."""
         return bool(self._study.trials_in(TrialState.WAITING))
 
-    @property
-    def total(self) -> int:
-        """After how many trials all ends: those that were asked for, and what the limits pay for beyond them."""
-        trials = self._problem.options.trials
-        return trials + int(self._study.user_attrs.get(f"{FURTHER_TRIALS}:{trials}", 0))
-
-    def go_on_for(self, n_trials: int) -> None:
-        """Write down that all ends so many trials later."""
-        trials = self._problem.options.trials
-        self._study.set_user_attr(f"{FURTHER_TRIALS}:{trials}", self.total - trials + n_trials)
-
-    def refresh(self) -> list[Candidate | StoppedCandidate]:
+    def refresh(self) -> list[Tried]:
         """Read what is new in the study; return the candidates that are."""
         numbers = {candidate.trial for candidate in self.evaluated}
         trials = [trial for trial in self._study.trials_in(TrialState.COMPLETE) if trial.number not in numbers]
@@ -105,22 +96,19 @@ class History:
         self.pool = [*self._problem.first_edits, *(edit for edits in self.rounds for edit in edits)]
         self._stored_edits = stored
 
-    def add_candidate(self, candidate: Candidate | StoppedCandidate) -> None:
+    def add_candidate(self, candidate: Tried) -> None:
         """Take into account what this process has evaluated, without reading it back."""
         if isinstance(candidate, StoppedCandidate):
-            self.stopped.append(candidate)
-            self.stopped.sort(key=lambda stopped: stopped.trial)
-        else:
-            self.candidates.append(candidate)
-            self.candidates.sort(key=lambda whole: whole.trial)
+            self.stopped = sorted([*self.stopped, candidate], key=lambda stopped: stopped.trial)
+        elif isinstance(candidate, Candidate):
+            self.candidates = sorted([*self.candidates, candidate], key=lambda whole: whole.trial)
 
     def promote(self, candidate: StoppedCandidate) -> None:
         """Take into account, and write down, that more was asked of a candidate that is held; maybe its whole grid."""
         evaluator = self._problem.evaluator
         write_further(self._study, candidate.id, evaluator.partial_answers(candidate.prompt, "val"))
         self.stopped = [stopped for stopped in self.stopped if stopped.id != candidate.id]
-        is_whole = evaluator.knows(candidate.id, "val")
-        self.add_candidate(self._whole(candidate) if is_whole else self.estimated(candidate))
+        self.add_candidate(self._known(candidate))
 
     def add_edits(self, edits: Iterable[Edit], worker: str) -> None:
         """Write a further round of edits, with titles that no edit so far has."""
@@ -145,11 +133,11 @@ class History:
         in_order = sorted(edits, key=lambda edit: place.get(edit, len(place)))
         return apply_edits(self._problem.baseline_prompt, in_order, order)
 
-    def find(self, prompt_id: str) -> Candidate | StoppedCandidate | None:
+    def find(self, prompt_id: str) -> Tried | None:
         """Return the candidate with this prompt, if it was evaluated."""
         return next((candidate for candidate in self.evaluated if candidate.id == prompt_id), None)
 
-    def _candidate_of(self, trial: FrozenTrial) -> Candidate | StoppedCandidate:
+    def _candidate_of(self, trial: FrozenTrial) -> Tried:
         edits, order = chosen_edits(trial.params, self.pool)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
         evaluator = self._problem.evaluator
@@ -158,27 +146,27 @@ class History:
             evaluator.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
             stopped = StoppedCandidate.read(trial, prompt, edits, order)
-            estimates = self._races.marked(stopped.estimates, prompt)
-            return self._promoted(replace(stopped, estimates=estimates))
-        scores = score(evaluator.predictions(prompt, "val"))
+            return self._promoted(replace(stopped, val=self._races.marked(stopped.val, prompt)))
         audit = trial.user_attrs.get(AUDIT, "")
-        return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)
+        return Candidate(trial.number, prompt, edits, self._on_val(prompt), order=order, audit=audit)
 
-    def _promoted(self, stopped: StoppedCandidate) -> Candidate | StoppedCandidate:
+    def _promoted(self, stopped: StoppedCandidate) -> Tried:
         """Add what was asked of a candidate after its trial was finished."""
         further = read_further(self._study, stopped.id)
         if further is None:
             return stopped
         evaluator = self._problem.evaluator
         evaluator.remember(stopped.prompt, "val", *further)
-        if evaluator.knows(stopped.id, "val"):
-            return self._whole(stopped)
         answered = evaluator.partial_answers(stopped.prompt, "val").is_answered
         rung = Rung(int(answered.any(axis=1).sum()), int(answered.sum(axis=1).max()))
-        return self.estimated(replace(stopped, rung=rung))
+        return self._known(replace(stopped, rung=rung))
 
-    def _whole(self, stopped: StoppedCandidate) -> Candidate:
-        predictions = self._problem.evaluator.predictions(stopped.prompt, "val")
-        return Candidate(
-            stopped.trial, stopped.prompt, stopped.edits, score(predictions), order=stopped.order, audit=stopped.audit
-        )
+    def _known(self, stopped: StoppedCandidate) -> Tried:
+        """A candidate of which more was asked: with its scores where that is its whole grid, else with estimates."""
+        if not self._problem.evaluator.knows(stopped.id, "val"):
+            return self.estimated(stopped)
+        scores = self._on_val(stopped.prompt)
+        return Candidate(stopped.trial, stopped.prompt, stopped.edits, scores, order=stopped.order, audit=stopped.audit)
+
+    def _on_val(self, prompt: Prompt) -> Scores:
+        return score(self._problem.evaluator.predictions(prompt, "val"))

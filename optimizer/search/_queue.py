@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from optuna.trial import TrialState
+from psopt.search._fitting import in_place_of
 from psopt.search._trial import drop_trial
 from psopt.search_spaces import parameter_names, parameters_of
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import optuna
-    from psopt.search._fitting import Fitting
     from psopt.search._sources import Choice
     from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
@@ -30,17 +30,14 @@ class CandidateQueue:
     ----------
     state : SearchState
         Tells what is known already.
-    fitting : Fitting
-        Says what is tried in place of what is too large.
     worker : str
         So that workers draw different neighbours; empty where there is only one.
     """
 
-    def __init__(self, study: StoredStudy, state: SearchState, fitting: Fitting, worker: str) -> None:
+    def __init__(self, study: StoredStudy, state: SearchState, worker: str) -> None:
         self._study = study
-        self._problem = state.problem
+        self._state = state
         self._history = state.history
-        self._fitting = fitting
         self._worker = worker
         seed = state.problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
@@ -59,11 +56,11 @@ class CandidateQueue:
         for _ in range(_TRIES_FOR_A_NEIGHBOUR):
             if self._history.find(self._history.prompt_of(edits, order).id) is None:
                 break
-            edits = self.neighbour(edits, order)
-        order_parameter = self._problem.order_parameter(edits, order)
+            edits = self.neighbour(edits)
+        order_parameter = self._state.problem.order_parameter(edits, order)
         enqueue(self._study, parameter_names(edits), self._history.pool, order_parameter)
 
-    def neighbour(self, edits: tuple[Edit, ...], order: str) -> tuple[Edit, ...]:
+    def neighbour(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         """Return edits that differ from these by one or two, as far as they fit."""
         searched = self._history.pool
         names = list(dict.fromkeys(edit.parameter_name for edit in searched))
@@ -74,7 +71,7 @@ class CandidateQueue:
         for index in self._rng.choice(len(names), size=n_flips, replace=False):
             chosen ^= {names[int(index)]}
         near = tuple(edit for edit in searched if edit.parameter_name in chosen)
-        return self._fitting.in_place_of(self._history.prompt_of(near, order), near) or near
+        return in_place_of(self._state, near)
 
 
 def enqueue(study: optuna.Study, names: Iterable[str], pool: Iterable[Edit], order: str | None = None) -> None:

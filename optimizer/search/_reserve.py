@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
 
 # Searching finds better prompts, test only tells how good they are: beyond the original prompt and the knee the front
-# holds back at most this share of a limit.
-_MOST_FOR_THE_REST = 1 / 3
-_FEWEST_TO_FORESEE = 4  # the baseline and three that raced
-_ROOM = 1.25  # times what candidates took so far: for chance, and since prompts grow
+# holds back at most a third of a limit.
+_PARTS = 3
 _FAILURES_TO_COME = 1.5  # times the share of attempts that have failed so far; each counts as a call
 
 
@@ -112,53 +110,42 @@ class Reserve:
         """Return what limits must allow for a prompt to be evaluated on these splits and nothing else."""
         needs = [self._of(prompt, split) for split in splits]
         unanswered = [need for need in needs if need.calls]
-        return _sum([self._priced(need) for need in needs]) + self._last(unanswered)
+        return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
 
     def _renew(self, search: Search, prompt: Prompt, split: Split) -> None:
+        """Hold back what the search must be able to end with, and of what it wants as much as a third of a limit pays.
+
+        It must score the baseline and the gate's nominees on test. Until the front is completed, one prompt's grid on
+        val must be known in whole too: else nothing but the baseline could be handed back.
+        """
         if split == "test":
             return
         baseline = search.problem.baseline_prompt
-        coming = [self._of(prompt, "test")] if split == "val" and prompt.id != baseline.id else []
+        is_new = split == "val" and prompt.id != baseline.id
+        coming = [self._of(prompt, "test")] if is_new else []
         order = scoring_order(search.state.baseline, search.state.leaders) if search.candidates else []
-        leading = [candidate for candidate in order if candidate.id != baseline.id]
-        front = [self._of(candidate.prompt, "test") for candidate in leading]
+        leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
+        front = [self._of(leader, "test") for leader in leading]
         dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
-        # The gate needs its nominees: the knee, and the shortest, which is not known yet and no longer than the knee.
-        nominated = [*([dearest] if dearest else []), *front[:1]]
-        must = [self._of(baseline, "test"), *nominated]
+        # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee.
+        must = [self._of(baseline, "test"), *([dearest] if dearest else []), *front[:1]]
         if self._n_other_wordings:
             must += [self._under_other_wordings(need) for need in must[:2]]
-        if not search.is_completing:
-            # Without one prompt whose whole grid on val is known nothing but the baseline could be handed back.
-            must += [self._rest_on_val(candidate.prompt) for candidate in leading[:1]]
         wanted = [need for need in [*front, *coming] if need is not dearest]
-        if order:
-            chosen = knee(search.state.leaders, search.state.baseline).prompt
+        chosen = knee(search.state.leaders, search.state.baseline).prompt if order else None
+        if chosen:
             wanted.insert(0, self._of_train(search, chosen))  # for the report's "after"
         if not search.is_completing:
-            wanted = [*(self._rest_on_val(candidate.prompt) for candidate in leading[1:]), *wanted]
-        held = _sum([self._priced(need) for need in must])
+            must += [self._rest_on_val(leader) for leader in leading[:1]]
+            wanted = [*(self._rest_on_val(leader) for leader in leading[1:]), *wanted]
+        held = sum([self._priced(need) for need in must], Need())
         for need in wanted:
             with_it = held + self._priced(need)
-            if not self._is_too_much(with_it):
+            if sum([with_it] * _PARTS, Need()).fits(self._evaluator.budget):
                 held = with_it
-        if order:
+        if chosen:
             held += max((self._left_out(of) for of in (chosen, prompt)), key=lambda need: need.tokens)
         self._evaluator.budget.held_back = held + self._last(must)
-
-    def n_further(self, search: Search) -> int:
-        """Return how many candidates can be paid beyond the shorter ones and all that is held back."""
-        if not self.is_needed:
-            return 0
-        counts = search.race_counts
-        if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
-            return 0
-        share = counts.mean_calls / counts.grid_calls
-        chosen = knee(search.state.leaders, search.state.baseline).prompt
-        whole = PromptNeed.of(self._evaluator, chosen, "val", ignoring_cache=True)
-        in_part = replace(whole, calls=math.ceil(whole.calls * share), expected=whole.expected.times(share))
-        n_paid = self._evaluator.budget.pays_for(self._priced(in_part)) / _ROOM
-        return math.floor(min(n_paid - search.problem.options.shortening, counts.candidates))
 
     def _left_out(self, chosen: Prompt) -> Need:
         """What leaving edits out of a prompt will take, at most: who asks for that wants it as the test."""
@@ -167,7 +154,7 @@ class Reserve:
         if chosen.id not in self._whole:
             self._whole[chosen.id] = PromptNeed.of(self._evaluator, chosen, "val", ignoring_cache=True)
         need = self._priced(self._whole[chosen.id])
-        return _sum([need] * (self._n_left_out + len(KINDS)))
+        return sum([need] * (self._n_left_out + len(KINDS)), Need())
 
     def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
         """What a prompt that may stand on the front still takes for its whole grid, as estimated by its test."""
@@ -184,12 +171,6 @@ class Reserve:
         n_calls = len(self._evaluator.samples["test"]) * self._n_other_wordings
         expected = need.expected.times(self._n_other_wordings / max(1, n_own))
         return replace(need, calls=n_calls, expected=expected)
-
-    def _is_too_much(self, need: Need) -> bool:
-        share = 1 / _MOST_FOR_THE_REST
-        return not Need(round(need.calls * share), round(need.tokens * share), need.cost * share).fits(
-            self._evaluator.budget
-        )
 
     def _of(self, prompt: Prompt, split: Split) -> PromptNeed:
         """What a prompt takes on a split: known once and for all, for nobody asks it of test before the end."""
@@ -220,13 +201,6 @@ class Reserve:
         most_tokens = max((need.most_tokens for need in asked), default=0)
         most_cost = max((need.most_cost for need in asked), default=0.0)
         return Need(0, most_tokens, most_cost)
-
-
-def _sum(needs: Iterable[Need]) -> Need:
-    total = Need()
-    for need in needs:
-        total += need
-    return total
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.diagnosis import diagnose_predictions, without_suspects
+from psopt.search._fitting import obvious
 from psopt.search._sources import Choice
+from psopt.search.racing import Rung, Schedule
 from psopt.search_spaces import allowed_edits, first_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from psopt.diagnosis import Diagnosis
-    from psopt.evaluation import Predictions
+    from psopt.evaluation import Evaluator, Predictions
     from psopt.proposals import NoVerbatim
-    from psopt.search._fitting import Fitting
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
-    from psopt.search._train_diagnoses import TrainDiagnoses
     from psopt.search.distributed import Coordinator
     from psopt.search_spaces import Edit, Prompt
 
@@ -27,16 +31,13 @@ class RoundsOfEdits:
 
     Parameters
     ----------
-    fitting : Fitting
-        Says which candidates are obvious.
     coordinator : Coordinator
         Leases a round to one worker.
     """
 
     replaces_queue = False
 
-    def __init__(self, fitting: Fitting, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
-        self._fitting = fitting
+    def __init__(self, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
         self._diagnoses = diagnoses
         self._coordinator = coordinator
 
@@ -70,8 +71,7 @@ class RoundsOfEdits:
             history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
         history.add_edits(new, self._coordinator.worker)
         problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
-        obvious = self._fitting.obvious(new, problem.task.labels, is_first=number == 1)
-        return [Choice.like(incumbent, edits, problem) for edits in obvious]
+        return [Choice.like(incumbent, edits, problem) for edits in obvious(state, new, is_first=number == 1)]
 
     def read_diagnoses(self, state: SearchState) -> None:
         """Take over the diagnoses that the study holds, of whichever worker."""
@@ -118,3 +118,74 @@ def _propose(
     rephrasings = problem.evaluator.rephrasings.search
     by_model = problem.proposer.propose(problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule])
     return sorted([*by_rule, *by_model], key=lambda edit: (-edit.gain, edit.id))
+
+
+DIAGNOSED_WORDINGS = 2  # whether a sample is unstable needs two
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisSize:
+    """How much of train a prompt was diagnosed on."""
+
+    id: str  # the prompt's
+    # How many of how many samples it was asked about
+    samples: int
+    of: int
+    answers: int  # how many answers that took, of all samples under all wordings
+
+    def __str__(self) -> str:
+        return f"diagnosed on {self.samples} of {self.of} train samples, {self.answers:,} answers"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+
+class TrainDiagnoses:
+    """Asks prompts about train, as much as a diagnosis needs.
+
+    Parameters
+    ----------
+    is_partial : bool
+        Whether each sample is asked about under two wordings only.
+    """
+
+    def __init__(self, evaluator: Evaluator, seed: int, *, is_partial: bool) -> None:
+        self.is_partial = is_partial
+        self._evaluator = evaluator
+        self._seed = seed
+        self._diagnosed: list[str] = []
+
+    def predictions(self, prompt: Prompt) -> Predictions:
+        """Return what a prompt's diagnosis is made from; what was asked before is not asked again."""
+        if not self.is_partial:
+            return self._evaluator.predictions(prompt, "train")
+        self._evaluator.answers(prompt, "train", self.cells)
+        return self._evaluator.predictions_so_far(prompt, "train")
+
+    @cached_property
+    def cells(self) -> NDArray[np.bool_]:
+        """What prompts are asked about, (N, Q): every wording equally often, in each class too."""
+        samples = self._evaluator.samples["train"]
+        n_wordings = len(self._evaluator.rephrasings.on("train")[0])
+        if not self.is_partial:
+            return np.ones((len(samples), n_wordings), dtype=np.bool_)
+        _, classes = np.unique([str(sample.label) for sample in samples], return_inverse=True)
+        return Schedule(classes, n_wordings, self._seed).cells(Rung(len(samples), DIAGNOSED_WORDINGS))
+
+    @property
+    def sizes(self) -> tuple[DiagnosisSize, ...]:
+        """How much each prompt of a round was diagnosed on, in their order; nothing where all is asked."""
+        n_samples = len(self.cells)
+        return tuple(DiagnosisSize(one, n_samples, n_samples, int(self.cells.sum())) for one in self._diagnosed)
+
+    def add(self, prompt_id: str) -> None:
+        """Note that a round has diagnosed a prompt."""
+        if self.is_partial and prompt_id not in self._diagnosed:
+            self._diagnosed.append(prompt_id)
+
+    def restore(self, prompt: Prompt, array: NDArray[np.int64]) -> None:
+        """Take over a diagnosis of an earlier part of the run or of another worker: (N, Q), -1 where nobody asked."""
+        if prompt.id not in self._diagnosed and array.shape == self.cells.shape:
+            self._evaluator.remember(prompt, "train", array)
+            self.add(prompt.id)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING
 
-from psopt.search._fitting import Fitting
+from psopt.search._fitting import in_place_of, objection
+from psopt.search._front import Candidate
 from psopt.search._history import History
 from psopt.search._queue import CandidateQueue, drop_queued
-from psopt.search._rounds import RoundsOfEdits
-from psopt.search._shorter_candidates import ShorterVersions
-from psopt.search._sources import FirstCandidates
+from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
+from psopt.search._sources import FirstCandidates, ShorterVersions
 from psopt.search._state import SearchState
-from psopt.search._train_diagnoses import TrainDiagnoses
 from psopt.search._trial import CandidateTrials, drop_trial
 from psopt.search.distributed import (
     TOTAL_REACHED,
     Coordinator,
-    LocalCoordinator,
     SharedCoordinator,
     finished_by_others,
 )
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import optuna
-    from psopt.search._front import Candidate
+    from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search._sources import CandidateSource
     from psopt.search.distributed import StoredStudy
@@ -36,18 +34,8 @@ if TYPE_CHECKING:
 _TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
 
 
-class Funds(Protocol):
-    """What a search may spend; see `Reserve`."""
-
-    def watch(self, search: Search) -> None:
-        """Hold back from now on what the end of the search needs."""
-
-    def n_further(self, search: Search) -> int:
-        """Return how many candidates can be paid beyond those of the search and its end."""
-
-
 class Search:
-    """A search in an Optuna study. Everything it knows can be read back from there, so that it can be resumed.
+    """A search in an Optuna study. All that it knows is read back from there: it begins where the study ends.
 
     Raises InputError if racing is asked for by name, and what is compared does not allow it.
 
@@ -57,8 +45,6 @@ class Search:
         A name that no other worker of the study has; empty where no other one may join.
     most_own : int, optional
         Stop after so many candidates that this process evaluated.
-    funds : Funds, optional
-        Where answers are limited.
     on_new_best : callable, optional
         Called when another candidate is the best so far.
 
@@ -85,7 +71,6 @@ class Search:
         *,
         worker: str = "",
         most_own: int | None = None,
-        funds: Funds | None = None,
         on_new_best: Callable[[Search], None] | None = None,
     ) -> None:
         self.study = study
@@ -93,49 +78,25 @@ class Search:
         self.n_own = 0
         self.is_completing = False
         self._most_own = most_own
-        self._funds = funds
         self._on_new_best = on_new_best
         self._best_id = ""
-        are_run = races(problem.options.race, problem.evaluator)
-        self._races = CandidateRaces(problem.evaluator, problem.baseline_prompt, problem.options, are_run=are_run)
+        options, evaluator = problem.options, problem.evaluator
+        are_run = races(options.race, evaluator)
+        self._races = CandidateRaces(evaluator, problem.baseline_prompt, options, are_run=are_run)
         self.history = History(study, problem, self._races)
         self.state = SearchState(problem, self.history, self._races)
-        self.diagnoses = TrainDiagnoses(
-            problem.evaluator, problem.options.seed, is_partial=are_run and not problem.task.spec.is_open
-        )
-        self.coordinator: Coordinator = (
-            SharedCoordinator(study, worker, lambda: self.history.total, problem.observer.phase)
-            if worker
-            else LocalCoordinator(study)
+        self.diagnoses = TrainDiagnoses(evaluator, options.seed, is_partial=are_run and not problem.task.spec.is_open)
+        self.coordinator = (
+            SharedCoordinator(study, worker, options.trials, problem.observer.phase) if worker else Coordinator(study)
         )
         self._trials = CandidateTrials(study, self.state)
-        self._fitting = Fitting(self.state)
-        self._queue = CandidateQueue(study, self.state, self._fitting, worker)
-        self._rounds = RoundsOfEdits(self._fitting, self.diagnoses, self.coordinator)
-        self._sources: Sequence[CandidateSource] = (
-            FirstCandidates(self.coordinator),
-            self._rounds,
-            ShorterVersions(),
-        )
-
-    @classmethod
-    def resume(
-        cls,
-        study: StoredStudy,
-        problem: SearchProblem,
-        *,
-        worker: str = "",
-        most_own: int | None = None,
-        funds: Funds | None = None,
-        on_new_best: Callable[[Search], None] | None = None,
-    ) -> Self:
-        """Make a search that begins where its study ends: at the very beginning, if that is new."""
-        search = cls(study, problem, worker=worker, most_own=most_own, funds=funds, on_new_best=on_new_best)
-        search.coordinator.recover()
-        search.history.refresh()
-        search._rounds.read_diagnoses(search.state)
-        search._look_for_a_new_best()
-        return search
+        self._queue = CandidateQueue(study, self.state, worker)
+        rounds = RoundsOfEdits(self.diagnoses, self.coordinator)
+        self._sources: Sequence[CandidateSource] = (FirstCandidates(self.coordinator), rounds, ShorterVersions())
+        self.coordinator.recover()
+        self.history.refresh()
+        rounds.read_diagnoses(self.state)
+        self._look_for_a_new_best()
 
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
@@ -145,28 +106,14 @@ class Search:
         completes_front : bool
             Whether this process is the one that asks for the whole grids of the front at the end.
         """
-        if self._funds is not None:
-            self._funds.watch(self)
         while self._take_a_step() or self._outlast_the_others():
             pass
         if completes_front:
             self.complete_front()
 
-    def complete_front(self) -> None:
-        """Ask for whole grids of those held that may stand on the front, and of the shortest that is as good."""
-        if not self.candidates or not self._races.are_run:
-            return
-        self.is_completing = True
-        while (waiting := self.state.waiting()) is not None:
-            self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
-            # The best one's grid is asked for at once: a limit that is met among several would leave none to hand back.
-            is_first = len(self.candidates) == 1
-            self.history.promote(self._races.further(waiting, wholly=is_first))
-
     def _take_a_step(self) -> bool:
         """Do what comes next; False when there is nothing left to do."""
         self._refresh()
-        self._spend_what_was_saved()
         if self._is_complete():
             return False
         for source in self._sources:
@@ -180,6 +127,17 @@ class Search:
         if not self.candidates:
             self.problem.observer.phase("evaluating the original prompt")
         return self._evaluate_a_new_candidate()
+
+    def complete_front(self) -> None:
+        """Ask for whole grids of those held that may stand on the front, and of the shortest that is as good."""
+        if not self.candidates or not self._races.are_run:
+            return
+        self.is_completing = True
+        while (waiting := self.state.waiting()) is not None:
+            self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
+            # The best one's grid is asked for at once: a limit that is met among several would leave none to hand back.
+            is_first = len(self.candidates) == 1
+            self.history.promote(self._races.further(waiting, wholly=is_first))
 
     def _depends_on_others(self) -> bool:
         """Whether nothing can be tried before another worker has evaluated the baseline, or proposed edits."""
@@ -203,9 +161,9 @@ class Search:
             self.history.refresh_pool()  # what waited may hold edits that have come since
             edits, order = suggest_edits(trial, self.state.pool, self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
-            fitting = self._fitting.in_place_of(prompt, edits)
+            unfit = objection(self.state, edits)
             twin = self.history.find(prompt.id)
-            reason = self._fitting.objection(edits) or (f"duplicate of trial {twin.trial}" if twin else None)
+            reason = unfit or (f"duplicate of trial {twin.trial}" if twin else None)
             reason = reason or self.coordinator.claim(trial.number, prompt.id)
             if reason is None:
                 self._evaluate(trial, prompt, edits, order)
@@ -215,7 +173,7 @@ class Search:
         if self._is_complete() or reason == TOTAL_REACHED:
             self.coordinator.wait()
             return True
-        self._queue.put_untried(fitting or self._queue.neighbour(edits, order), order)
+        self._queue.put_untried(in_place_of(self.state, edits) if unfit else self._queue.neighbour(edits), order)
         return False
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
@@ -239,12 +197,12 @@ class Search:
         for candidate in self.history.refresh():
             self._tell(candidate)
 
-    def _tell(self, candidate: Candidate | StoppedCandidate) -> None:
-        observer, total = self.problem.observer, self.history.total
+    def _tell(self, candidate: Tried) -> None:
+        observer, n_done, total = self.problem.observer, self.state.n_done, self.problem.options.trials
         if isinstance(candidate, StoppedCandidate):
-            observer.stopped(candidate, self.state.n_done, total)
-        else:
-            observer.trial(candidate, self.state.n_done, total)
+            observer.stopped(candidate, n_done, total)
+        elif isinstance(candidate, Candidate):
+            observer.trial(candidate, n_done, total)
         self._look_for_a_new_best()
 
     def _look_for_a_new_best(self) -> None:
@@ -253,19 +211,8 @@ class Search:
             self._on_new_best(self)
 
     def _is_complete(self) -> bool:
-        return self.study.is_to_stop or self.state.n_done >= self.history.total or self.n_own == self._most_own
-
-    def _spend_what_was_saved(self) -> None:
-        """Where only shorter prompts are left to try, search on as long as the limits pay for it."""
-        most_trials, total = self.problem.options.most_trials, self.history.total
-        is_searched = self.state.n_done == self.state.begins_shortening
-        if self._funds is None or most_trials is None or total >= most_trials or not is_searched:
-            return
-        n_trials = min(most_trials - total, self._funds.n_further(self))
-        if n_trials > 0:
-            self.history.go_on_for(n_trials)
-            total = self.history.total
-            self.problem.observer.phase(f"the limit pays for {n_trials} more candidates: {total} trials in all")
+        is_done = self.state.n_done >= self.problem.options.trials
+        return self.study.is_to_stop or is_done or self.n_own == self._most_own
 
     @property
     def candidates(self) -> list[Candidate]:

@@ -10,18 +10,21 @@ The one-standard-error rule is that of Breiman et al. (1984), here on paired dif
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.evaluation import compare_paired, objective_gains, objective_values
-from psopt.search._edit_worths import held_in
+from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from psopt.evaluation import Predictions
-    from psopt.search._front import Candidate, Ranked
-    from psopt.search_spaces import Edit
+    from psopt.evaluation import Evaluator, Predictions
+    from psopt.metrics import PairedDifference
+    from psopt.search._front import Candidate, Tried
+    from psopt.search_spaces import Edit, Prompt
+
 
 # Of the edits that are dropped together: half first, fewer where that loses. Chosen, not measured: each costs a trial,
 # and only a fifth of them is there for shortening.
@@ -30,9 +33,7 @@ _RIDGE = 1.0  # keeps the system solvable with more edits than candidates; chose
 _HOPELESS = 0.1  # spares reading answers for a loss well above one standard error of some hundred samples; not measured
 
 
-def shortest(
-    candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int
-) -> Candidate:
+def shortest(candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> Candidate:
     """Return the candidate with fewest edits that is not worse than the knee by more than one standard error.
 
     Parameters
@@ -42,15 +43,13 @@ def shortest(
         Stands for itself where no shorter one does.
     on_val : callable
         Gives a candidate's predictions on val.
-    seed : int
-        Of the paired comparison, where that draws.
     """
     shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
     shorter.sort(key=lambda candidate: len(candidate.edits))
-    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val, seed)), knee)
+    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val)), knee)
 
 
-def next_shorter(short: Ranked, candidates: Sequence[Ranked], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
+def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Subsets of a candidate's edits to try next, the shortest first; bundles stay whole."""
     worth = edit_worths(candidates, pool)
     parameters = {edit.parameter_name for edit in short.edits}
@@ -62,12 +61,14 @@ def next_shorter(short: Ranked, candidates: Sequence[Ranked], pool: Sequence[Edi
     return subsets
 
 
-def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str, float]:
+def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, float]:
     """Estimate what each parameter adds to F1 - S + C on val, from all candidates: ridge regression on what they hold.
 
     What merges others counts as these.
     """
-    parameters, x = held_in([candidate.edits for candidate in candidates], pool)
+    parameters = tuple(dict.fromkeys(name for edit in pool for name in edit.stands_for))
+    held = [{name for edit in candidate.edits for name in edit.stands_for} for candidate in candidates]
+    x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
     x -= x.mean(axis=0)
     y = np.array([candidate.val.gains.sum() for candidate in candidates])
     y -= y.mean()
@@ -76,7 +77,7 @@ def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str,
     return {edit.parameter_name: sum(worth[part] for part in edit.stands_for) for edit in pool}
 
 
-def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
+def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> bool:
     """Return whether a candidate loses no more than one standard error against the knee, in any objective."""
     lost = objective_gains(knee.val) - objective_gains(candidate.val)
     losses = dict(zip(objective_values(knee.val), lost.tolist(), strict=True))
@@ -84,6 +85,85 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
         return True
     if max(losses.values()) > _HOPELESS:
         return False
-    differences = compare_paired(on_val(knee), on_val(candidate), seed)
+    differences = compare_paired(on_val(knee), on_val(candidate))
     # no standard error is known from one sample: then any loss counts
     return all(loss <= (differences[name].standard_error or 0.0) for name, loss in losses.items())
+
+
+_KINDS = {
+    "note": "all notes",
+    "definition": "all definitions",
+    "example": "all examples",
+    "calibration": "calibration",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What is lost without some of a prompt's edits."""
+
+    what: str  # the edit in words, or ``all notes`` and the like
+    edits: tuple[str, ...]  # ids of the edits left out
+    # Score on val without them, less the score with them; with interval and p-value
+    without: dict[str, PairedDifference]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+
+def leave_one_out(
+    chosen: Candidate,
+    seed_prompt: Prompt,
+    evaluator: Evaluator,
+    candidates: Sequence[Candidate],
+    pool: Sequence[Edit],
+    *,
+    most: int,
+) -> list[Contribution]:
+    """Leave out each kind of edits, then the most worthy edits by the trials so far one by one; evaluate on val.
+
+    The kinds come first, then single edits, those first without which most is lost.
+
+    Parameters
+    ----------
+    candidates, pool
+        What the worth of an edit is estimated from (see `edit_worths`), which costs no calls.
+    most : int
+        At most so many single edits (bundles are left out together), and none at 0, kinds neither. Each prompt costs
+        val x Q answers, unless it was evaluated before.
+    """
+    if not chosen.edits or most < 1:
+        return []
+    by_parameter: dict[str, list[Edit]] = {}
+    kinds: dict[str, list[Edit]] = {}
+    for edit in chosen.edits:
+        by_parameter.setdefault(edit.parameter_name, []).append(edit)
+        kinds.setdefault(edit.kind, []).append(edit)
+    worth = edit_worths(candidates, pool)
+    most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
+    groups = [(_KINDS[kind], edits) for kind, edits in kinds.items()] if len(by_parameter) > 1 else []
+    singles = [(_words(by_parameter[parameter]), by_parameter[parameter]) for parameter in most_worthy]
+    of_kinds = [_without(name, edits, chosen, seed_prompt, evaluator) for name, edits in groups]
+    of_edits = [_without(name, edits, chosen, seed_prompt, evaluator) for name, edits in singles]
+    return of_kinds + sorted(of_edits, key=_lost, reverse=True)
+
+
+def _lost(contribution: Contribution) -> float:
+    """What is lost in all objectives."""
+    without = contribution.without
+    of_consistency = without["consistency"].difference if "consistency" in without else 0.0
+    return without["sensitivity"].difference - without["f1"].difference - of_consistency
+
+
+def _words(edits: Sequence[Edit]) -> str:
+    return str(edits[0]) if len(edits) == 1 else f"{edits[0].bundle or edits[0].kind} ({len(edits)} {edits[0].kind}s)"
+
+
+def _without(
+    name: str, left_out: Sequence[Edit], chosen: Candidate, seed_prompt: Prompt, evaluator: Evaluator
+) -> Contribution:
+    rest = [edit for edit in chosen.edits if edit not in left_out]
+    whole = evaluator.predictions(chosen.prompt, "val")
+    part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
+    return Contribution(name, tuple(edit.id for edit in left_out), compare_paired(whole, part))

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
 from psopt.search.racing import StoppedCandidate
-from psopt.settings import n_shortening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from psopt.evaluation import Predictions
+    from psopt.search._front import R, Tried
     from psopt.search._history import History
     from psopt.search._problem import SearchProblem
     from psopt.search.racing import CandidateRaces
     from psopt.search_spaces import Edit, Prompt
-
-    Raced = Candidate | StoppedCandidate
 
 
 class SearchState:
@@ -49,15 +47,9 @@ class SearchState:
         return len(self.history.evaluated)
 
     @property
-    def begins_shortening(self) -> int:
-        """After how many trials shorter versions of the best prompt are tried."""
-        total = self.history.total
-        return total - n_shortening(total)
-
-    @property
     def is_shortening(self) -> bool:
         """Whether the last trials have begun, which try shorter versions of the best prompt."""
-        return self.n_done >= self.begins_shortening
+        return self.n_done >= self.problem.options.trials - self.problem.options.shortening
 
     @property
     def baseline(self) -> Candidate:
@@ -79,50 +71,49 @@ class SearchState:
     @property
     def front(self) -> tuple[Candidate, ...]:
         """The Pareto front of those that may be handed back and whose whole grids are known."""
-        whole = [candidate for candidate in self.history.candidates if self.fits(candidate.prompt, candidate.edits)]
-        return pareto_front(whole, self.least_f1) if whole else ()
+        return pareto_front(self._within(self.history.candidates), self.least_f1)
 
     @property
     def shortest(self) -> Candidate:
         """The one with fewest edits that is as good as the front's knee, of those that may be handed back."""
-        feasible = feasible_of(self.history.candidates, self.least_f1)
-        whole = [candidate for candidate in feasible if self.fits(candidate.prompt, candidate.edits)]
-        return shortest(whole, knee(self.front, self.baseline), self.on_val, self.problem.options.seed)
+        whole = self._within(feasible_of(self.history.candidates, self.least_f1))
+        return shortest(whole, knee(self.front, self.baseline), self.on_val)
 
     @property
-    def standing(self) -> list[Raced]:
+    def standing(self) -> list[Tried]:
         """All feasible ones that may come to have a whole grid, by trial: those held among them."""
         held = [stopped for stopped in self.history.stopped if stopped.is_held]
-        tried: list[Raced] = [*self.history.candidates, *held]
+        tried: list[Tried] = [*self.history.candidates, *held]
         return sorted(feasible_of(tried, self.least_f1), key=lambda prompt: prompt.trial)
 
     @property
-    def fitting(self) -> list[Raced]:
+    def fitting(self) -> list[Tried]:
         """All that may come to be handed back."""
-        return [prompt for prompt in self.standing if self.fits(prompt.prompt, prompt.edits)]
+        return self._within(self.standing)
 
     @property
-    def leaders(self) -> tuple[Raced, ...]:
+    def leaders(self) -> tuple[Tried, ...]:
         """The Pareto front of all that may come to be handed back: of those held by estimates."""
         return pareto_front(self.fitting, self.least_f1) if self.history.candidates else ()
 
     @property
-    def best(self) -> Raced:
+    def best(self) -> Tried:
         """The knee of all, of any size: the one to learn from."""
         return knee(pareto_front(self.standing, self.least_f1), self.baseline)
 
-    def rivals(self, prompt: Prompt, edits: Sequence[Edit]) -> list[Raced]:
+    def rivals(self, prompt: Prompt, edits: Sequence[Edit]) -> list[Tried]:
         """Return those that a prompt races against: one that is small enough against such alone.
 
         What is larger is often better, and then stays behind: the best that may be handed back must be known in whole.
         Nobody loses to one that answers nearly always the same, since its S and C are worth nothing.
         """
         rivals = [rival for rival in self.standing if not rival.val.is_hollow]
-        if not self.fits(prompt, edits):
-            return rivals
-        return [rival for rival in rivals if self.fits(rival.prompt, rival.edits)]
+        return self._within(rivals) if self.fits(prompt, edits) else rivals
 
-    def short_of(self, best: Raced, among: Sequence[Raced]) -> Raced:
+    def _within(self, prompts: Sequence[R]) -> list[R]:
+        return [prompt for prompt in prompts if self.fits(prompt.prompt, prompt.edits)]
+
+    def short_of(self, best: Tried, among: Sequence[Tried]) -> Tried:
         """Return the one with fewest edits that is as good as the best, as far as that is known."""
         shorter = [prompt for prompt in among if len(prompt.edits) < len(best.edits)]
         shorter.sort(key=lambda prompt: len(prompt.edits))
@@ -143,12 +134,12 @@ class SearchState:
         """
         fitting = self.fitting
         held = [prompt for prompt in fitting if isinstance(prompt, StoppedCandidate)]
-        held.sort(key=lambda prompt: (-_sum(prompt), len(prompt.edits), prompt.trial))
+        held.sort(key=lambda prompt: (-float(prompt.val.gains.sum()), len(prompt.edits), prompt.trial))
         for prompt in held:
             if not any(self._beats(rival, prompt) for rival in fitting if rival.id != prompt.id):
                 yield prompt
 
-    def _beats(self, rival: Raced, prompt: StoppedCandidate) -> bool:
+    def _beats(self, rival: Tried, prompt: StoppedCandidate) -> bool:
         if not self.races.knows_as_much(rival, prompt):
             return False
         lead = self.races.lead(prompt, rival)
@@ -156,16 +147,12 @@ class SearchState:
         goes_first = total < 0 or (total == 0 and (len(rival.edits), rival.trial) < (len(prompt.edits), prompt.trial))
         return goes_first and self.races.is_no_better(lead)
 
-    def is_as_good(self, prompt: Raced, best: Raced) -> bool:
+    def is_as_good(self, prompt: Tried, best: Tried) -> bool:
         """Whether one loses little against another: no more than one standard error, as far as both are known."""
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):
-            return is_as_good(prompt, best, self.on_val, self.problem.options.seed)
+            return is_as_good(prompt, best, self.on_val)
         return self.races.loses_little(self.races.lead(prompt, best))
 
     def on_val(self, candidate: Candidate) -> Predictions:
         """Return what a candidate answered on val."""
         return self.problem.evaluator.predictions(candidate.prompt, "val")
-
-
-def _sum(prompt: Raced) -> float:
-    return float(prompt.val.gains.sum())

@@ -19,86 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import optuna
-    from psopt.evaluation import PartialAnswers, Predictions, Scores
-    from psopt.search._problem import SearchProblem
+    from psopt.search._front import Tried
     from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import RaceResult
     from psopt.search_spaces import Edit, Prompt
 
 _LONGEST_REASON = 500  # characters of an error that a trial keeps
-
-
-def evaluate_trial(
-    study: StoredStudy,
-    trial: optuna.Trial,
-    prompt: Prompt,
-    edits: tuple[Edit, ...],
-    order: str,
-    problem: SearchProblem,
-    baseline: Candidate | None,
-    meter: EffortMeter,
-    audited_among: Sequence[Candidate] = (),
-) -> Candidate | None:
-    """Score a trial's prompt and write down what comes out; None if others took this worker for dead and failed it.
-
-    `baseline` is None for the baseline itself. `audited_among` are all others, of a candidate that would have stopped:
-    that was wrong if it comes to stand on their front.
-    """
-    predictions = problem.evaluator.predictions(prompt, "val")
-    candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
-    effort = meter.read()
-    baseline = baseline or candidate
-    least_f1 = baseline.val.f1 - problem.options.parts.margin
-    if audited_among:
-        candidate = replace(candidate, audit=_audit(candidate, audited_among, least_f1))
-    with finished_by_others(study, trial.number) as finished:
-        record_trial(trial, candidate, baseline, predictions, effort, problem.artifacts)
-        _keep_answers(study, trial, predictions)
-        complete_trial(study, trial, candidate.val, least_f1)
-    return candidate if finished.state == TrialState.COMPLETE else None
-
-
-def _audit(candidate: Candidate, others: Sequence[Candidate], least_f1: float) -> str:
-    front = pareto_front([*others, candidate], least_f1)
-    return WRONG if any(member is candidate for member in front) else RIGHT
-
-
-def stop_trial(
-    study: StoredStudy,
-    trial: optuna.Trial,
-    stopped: StoppedCandidate,
-    answers: PartialAnswers,
-    violation: float,
-    meter: EffortMeter,
-) -> StoppedCandidate | None:
-    """Finish a trial with estimates, and with the answers that there are; None if others finished it before.
-
-    `violation` says how far it is from being worth its whole grid; what is held may be told as feasible.
-    """
-    with finished_by_others(study, trial.number) as finished:
-        record_stopped(trial, stopped, meter.read())
-        write_answers(study, trial.number, answers)
-        trial.set_constraint("f1", violation)
-        study.tell(trial, stopped.estimates.values, state=TrialState.COMPLETE, skip_if_finished=True)
-    return stopped if finished.state == TrialState.COMPLETE else None
-
-
-def _keep_answers(study: StoredStudy, trial: optuna.Trial, predictions: Predictions) -> None:
-    if predictions.metric_scores is None and predictions.same is None:  # else a judge would have to be asked anew
-        write_answers(study, trial.number, predictions)
-
-
-def complete_trial(study: StoredStudy, trial: optuna.Trial, scores: Scores, least_f1: float) -> None:
-    """Finish a trial with its scores, if nobody else has; it is feasible if its F1 reaches `least_f1`."""
-    trial.set_constraint("f1", least_f1 - scores.f1)
-    if scores.f1 < least_f1:
-        trial.set_user_attr(
-            INFEASIBLE, f"F1 {scores.f1:.4f} is below {least_f1:.4f}, the original prompt's less a margin"
-        )
-    values = list(objective_values(scores).values())
-    # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
-    study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
 
 
 def drop_trial(study: StoredStudy, trial: optuna.Trial, reason: str) -> None:
@@ -136,9 +63,7 @@ class CandidateTrials:
         self._races = state.races
         self._failed_in_a_row = 0
 
-    def evaluate(
-        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
-    ) -> Candidate | StoppedCandidate | None:
+    def evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> Tried | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
         Raises Exception: whatever came in between, once the trial has failed; but the first refused answers of a
@@ -157,13 +82,10 @@ class CandidateTrials:
         self._failed_in_a_row = 0
         return candidate
 
-    def _outcome(
-        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
-    ) -> Candidate | StoppedCandidate | None:
+    def _outcome(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> Tried | None:
         meter = EffortMeter(self._problem.evaluator.budget)
         if not self._state.history.candidates:
-            return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, None, meter)
-        baseline = self._state.baseline
+            return self._complete(trial, prompt, edits, order, meter)
         rivals = self._state.rivals(prompt, edits)
         result = self._races.run(prompt, rivals, is_shortening=self._state.is_shortening)
         rung = result.rung
@@ -171,22 +93,71 @@ class CandidateTrials:
         if audited:
             self._races.ask(prompt, audited)
         if rung is None or self._races.is_whole(audited or rung):
-            others = self._state.history.candidates if audited else ()
-            return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, baseline, meter, others)
+            return self._complete(trial, prompt, edits, order, meter, is_audited=audited is not None)
         reason = str(result.stop or HELD)
-        asked = StoppedCandidate(trial.number, prompt, edits, audited or rung, reason, NOT_ESTIMATED, order)
+        asked = StoppedCandidate(trial.number, prompt, edits, NOT_ESTIMATED, audited or rung, reason, order=order)
         stopped = self._state.history.estimated(asked)
         if audited:
-            stopped = self._judged(stopped)
-        answers = self._problem.evaluator.partial_answers(prompt, "val")
-        return stop_trial(self._study, trial, stopped, answers, self._violation(stopped, result), meter)
+            is_wrong = self._would_stand(stopped, rivals)
+            stopped = replace(stopped, audit=WRONG, reason=HELD) if is_wrong else replace(stopped, audit=RIGHT)
+        return self._stop(trial, stopped, self._violation(stopped, result), meter)
 
-    def _judged(self, stopped: StoppedCandidate) -> StoppedCandidate:
-        """An audited candidate, after more was asked: held if it would stand on the front, as if it had not stopped."""
-        leaders = pareto_front([*self._state.rivals(stopped.prompt, stopped.edits), stopped], self._state.least_f1)
-        if any(leader is stopped for leader in leaders):
-            return replace(stopped, reason=HELD, audit=WRONG)
-        return replace(stopped, audit=RIGHT)
+    def _complete(
+        self,
+        trial: optuna.Trial,
+        prompt: Prompt,
+        edits: tuple[Edit, ...],
+        order: str,
+        meter: EffortMeter,
+        *,
+        is_audited: bool = False,
+    ) -> Candidate | None:
+        """Score a trial's prompt and write down what comes out; None if others took this worker for dead and failed it.
+
+        An audited candidate would have stopped: that was wrong if it comes to stand on the front.
+        """
+        predictions = self._problem.evaluator.predictions(prompt, "val")
+        candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
+        effort = meter.read()
+        others = self._state.history.candidates
+        if is_audited:
+            candidate = replace(candidate, audit=WRONG if self._would_stand(candidate, others) else RIGHT)
+        baseline = self._state.baseline if others else candidate
+        least_f1 = baseline.val.f1 - self._problem.options.parts.margin
+        with finished_by_others(self._study, trial.number) as finished:
+            record_trial(trial, candidate, baseline, predictions, effort, self._problem.artifacts)
+            if predictions.metric_scores is None and predictions.same is None:  # else a judge would be asked anew
+                write_answers(self._study, trial.number, predictions)
+            trial.set_constraint("f1", least_f1 - candidate.val.f1)
+            if candidate.val.f1 < least_f1:
+                lacking = f"F1 {candidate.val.f1:.4f} is below {least_f1:.4f}, the original prompt's less a margin"
+                trial.set_user_attr(INFEASIBLE, lacking)
+            self._tell(trial, list(objective_values(candidate.val).values()))
+        return candidate if finished.state == TrialState.COMPLETE else None
+
+    def _stop(
+        self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, meter: EffortMeter
+    ) -> StoppedCandidate | None:
+        """Finish a trial with estimates, and with the answers that there are; None if others finished it before.
+
+        `violation` says how far it is from being worth its whole grid; what is held may be told as feasible.
+        """
+        with finished_by_others(self._study, trial.number) as finished:
+            record_stopped(trial, stopped, meter.read())
+            answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
+            write_answers(self._study, trial.number, answers)
+            trial.set_constraint("f1", violation)
+            self._tell(trial, stopped.val.values)
+        return stopped if finished.state == TrialState.COMPLETE else None
+
+    def _tell(self, trial: optuna.Trial, values: list[float]) -> None:
+        # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
+        self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
+
+    def _would_stand(self, candidate: Tried, others: Sequence[Tried]) -> bool:
+        """Whether a candidate comes to stand on the front of others."""
+        front = pareto_front([*others, candidate], self._state.least_f1)
+        return any(member is candidate for member in front)
 
     def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
         """How far a candidate is from being worth its whole grid: feasible at 0 or less, as those held may be."""

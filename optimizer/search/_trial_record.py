@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import tempfile
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +25,6 @@ if TYPE_CHECKING:
 _MOST_WEAK = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """What a trial took: requests, tokens, US dollars, seconds."""
-
-    calls: int
-    tokens: int
-    cost_usd: float
-    seconds: float
-
-
 class EffortMeter:
     """Measures what a trial takes, from now on.
 
@@ -50,11 +39,15 @@ class EffortMeter:
         self._before = replace(budget.usage)
         self._started = time.monotonic()
 
-    def read(self) -> Effort:
-        """What it has taken so far."""
+    def read(self) -> dict[str, float]:
+        """What it has taken so far, as the trial keeps it: requests, tokens, US dollars, seconds."""
         before, after = self._before, self._budget.usage
-        seconds = round(time.monotonic() - self._started, 3)
-        return Effort(after.made - before.made, after.tokens - before.tokens, after.cost - before.cost, seconds)
+        return {
+            "calls": after.made - before.made,
+            "tokens": after.tokens - before.tokens,
+            "cost_usd": after.cost - before.cost,
+            "seconds": round(time.monotonic() - self._started, 3),
+        }
 
 
 def record_trial(
@@ -62,10 +55,10 @@ def record_trial(
     candidate: Candidate,
     baseline: Candidate,
     predictions: Predictions,
-    effort: Effort,
+    effort: dict[str, float],
     artifacts: Path | None,
 ) -> None:
-    """Write a candidate's attributes, its note in Markdown, its predictions and its plot to its trial."""
+    """Write a candidate's attributes, its note in Markdown and its predictions to its trial."""
     from optuna_dashboard import save_note
 
     scores = candidate.val
@@ -74,7 +67,7 @@ def record_trial(
         "edits": [str(edit) for edit in candidate.edits],
         "per_class": {label: asdict(of_class) for label, of_class in scores.per_class.items()},
         "na_rate": scores.na_rate,
-        **asdict(effort),
+        **effort,
     }
     if scores.constant is not None:
         attributes["constant"] = f"always answers {scores.constant}"
@@ -86,16 +79,16 @@ def record_trial(
         trial.set_user_attr(name, value)
     save_note(trial, note(candidate, baseline, predictions))
     if artifacts is not None:
-        _keep_files(trial, candidate, baseline, predictions, artifacts)
+        _keep_answers(trial, candidate, predictions, artifacts)
 
 
-def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: Effort) -> None:
+def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: dict[str, float]) -> None:
     """Write the attributes of a candidate that stopped to its trial; its values there are estimates."""
     attributes = {
         PROMPT_ID: stopped.id,
         "edits": [str(edit) for edit in stopped.edits],
         RACED: stopped.raced,
-        **asdict(effort),
+        **effort,
     }
     if stopped.audit:
         attributes[AUDIT] = stopped.audit
@@ -117,7 +110,7 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
         parts.append(escaped_markdown(lopsided))
     added = [f"- {edit.kind}: {escaped_markdown(str(edit))}" for edit in candidate.edits]
     parts += ["## Added to the original prompt", "\n".join(added) or "Nothing: this is the original prompt."]
-    parts += ["## Where it is weak", _classes(candidate), _weak_samples(predictions)]
+    parts += ["## Where it is weak", _classes(candidate, baseline), _weak_samples(predictions)]
     parts += ["## The prompt", _prompt(candidate.prompt)]
     return "\n\n".join(parts) + "\n"
 
@@ -130,12 +123,12 @@ def _scores(candidate: Candidate, baseline: Candidate, quality: str) -> str:
     return "\n".join(rows)
 
 
-def _classes(candidate: Candidate) -> str:
-    rows = ["| class | samples | F1 | S | C |", "|---|--:|--:|--:|--:|"]
+def _classes(candidate: Candidate, baseline: Candidate) -> str:
+    rows = ["| class | samples | F1 | original F1 | S | original S | C |", "|---|--:|--:|--:|--:|--:|--:|"]
     for label, scores in candidate.val.per_class.items():
-        cells = [
-            "–" if value is None else f"{value:.3f}" for value in (scores.f1, scores.sensitivity, scores.consistency)
-        ]
+        before = baseline.val.per_class[label]
+        values = (scores.f1, before.f1, scores.sensitivity, before.sensitivity, scores.consistency)
+        cells = ["–" if value is None else f"{value:.3f}" for value in values]
         rows.append(f"| {escaped_markdown(label)} | {scores.n} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -156,13 +149,11 @@ def _weak_samples(predictions: Predictions) -> str:
     return "\n".join(rows)
 
 
-def _keep_files(
-    trial: optuna.Trial, candidate: Candidate, baseline: Candidate, predictions: Predictions, artifacts: Path
-) -> None:
+def _keep_answers(trial: optuna.Trial, candidate: Candidate, predictions: Predictions, artifacts: Path) -> None:
     artifacts.mkdir(parents=True, exist_ok=True)
     store = optuna.artifacts.FileSystemArtifactStore(str(artifacts))
     with tempfile.TemporaryDirectory() as folder:
-        answers, plot = Path(folder) / f"{candidate.id}-val.npz", Path(folder) / f"{candidate.id}-classes.svg"
+        answers = Path(folder) / f"{candidate.id}-val.npz"
         arrays: dict[str, Any] = {
             **kept_arrays({"val": predictions}),
             "labels": np.array(predictions.class_names),
@@ -170,9 +161,7 @@ def _keep_files(
         if predictions.probabilities is not None:
             arrays["val_probabilities"] = predictions.probabilities
         np.savez_compressed(answers, **arrays)
-        plot.write_text(class_plot(candidate, baseline), encoding="utf-8", newline="\n")
-        for file in (answers, plot):
-            optuna.artifacts.upload_artifact(artifact_store=store, file_path=str(file), study_or_trial=trial)
+        optuna.artifacts.upload_artifact(artifact_store=store, file_path=str(answers), study_or_trial=trial)
 
 
 def _prompt(prompt: Prompt) -> str:
@@ -180,49 +169,3 @@ def _prompt(prompt: Prompt) -> str:
     if prompt.template is None:
         return fenced(render_instructions(prompt))
     return fenced(render_shown(prompt, marked=True), "diff")
-
-
-_LABEL, _BAR, _GAP, _HIGH = 150, 230, 24, 9
-_MEASURES = (("f1", "F1", "#2563eb"), ("sensitivity", "S", "#d97706"))
-_GREY = "#9ca3af"
-
-
-def class_plot(candidate: Candidate, baseline: Candidate) -> str:
-    """Draw an SVG of two columns of bars; whatever comes from data is escaped.
-
-    It is drawn by hand: a plotting library would need a browser, or tens of megabytes, for these bars in every trial.
-    """
-    rows = candidate.val.per_class
-    width = _LABEL + len(_MEASURES) * (_BAR + 2 * _GAP)
-    height = 44 + (2 * _HIGH + 12) * len(rows)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
-        '<rect width="100%" height="100%" fill="#fff"/><g font-family="sans-serif" font-size="12" fill="#111">',
-    ]
-    for column, (_, name, color) in enumerate(_MEASURES):
-        x = _LABEL + column * (_BAR + 2 * _GAP)
-        parts.append(f'<text x="{x}" y="18">{name} <tspan fill="{color}">this prompt</tspan>')
-        parts.append(f'<tspan fill="{_GREY}"> original prompt</tspan></text>')
-    for row, (label, scores) in enumerate(rows.items()):
-        top = 34 + row * (2 * _HIGH + 12)
-        parts.append(f'<text x="{_LABEL - 8}" y="{top + 13}" text-anchor="end">{html.escape(_short(label))}</text>')
-        for column, (field, _, color) in enumerate(_MEASURES):
-            x = _LABEL + column * (_BAR + 2 * _GAP)
-            pair = ((getattr(scores, field), color), (getattr(baseline.val.per_class[label], field), _GREY))
-            for line, (value, fill) in enumerate(pair):
-                parts.append(_bar(x, top + line * _HIGH, value, fill))
-    return "".join([*parts, "</g></svg>\n"])
-
-
-def _bar(x: int, top: int, value: float | None, fill: str) -> str:
-    if value is None:
-        return f'<text x="{x}" y="{top + _HIGH - 1}" font-size="9">–</text>'
-    long = _BAR * value
-    return (
-        f'<rect x="{x}" y="{top}" width="{long:.1f}" height="{_HIGH - 1}" fill="{fill}"/>'
-        f'<text x="{x + long + 3:.1f}" y="{top + _HIGH - 1}" font-size="9">{value:.2f}</text>'
-    )
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= 20 else label[:19] + "…"

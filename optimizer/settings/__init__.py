@@ -29,7 +29,6 @@ from psopt.settings._search import (
     SearchRestriction,
     TextKind,
     View,
-    n_shortening,
 )
 from psopt.settings._tree import built, changed, check_keywords, flat, of_flat
 
@@ -69,7 +68,6 @@ __all__ = [
     "first",
     "flat",
     "leaves",
-    "n_shortening",
     "of_flat",
     "option",
     "read_families",

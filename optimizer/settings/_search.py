@@ -102,8 +102,7 @@ class SearchOptions:
 
     `trials` are evaluated candidates in total, the original prompt among them; resuming runs what is left. In each
     of the `rounds` the best candidate so far is diagnosed and new edits are proposed, at most `most_edits`: those with
-    most to gain. Where candidates race, diagnoses ask under two rephrasings only, and a race goes on up to
-    `most_trials` while its limits pay for more than `trials`; None ends it with those.
+    most to gain. Where candidates race, diagnoses ask under two rephrasings only.
     """
 
     trials: int = 40
@@ -119,7 +118,6 @@ class SearchOptions:
         _PANEL,
         changed_by=("resume",),
     )
-    most_trials: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -131,9 +129,4 @@ class SearchOptions:
     @property
     def shortening(self) -> int:
         """How many of the trials, the last ones, try shorter versions of the best prompt."""
-        return n_shortening(self.trials)
-
-
-def n_shortening(trials: int) -> int:
-    """How many of so many trials try shorter versions of the best prompt."""
-    return trials // 5 if trials >= _LEAST_TO_SHORTEN else 0
+        return self.trials // 5 if self.trials >= _LEAST_TO_SHORTEN else 0

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from optuna.trial import TrialState
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.runs import TRACKING, RunDirectory
-from psopt.search import PROMPT_ID, Observer
+from psopt.search import Observer
+from psopt.search.distributed import PROMPT_ID
 from psopt.tracking._choosing import make_trackers
 from psopt.tracking._run_record import RunRecord
 from psopt.tracking._trial_record import TrialRecord
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from psopt.models.chat import Budget, CallEnd, CallStart, OnCallEnd
-    from psopt.search import Candidate, StoppedCandidate
+    from psopt.search import Candidate
+    from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
     from psopt.tracking._base import Ending, OptunaCallback, Tracker

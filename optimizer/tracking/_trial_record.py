@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.evaluation import OBJECTIVES
-from psopt.search import PROMPT_ID, RACED
+from psopt.search.distributed import PROMPT_ID, RACED
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial

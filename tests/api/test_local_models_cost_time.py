@@ -14,8 +14,10 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.models import Capabilities
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
-from psopt.runs import DataOptions, PlanOptions, RunSettings
+from psopt.runs import RunSettings
+from psopt.runs.planning import PlanOptions
 from psopt.search import Observer
+from psopt.settings import DataOptions
 
 from tests.cli.limited_runs import own_words
 
@@ -83,7 +85,7 @@ def optimize(
     monkeypatch: pytest.MonkeyPatch, folder: Path, model: LocalModel, listener: Listener, **options: Any
 ) -> Any:
     (folder / "cache").mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr("psopt.api._timing.perf_counter", lambda: model.now)
+    monkeypatch.setattr("psopt.api._planning.perf_counter", lambda: model.now)
     options = {"out": folder / "run", **options}
     return psopt.optimize(TASK, model=model, cache_dir=folder / "cache", observer=listener, **options)
 

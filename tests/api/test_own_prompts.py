@@ -10,8 +10,9 @@ import psopt
 import pytest
 from psopt.api import run
 from psopt.errors import InputError
-from psopt.runs import DataOptions, RunSettings, load_data, read_source
-from psopt.search import Observer, SearchOptions
+from psopt.runs import RunSettings, load_data, read_source
+from psopt.search import Observer
+from psopt.settings import DataOptions, SearchOptions
 
 from tests.mails import CHAT, LABELS, TEXT, make_mails
 

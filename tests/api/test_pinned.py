@@ -9,7 +9,7 @@ import numpy as np
 import psopt
 import pytest
 from psopt.errors import InputError
-from psopt.search import gate
+from psopt.search.gating import gate
 from psopt.tasks import Task
 from psopt.testing import assert_robust
 

@@ -10,10 +10,11 @@ from psopt.cli import main
 from psopt.runs.planning import EFFORT_CALLS
 
 from tests.cli.limited_runs import write_questions
-from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.fake_server import FakeServer
 
 
 N = 60
@@ -137,18 +138,3 @@ def test_efforts_that_mean_nothing_are_one_line(
 ) -> None:
     assert psopt("optimize", "--dataset", "data.csv", *words) == 2
     assert said in capsys.readouterr().err
-
-
-def test_what_racing_saves_buys_further_candidates(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sizes = ["--samples", "40", "--rephrasings", "3", "--test-samples", "20", "--heldout", "2", "--proposer", "rules"]
-    with FakeServer(answer="sim/wobble=0.3,accuracy=0.7", task=str(folder / "data.csv")) as server:
-        assert optimize(server, *sizes, "--max-calls", "1000") == 0
-        planned = manifest(folder)["plan"]["sizes"]["trials"]
-        assert "the limit pays for" in capsys.readouterr().err
-        assert manifest(folder)["race"]["candidates"] > planned
-        assert server.counts()["requests"] <= 1000
-        before = server.counts()["requests"]
-        assert psopt("resume", "run") == 0
-        assert server.counts()["requests"] == before
-        assert optimize(server, *sizes, "--trials", str(planned), "--max-calls", "1000", "--out", "other") == 0
-        assert json.loads((folder / "other" / "run.json").read_text())["race"]["candidates"] == planned

@@ -16,9 +16,9 @@ from psopt.api import run as run_settings
 from psopt.cli import main
 from psopt.cli._export import print_diff
 from psopt.models.chat import LMConfig
-from psopt.runs import DataOptions, RunSettings, load_data
-from psopt.search import SearchOptions
+from psopt.runs import RunSettings, load_data
 from psopt.search_spaces import Prompt
+from psopt.settings import DataOptions, SearchOptions
 from psopt.tasks import fields_of
 from psopt.templates import read_template
 

@@ -32,7 +32,7 @@ CALLS = [
     ("tests.conftest:KeywordModel.predict", 2),
     ("tests.conftest:KeywordModel.predict", 4),
     ("psopt.evaluation:Evaluator.predictions", 2),
-    ("psopt.search:Search.resume", 1),
+    ("psopt.search:Search.__init__", 1),
     ("psopt.runs:RunRecorder.save", 2),
     ("psopt.runs:RunRecorder.save_prompts", 1),
     ("psopt.runs:RunRecorder.save_for_report", 1),
@@ -157,7 +157,7 @@ SET_UP = [
     ("psopt.runs:RunDirectory.write_json", 2),
     ("optuna:create_study", 1),
     ("optuna:Study.set_metric_names", 1),
-    ("psopt.search:Search.resume", 1),
+    ("psopt.search:Search.__init__", 1),
     ("optuna:Study.ask", 1),
 ]
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._plan_lines import UNKNOWN_MINUTES, estimate_lines, minutes_line, shown_line
+from psopt.cli._plan_lines import UNKNOWN_MINUTES, estimate_lines, minutes_line
 from psopt.models.chat import AnswerRate, LMConfig, Need, Price
 from psopt.runs import CostEstimate, Phase
-from psopt.runs._cost_estimate import FinalTestSize, Pace
-from psopt.runs._racing_estimate import RacingEstimate
-from psopt.runs.planning import DifferenceSpread, ShownDifferences, shorter_line
+from psopt.runs._cost_estimate import Pace, RacingEstimate
+from psopt.runs.planning import shorter_line
 
 LM = LMConfig()
 VAL = Phase("original prompt on val", 5000, 1000, 400_000, "", Need(4000, 0, 0.1), Need(4000, 0, 0.1), 0.1)
@@ -21,8 +20,7 @@ MANY = Phase(
     "candidates on val", 96_633, 0, 45_701_316, "39 of them", Need(31_164, 0, 2.0), Need(167_250, 0, 20.0), 7.0
 )
 RACING = RacingEstimate(195_000, (31_164, 96_633, 167_250))
-TEST = FinalTestSize(500, 10, n_classes=7)
-PLAN = CostEstimate((VAL, MANY), Price(1.0, 4.0), (0.1, 0.1), 40, RACING, Pace(1200.0, "2026-11-22"), TEST, 39)
+PLAN = CostEstimate((VAL, MANY), Price(1.0, 4.0), (0.1, 0.1), 40, RACING, Pace(1200.0, "2026-11-22"), 39)
 
 
 def test_a_plan_fits_80_columns_and_code_page_1252_but_for_its_rule(capsys: Any, monkeypatch: Any) -> None:
@@ -44,14 +42,7 @@ def test_the_json_has_it_all(capsys: Any) -> None:
     low, high = plan["calls_range"]
     assert plan["minutes_range"] == [low / 1200, high / 1200]
     assert plan["racing"] == {"calls_without": 195_000, "calls": [31_164, 96_633, 167_250]}
-    assert plan["shows"]["n_samples"] == 500
-    assert 0.03 < plan["shows"]["f1"] < 0.08
     assert plan["trials_within_limits"] is None
-    spreads = dict.fromkeys(("f1", "sensitivity"), DifferenceSpread(0.01, 0.0))
-    show_estimate(PLAN, "openai/gpt-4o-mini", LM, as_json=True, spreads=spreads)
-    measured = json.loads(capsys.readouterr().out)["shows"]
-    assert measured["is_measured"]
-    assert measured["f1"] < plan["shows"]["f1"] / 2
 
 
 def test_minutes_are_said_as_far_as_they_are_known() -> None:
@@ -75,15 +66,6 @@ def test_a_measured_rate_is_no_faster_than_what_may_be_asked(changed: Any, per_m
     assert Pace.of(None, LM) is None
 
 
-def test_what_the_test_can_show_is_said_with_its_size() -> None:
-    said = shown_line(ShownDifferences(102, 3, 0.164, 0.134))
-    assert said.startswith(
-        "The final test (102 x 3 answers a prompt) shows differences from 16.4 points of F1 and 13.4 of"
-    )
-    assert "80 %" in said
-    assert "too small to show any" in shown_line(ShownDifferences(1, 10, 1.0, 1.0))
-
-
 def test_without_racing_and_without_a_price_neither_is_said() -> None:
     lines = estimate_lines(replace(PLAN, racing=None, price=None, pace=None), "openai/mine", LM)
     assert not any("Racing" in line or "USD:" in line for line in lines)
@@ -93,7 +75,7 @@ def test_without_racing_and_without_a_price_neither_is_said() -> None:
 
 
 def test_a_local_model_costs_time_and_not_money() -> None:
-    free = replace(PLAN, phases=(replace(VAL, cost=0.0), replace(MANY, calls=3560, cost=0.0)), price=None, test=None)
+    free = replace(PLAN, phases=(replace(VAL, cost=0.0), replace(MANY, calls=3560, cost=0.0)), price=None)
     known = estimate_lines(replace(free, pace=Pace(840.0, "2026-11-22")), "hf/model", LM.changed(max_calls=10**6))
     assert known[0].startswith("It costs time, not money: ")
     # 4,000 and 3,560 answers are to be computed.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 import pytest
 from psopt.runs import RunDirectory
-from psopt.search import open_storage
+from psopt.search.distributed import open_storage
 
 from tests.commands import run_command
 from tests.processes import Process

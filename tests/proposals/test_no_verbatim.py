@@ -17,9 +17,9 @@ from psopt.evaluation import evaluate
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import LEAST_TEXTS, NoVerbatim, propose_edits
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import DataOptions, RunSettings
-from psopt.search import SearchOptions
+from psopt.runs import RunSettings
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, seed_prompt
+from psopt.settings import DataOptions, SearchOptions
 from psopt.tasks import Task, columns_of_row
 from psopt.text import FUNCTION_WORDS
 

@@ -13,20 +13,20 @@ from psopt import LMConfig, Task
 from psopt.errors import InputError
 from psopt.evaluation import Grid
 from psopt.models.chat import Price, TokenRange
-from psopt.runs import (
+from psopt.runs import RunSettings, SearchBasis
+from psopt.runs.planning import (
+    EFFORT_CALLS,
+    FULL,
     AskedSizes,
-    DataOptions,
     Limits,
     Planner,
     PlanOptions,
-    RunSettings,
-    SearchBasis,
     limits_of,
+    path,
     resumed_from,
     with_changed_limits,
 )
-from psopt.runs.planning import EFFORT_CALLS, FULL, path
-from psopt.settings import SizeOptions
+from psopt.settings import DataOptions, SizeOptions
 
 TASK = Task.from_records([{"text": f"what is {i} ?", "label": "ab"[i % 2] * 3} for i in range(30)])
 SETTINGS = RunSettings(DataOptions("tickets.csv"), "openai/model")
@@ -69,7 +69,7 @@ def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
     available: Any, limits: Limits, asked: AskedSizes, races: Any
 ) -> None:
     plans = planner(limits, available, asked, races=races)
-    sizes = next(plans.choices())
+    sizes = plans.chosen
     estimate = plans.estimate(sizes)
     phases = {phase.what: phase.calls for phase in estimate.phases}
     assert phases["original prompt on test"] == sizes.test * sizes.heldout
@@ -97,8 +97,8 @@ def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: 
 @settings(max_examples=12, deadline=None)
 @given(task_sizes, st.integers(100, 100_000), st.floats(1, 20))
 def test_a_larger_limit_never_gives_a_smaller_run(available: Any, calls: int, factor: float) -> None:
-    few = next(planner(Limits(calls), available).choices())
-    many = next(planner(Limits(round(calls * factor)), available).choices())
+    few = planner(Limits(calls), available).chosen
+    many = planner(Limits(round(calls * factor)), available).chosen
     assert many.val * many.rephrasings >= few.val * few.rephrasings
     assert many.test * many.heldout >= few.test * few.heldout
     assert many.trials >= few.trials
@@ -107,7 +107,7 @@ def test_a_larger_limit_never_gives_a_smaller_run(available: Any, calls: int, fa
 @pytest.mark.parametrize("effort", EFFORT_CALLS)
 def test_an_effort_uses_most_of_its_calls(effort: str) -> None:
     plans = planner(Limits(EFFORT_CALLS[effort]))
-    calls = plans.estimate(next(plans.choices())).calls
+    calls = plans.estimate(plans.chosen).calls
     assert 0.8 * EFFORT_CALLS[effort] < calls <= EFFORT_CALLS[effort]
 
 
@@ -118,24 +118,24 @@ def test_a_grid_of_one_rung_is_counted_whole() -> None:
 
 
 def test_edits_that_are_left_out_at_the_end_are_paid_for_too() -> None:
-    plain = next(planner(Limits(5000)).choices())
+    plain = planner(Limits(5000)).chosen
     plans = planner(Limits(5000), leave_one_out=4)
-    sizes = next(plans.choices())
+    sizes = plans.chosen
     assert plans.estimate(sizes).calls <= 5000
     assert sizes.val * sizes.rephrasings < plain.val * plain.rephrasings
 
 
 def test_a_limit_below_the_floor_is_said_with_what_would_do() -> None:
     plans = planner(Limits(300))
-    (warning,) = plans.warnings(next(plans.choices()))
+    (warning,) = plans.warnings(plans.chosen)
     assert warning.startswith("300 calls is below the floor: the baseline, three candidates and the front on test take")
     enough = int(warning.split("about ")[1].split(" ")[0].replace(",", ""))
-    assert planner(Limits(enough)).warnings(next(planner(Limits(enough)).choices())) == ()
+    assert planner(Limits(enough)).warnings(planner(Limits(enough)).chosen) == ()
 
 
 def test_more_trials_than_a_limit_pays_are_said() -> None:
     plans = planner(Limits(2000), asked=AskedSizes(trials=500))
-    (warning,) = plans.warnings(next(plans.choices()))
+    (warning,) = plans.warnings(plans.chosen)
     assert warning.startswith("500 trials of 40 x 2 would take about ")
     assert warning.endswith("2,000 calls end the search before")
 

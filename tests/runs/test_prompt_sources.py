@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
-from psopt.runs import DataOptions, PromptOptions, RunSettings, inputs_named, load_data, read_source
+from psopt.runs import RunSettings, inputs_named, load_data, read_source
 from psopt.search_spaces import Prompt, render
+from psopt.settings import DataOptions, PromptOptions
 
 from tests.mails import LABELS, SHAPES, make_mails
 

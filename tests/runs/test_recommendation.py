@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions
-from psopt.runs import (
-    CallPrice,
-    DataOptions,
-    RunSettings,
-    n_looks,
-    pick_note,
-    picked_prompt,
-    read_entry,
-    recommendation_lines,
-    samples_needed,
-)
-from psopt.search import gate, pick_one, untested
+from psopt.runs import CallPrice, RunSettings, n_looks, pick_note, picked_prompt, read_entry, recommendation_lines
+from psopt.runs.planning import samples_needed
+from psopt.search import pick_one
+from psopt.search.gating import gate, untested
+from psopt.settings import DataOptions
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from psopt.errors import InputError
 from psopt.rephrasings import RephrasingOptions
-from psopt.runs import DataOptions, RunSettings
-from psopt.search import SearchOptions
+from psopt.runs import RunSettings
 from psopt.search_spaces import Edit, Provenance, SearchRestriction, allowed_edits
+from psopt.settings import DataOptions, SearchOptions
 
 # As a run.json of psopt 0.1 has them.
 OF_0_1: dict[str, Any] = {

@@ -158,7 +158,7 @@ class Worker(NamedTuple):
         """Run it until it makes a call that has no answer yet."""
         study: Any = Study(self.answers)
         monkeypatch.setattr(_shared_coordinator, "time", _Clock(study))
-        coordinator = SharedCoordinator(study, self.name, total=lambda: 99, tell=print)
+        coordinator = SharedCoordinator(study, self.name, total=99, tell=print)
         monkeypatch.setattr(coordinator, "_watch", study)
         try:
             end = take_one(study, coordinator, self.own)

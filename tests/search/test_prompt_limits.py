@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
-from psopt.search._edit_worths import EditWorths, best_within, expected_gain
-from psopt.search._fitting import Fitting, obvious_choices
+from psopt.search._fitting import best_within, in_place_of, obvious, obvious_choices
 from psopt.search_spaces import CALIBRATE, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 from psopt.settings import flat, of_flat
 
@@ -91,52 +90,50 @@ def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the
         SearchRestriction(max_prompt_edits=0)
 
 
-def test_gains_of_one_label_are_not_expected_twice() -> None:
-    assert expected_gain([NOTES[1], NOTES[3], NOTES[2]]) == pytest.approx(0.03 + 0.02)
+def search_state(tried: Sequence[Any], restriction: SearchRestriction, pool: Sequence[Edit] = NOTES) -> Any:
+    """The state of a search that has tried these."""
+    history = SimpleNamespace(evaluated=tried, candidates=tried)
+    problem = SimpleNamespace(
+        limits=PromptLimits.of(PROMPT, AROUND, restriction),
+        baseline_prompt=PROMPT,
+        options=SimpleNamespace(parts=restriction),
+        task=SimpleNamespace(labels=PROMPT.labels),
+    )
+    best = max(tried, key=lambda one: one.val.f1)
+    return SimpleNamespace(problem=problem, history=history, pool=pool, best=best, baseline=tried[0])
 
 
-def test_worths_are_fitted_to_the_trials_and_fall_back_on_what_was_expected() -> None:
+def test_the_best_that_fits_is_what_was_expected_to_gain_most_until_trials_tell_more() -> None:
+    two = SearchRestriction(max_prompt_edits=2)
     base = candidate(0, (), 0.5)
+    assert best_within(search_state([base], two), tuple(NOTES)) == (NOTES[6], NOTES[7])
     rng = np.random.default_rng(1)
     chosen = [[note for note in NOTES if rng.random() < 0.5] for _ in range(20)]
     tried = [candidate(1 + i, edits, 0.5 + 0.1 * (NOTES[1] in edits)) for i, edits in enumerate(chosen)]
-    worths = EditWorths.of([base, *tried], base, NOTES)
-    alone = {note: worths.worth([note]) for note in NOTES}
-    assert max(alone, key=lambda note: alone[note]) is NOTES[1]
-    untried = EditWorths.of([base], base, NOTES)
-    assert untried.worth([NOTES[7]]) == pytest.approx(0.07)
+    within = best_within(search_state([base, *tried], two), tuple(NOTES))
+    assert NOTES[1] in within
+    assert len(within) == 2
+    assert best_within(search_state([base], two), tuple(NOTES[:2])) == tuple(NOTES[:2])
 
 
-def test_the_best_that_fits_is_chosen_in_the_order_that_the_edits_have() -> None:
-    base = candidate(0, (), 0.5)
-    worths = EditWorths.of([base], base, NOTES)
+def test_in_place_of_what_is_too_long_the_best_of_it_is_tried() -> None:
     room = 2 * PromptLimits.of(PROMPT, AROUND, SearchRestriction()).tokens(PROMPT)
-    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=room))
-
-    def prompt(edits: Sequence[Edit]) -> Prompt:
-        return apply_edits(PROMPT, edits)
-
-    chosen = best_within(
-        NOTES, worths, lambda edits: limits.allow(prompt(edits), edits), lambda edits: limits.tokens(prompt(edits))
-    )
-    assert chosen == (NOTES[6], NOTES[7])
+    state = search_state([candidate(0, (), 0.5)], SearchRestriction(max_prompt_tokens=room))
+    within = in_place_of(state, tuple(NOTES))
+    assert within[-2:] == (NOTES[6], NOTES[7])
+    assert state.problem.limits.allow(apply_edits(PROMPT, within), within)
+    assert in_place_of(state, tuple(NOTES[:1])) == tuple(NOTES[:1])
 
 
 def calibrated_search(*, constant: str | None = None) -> Any:
     """The state of a search whose best prompt is the calibrated original one."""
     base, best = candidate(0, (), 0.1), candidate(1, (CALIBRATE,), 0.5)
     base.val.near_constant = constant
-    history = SimpleNamespace(evaluated=[base, best], pool=[CALIBRATE, *NOTES], candidates=[base, best])
-    problem = SimpleNamespace(
-        limits=PromptLimits(most_edits=3, most_tokens=None, around=AROUND, examples_allowed=0),
-        baseline_prompt=PROMPT,
-        options=SimpleNamespace(parts=SearchRestriction()),
-    )
-    return SimpleNamespace(problem=problem, history=history, best=best, baseline=base)
+    return search_state([base, best], SearchRestriction(max_prompt_edits=3), [CALIBRATE, *NOTES])
 
 
 def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:
-    whole, within, *_ = Fitting(calibrated_search()).obvious(NOTES, PROMPT.labels, is_first=True)
+    whole, within, *_ = obvious(calibrated_search(), NOTES, is_first=True)
     assert whole == (CALIBRATE, *NOTES)
     assert within[0] is CALIBRATE
     assert len(within) > 1
@@ -145,7 +142,6 @@ def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:
 
 def test_what_stays_constant_without_calibration_is_tried_with_it() -> None:
     draw = tuple(NOTES[:2])
-    prompt = apply_edits(PROMPT, draw)
-    assert Fitting(calibrated_search(constant="a")).in_place_of(prompt, draw) == (CALIBRATE, *draw)
-    assert Fitting(calibrated_search(constant="a")).in_place_of(prompt, (CALIBRATE, *draw)) is None
-    assert Fitting(calibrated_search()).in_place_of(prompt, draw) is None
+    assert in_place_of(calibrated_search(constant="a"), draw) == (CALIBRATE, *draw)
+    assert in_place_of(calibrated_search(constant="a"), (CALIBRATE, *draw)) == (CALIBRATE, *draw)
+    assert in_place_of(calibrated_search(), draw) == draw

@@ -7,8 +7,10 @@ import pytest
 from psopt.errors import InputError, UnknownNameError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Observer, Search, SearchOptions, SearchProblem, open_storage, open_study
+from psopt.search import Observer, Search, SearchProblem, open_study
+from psopt.search.distributed import open_storage
 from psopt.search_spaces import KINDS, VIEWS, SearchRestriction, seed_prompt
+from psopt.settings import SearchOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +42,7 @@ def search(
 ) -> Any:
     settings = SearchOptions(**{"trials": 15, "rounds": 2, "seed": seed, "race": "off", **options})
     study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", settings.sampler, seed, resume=resume)
-    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings, observer or Observer()))
+    return Search(study, SearchProblem(task, seed_prompt(task), evaluator, settings, observer or Observer()))
 
 
 def complete(study: Any) -> list[Any]:
@@ -266,7 +268,7 @@ def test_a_trial_that_others_took_over_meanwhile_is_let_go(
     study = open_study(storage, "toy", "tpe", 0)
     elsewhere = optuna.load_study(study_name="toy", storage=open_storage(storage))
     problem = SearchProblem(task, seed_prompt(task), evaluator, SearchOptions(4, rounds=1))
-    found = Search.resume(study, problem, worker="slow")
+    found = Search(study, problem, worker="slow")
     claim = found.coordinator.claim
     taken: list[int] = []
 

@@ -12,10 +12,12 @@ import sqlalchemy.exc
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, SearchProblem, _trial, open_storage, open_study
+from psopt.search import Search, SearchProblem, _trial, open_study
 from psopt.search._queue import drop_queued
+from psopt.search.distributed import open_storage
 from psopt.search.distributed._heartbeat import Heartbeat
 from psopt.search_spaces import seed_prompt
+from psopt.settings import SearchOptions
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -28,7 +30,7 @@ SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules
 def search(task: Task, keyword_model: Any, storage: str) -> Any:
     evaluator = Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
     study = open_study(storage, "toy", "tpe", 0)
-    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, SearchOptions(4, rounds=1)))
+    return Search(study, SearchProblem(task, seed_prompt(task), evaluator, SearchOptions(4, rounds=1)))
 
 
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError])

@@ -11,8 +11,9 @@ from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, SearchProblem, open_study
+from psopt.search import Search, SearchProblem, open_study
 from psopt.search_spaces import apply_edits, seed_prompt
+from psopt.settings import SearchOptions
 from psopt.tasks import DatasetInfo, Task
 
 from tests.conftest import make_samples
@@ -67,7 +68,7 @@ def make_search(folder: Path, task: Task, **options: Any) -> Any:
     evaluator = Evaluator(CountingModel(task), SET, samples)
     settings = SearchOptions(**{"trials": 5, "rounds": 2, "sampler": "random", "seed": 1, **options})
     study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
-    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
+    return Search(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
 
 
 @pytest.fixture(scope="module")

@@ -66,20 +66,18 @@ class Limits:
     def pay(self, estimate: CostEstimate, *, with_room: bool = False) -> bool:
         """Whether they allow what is expected, on request with room for more than that."""
         share = _PLANNED_SHARE if with_room else 1.0
-        amounts = ((estimate.calls, self.calls), (estimate.tokens, self.tokens), (estimate.cost or 0.0, self.cost))
-        return all(limit is None or amount <= share * limit for amount, limit in amounts)
+        return all(limit is None or amount <= share * limit for amount, limit in self._beside(estimate))
 
     def least_for(self, estimate: CostEstimate) -> Limits:
         """Return what these limits would have to be for an estimate that they don't pay."""
-        calls, tokens, cost = (
-            None if limit is None else amount / _PLANNED_SHARE
-            for amount, limit in (
-                (estimate.calls, self.calls),
-                (estimate.tokens, self.tokens),
-                (estimate.cost or 0.0, self.cost),
-            )
-        )
+        wanted = [None if limit is None else amount / _PLANNED_SHARE for amount, limit in self._beside(estimate)]
+        calls, tokens, cost = wanted
         return Limits(None if calls is None else round(calls), None if tokens is None else round(tokens), cost)
+
+    def _beside(self, estimate: CostEstimate) -> tuple[tuple[float, float | None], ...]:
+        """What is expected, beside its limit."""
+        amounts = estimate.calls, estimate.tokens, estimate.cost or 0.0
+        return tuple(zip(amounts, (self.calls, self.tokens, self.cost), strict=True))
 
     def __str__(self) -> str:
         """Return them as people say them: ``5,000 calls, 2 USD``."""

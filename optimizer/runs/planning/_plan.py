@@ -1,18 +1,27 @@
-"""What a run will be like: its sizes, what they are expected to take, and under which limits."""
+"""From limits to sizes: as large a run as they pay for, its end included; and what of that a resumed run keeps."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from psopt.errors import InputError
+from psopt.runs._search_estimate import estimate_from
 from psopt.runs._settings import RunSettings
 from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits, PlanOptions
+from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, full_sizes, path
 from psopt.settings import RunOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.runs._cost_estimate import CostEstimate, Phase
-    from psopt.runs.planning._sizes import AskedSizes, Sizes
+    from psopt.runs._search_estimate import SearchBasis
+    from psopt.runs.planning._sizes import AskedSizes
+    from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions
+    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +108,126 @@ def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> tuple[Run
 
 def _asked_for(settings: RunSettings, asked: AskedSizes) -> RunSettings:
     """Return settings of full size with the sizes that the user has set."""
-    chosen: dict[str, Any] = {
+    chosen = {
         "samples": asked.val,
         "train_samples": None if asked.train == asked.val else asked.train,
         "test_samples": asked.test,
         "rephrasings": asked.rephrasings,
         "heldout": asked.heldout,
     }
-    of_search: dict[str, Any] = {"trials": asked.trials, "rounds": asked.rounds}
-    return replace(
-        settings,
-        **{name: value for name, value in chosen.items() if value is not None},
-        search=replace(settings.search, **{name: value for name, value in of_search.items() if value is not None}),
+    of_search = {"trials": asked.trials, "rounds": asked.rounds}
+    return replace(settings, **_known(chosen), search=replace(settings.search, **_known(of_search)))
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """Chooses sizes for a run."""
+
+    task: Task
+    # What is asked beside the sizes: who writes rephrasings and edits, what is left out at the end
+    settings: RunSettings
+    baseline: Prompt
+    basis: SearchBasis  # what the original prompt takes; of any size
+    asked: AskedSizes  # the user's, which are kept
+    available: Mapping[str, int]  # the most that there are: samples of a split, wordings of a file
+    limits: Limits
+
+    def estimate(self, sizes: Sizes) -> CostEstimate:
+        """Count what a run of these sizes is expected to take, with nothing in the cache."""
+        settings = sized(self.settings, sizes)
+        return estimate_from(self.basis.sized(sizes), self.task, settings, self.baseline)
+
+    @cached_property
+    def path(self) -> tuple[Sizes, ...]:
+        """All sizes that may be chosen, the least first."""
+        return path(self.asked, self.available)
+
+    @property
+    def full(self) -> Sizes:
+        """The sizes where nothing is planned."""
+        return full_sizes(self.asked, self.available)
+
+    @property
+    def least(self) -> Sizes:
+        """The smallest that make sense, with the user's but for the trials: three candidates beside the baseline."""
+        return replace(self.path[0], trials=min(FLOOR_TRIALS, self.path[0].trials))
+
+    @property
+    def chosen(self) -> Sizes:
+        """The largest sizes that the limits pay for; the smallest where they pay for none."""
+        affordable = (sizes for sizes in reversed(self.path) if self.limits.pay(self.estimate(sizes), with_room=True))
+        return next(affordable, self.path[0])
+
+    def warnings(self, sizes: Sizes) -> tuple[str, ...]:
+        """What is to be said of sizes that the limits don't pay for."""
+        estimate = self.estimate(sizes)
+        least = self.estimate(self.least)
+        if not self.limits.pay(least):
+            return (
+                f"{self.limits} is below the floor: the baseline, three candidates and the front on test take about "
+                f"{self.limits.least_for(least)}",
+            )
+        if not self.limits.pay(estimate):
+            return (
+                f"{sizes.trials} trials of {sizes.val} x {sizes.rephrasings} would take about "
+                f"{self.limits.least_for(estimate)}: {self.limits} end the search before",
+            )
+        return ()
+
+
+def limits_of(effort: str, user: Limits) -> tuple[Limits, Limits]:
+    """Return the limits to plan to, and those that the run has: the effort's calls, where the user sets none."""
+    planned = user.within(effort)
+    return planned, planned if user == Limits() and effort in EFFORT_CALLS else user
+
+
+def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: PlanOptions) -> RunSettings:
+    """Return the settings with which a run is resumed: what was not asked for anew is as its run.json says.
+
+    Raises InputError if another effort is asked for.
+
+    Parameters
+    ----------
+    manifest : mapping
+        The content of run.json.
+    settings : RunSettings
+        As they are asked for now.
+    """
+    before = RunSettings.from_dict(manifest["settings"])
+    if options.effort is not None and options.effort != before.effort:
+        raise InputError(
+            f"the run was begun with effort {before.effort}, and keeps it: leave --effort {options.effort} out"
+        )
+    if before.effort == "full":
+        return settings
+    sizes = Sizes(
+        train=before.samples if before.train_samples is None else before.train_samples,
+        val=before.samples,
+        test=before.test_samples or 0,
+        rephrasings=before.rephrasings,
+        heldout=before.heldout,
+        trials=before.search.trials,
+        rounds=before.search.rounds,
     )
+    settings = replace(sized(settings, options.sizes.set_in(sizes)), effort=before.effort)
+    limits = Limits.of_user(settings.lm)
+    if before.limited_by == "plan" and limits == Limits.of_user(before.lm):
+        return replace(settings, limited_by="plan")
+    if before.limited_by != "effort" or limits != Limits():
+        return settings
+    return replace(settings, limited_by="effort", lm=replace(settings.lm, max_calls=before.lm.max_calls))
+
+
+def with_changed_limits(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
+    """Return the settings of a run's own run.json with other limits, where there are any among the changes.
+
+    They take the place of the effort's, and are the user's: a run that reaches them has not ended as planned.
+    """
+    if any(changes.get(name) is not None for name in ("max_calls", "max_tokens_total", "max_cost")):
+        lm = settings.lm if settings.limited_by != "effort" else replace(settings.lm, max_calls=None)
+        return replace(settings, limited_by="user", lm=lm)
+    return settings

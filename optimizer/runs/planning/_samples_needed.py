@@ -3,17 +3,49 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.runs.planning._power import smallest_difference, spread_of_predictions
-from psopt.search import F1_ALONE, MARGIN_OF_S
+from psopt.evaluation import compare_paired
+from psopt.search.gating import F1_ALONE, MARGIN_OF_S
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
-    from psopt.runs.planning._power import DifferenceSpread
-    from psopt.search import NomineeTest
+    from psopt.search.gating import NomineeTest
 
+POWER = 0.8
+"""How often the test is to see the difference: Cohen's convention (Statistical Power Analysis, 1988, section 2.4)."""
 _MOST = 100_000  # nobody labels more for a test; beyond it "about so many" is of no use
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceSpread:
+    """How much the difference of two prompts varies that answer the same samples under the same wordings."""
+
+    # The variance of the difference, as far as other samples make it, and as far as other wordings do
+    of_samples: float
+    of_wordings: float
+    # On how many it was measured
+    n_samples: int
+    n_wordings: int
+
+    def smallest_difference(self, n_samples: int, level: float) -> float:
+        """Return the true difference that a one-sided paired test on so many samples sees in 80 % of cases.
+
+        What wordings vary does not shrink with samples. Degrees of freedom are Satterthwaite's (Biometrics Bulletin
+        1946); the quantile of the central t stands for that of the non-central one, as is usual.
+        """
+        from scipy.special import stdtrit  # of the quantiles of t, without the half second that scipy.stats takes
+
+        if n_samples < 2:
+            return 1.0
+        of_samples = self.of_samples * self.n_samples / n_samples
+        variance = of_samples + self.of_wordings
+        if not variance:
+            return 0.0
+        parts = of_samples**2 / (n_samples - 1) + self.of_wordings**2 / max(1, self.n_wordings - 1)
+        freedom = variance**2 / parts
+        return float(stdtrit(freedom, 1 - level) + stdtrit(freedom, POWER)) * math.sqrt(variance)
 
 
 def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTest, margin: float) -> int | None:
@@ -38,11 +70,10 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     """
     if len(baseline.samples) < 2 or test.is_barred:
         return None
-    spreads = spread_of_predictions(baseline, nominee)
-    n_wordings = baseline.n_rephrasings
+    spreads = _spreads(baseline, nominee)
 
     def passes(n_samples: int) -> bool:
-        return _passes(test, spreads, margin, n_samples, n_wordings)
+        return _passes(test, spreads, margin, n_samples)
 
     if not passes(_MOST):
         return None
@@ -53,15 +84,24 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     return _rounded_up(high)
 
 
-def _passes(
-    test: NomineeTest, spreads: dict[str, DifferenceSpread], margin: float, n_samples: int, n_wordings: int
-) -> bool:
+def _spreads(baseline: Predictions, nominee: Predictions) -> dict[str, DifferenceSpread]:
+    """How the differences in F1 and S vary, by what their standard error is with and without other wordings."""
+    size = len(baseline.samples), baseline.n_rephrasings
+    in_all = compare_paired(baseline, nominee)
+    by_samples = compare_paired(baseline, nominee, wordings="fixed")
+    spreads = {}
+    for measure in ("f1", "sensitivity"):
+        whole, part = ((found[measure].standard_error or 0.0) ** 2 for found in (in_all, by_samples))
+        spreads[measure] = DifferenceSpread(part, max(0.0, whole - part), *size)
+    return spreads
+
+
+def _passes(test: NomineeTest, spreads: dict[str, DifferenceSpread], margin: float, n_samples: int) -> bool:
     def sees(measure: str, difference: float, level: float) -> bool:
         is_thin = test.f1.is_thin if measure == "f1" else test.sensitivity.is_thin
         if is_thin and difference * n_samples < -math.log(level):
             return False  # so many further samples could be against it, unseen: the rule of three
-        # that of a one-sided test: `smallest_difference` halves it
-        return difference >= smallest_difference(spreads[measure], n_samples, n_wordings, level=2 * level)
+        return difference >= spreads[measure].smallest_difference(n_samples, level)
 
     gain, loss = test.f1.difference, test.sensitivity.difference
     if test.decisive == F1_ALONE:

@@ -1,18 +1,20 @@
 """What workers share: a study in a storage that is waited for, and who may take which of its trials."""
 
 from psopt.search.distributed._answers import (
+    StudyMetadata,
     read_answers,
     read_further,
+    read_metadata,
     read_rounds,
     read_train_answers,
     stored_edits,
     write_answers,
     write_edits,
     write_further,
+    write_metadata,
     write_train_answers,
 )
-from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, LocalCoordinator
-from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
+from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator
 from psopt.search.distributed._retry_policy import OUTAGES, RetryPolicy
 from psopt.search.distributed._shared_coordinator import SharedCoordinator
 from psopt.search.distributed._storage import make_storage, open_storage, opening, without_password
@@ -25,7 +27,6 @@ __all__ = [
     "RACED",
     "TOTAL_REACHED",
     "Coordinator",
-    "LocalCoordinator",
     "RetryPolicy",
     "SharedCoordinator",
     "StoredStudy",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 TOTAL_REACHED = "the total of trials is reached"
 
 
-class Coordinator(Protocol):
-    """Who may take which trial of a study.
+class Coordinator:
+    """Who may take which trial of a study: alone on it, everything may be done at once, and nothing needs to be said.
 
     Attributes
     ----------
@@ -24,65 +24,38 @@ class Coordinator(Protocol):
         This worker's name, unlike any other's; empty where there is only one.
     """
 
-    worker: str
-
-    def recover(self) -> None:
-        """Before the first step, see to what an earlier process has left behind."""
-
-    def owns(self, number: int) -> bool:
-        """Whether this worker is the one that has a trial which the study has just handed out."""
-
-    def claim(self, number: int, prompt_id: str) -> str | None:
-        """Claim a prompt for a trial; if it must not be evaluated, return why."""
-
-    def heartbeat(self, number: int) -> AbstractContextManager[object]:
-        """Show the others, for the block, that a trial is worked on."""
-
-    def proposing(self, round_number: int) -> AbstractContextManager[bool]:
-        """Lease a round for the block; False if another worker proposes its edits."""
-
-    def is_busy(self) -> bool:
-        """Whether, while this worker has nothing in hand, another one has."""
-
-    def wait(self) -> bool:
-        """Let the others work for a moment; return whether one of them had died and its trial waits again."""
-
-
-class LocalCoordinator:
-    """No other workers: everything may be done at once, and nothing needs to be said."""
-
     worker = ""
 
     def __init__(self, study: StoredStudy) -> None:
         self._study = study
 
     def recover(self) -> None:
-        """Fail what a crash has left, and queue it again: nobody else is at it."""
+        """Before the first step, see to what an earlier process has left behind: fail it, and queue it again."""
         for trial in self._study.trials_in(TrialState.RUNNING):
             self._study.tell(trial.number, state=TrialState.FAIL)
             if trial.params:
                 self._study.enqueue_trial(trial.params)
 
     def owns(self, number: int) -> bool:  # noqa: ARG002
-        """It does."""
+        """Whether this worker is the one that has a trial which the study has just handed out."""
         return True
 
     def claim(self, number: int, prompt_id: str) -> str | None:  # noqa: ARG002
-        """Claim it."""
+        """Claim a prompt for a trial; if it must not be evaluated, return why."""
         return None
 
     def heartbeat(self, number: int) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Show nothing."""
+        """Show the others, for the block, that a trial is worked on."""
         return contextlib.nullcontext()
 
     def proposing(self, round_number: int) -> AbstractContextManager[bool]:  # noqa: ARG002
-        """Propose."""
+        """Lease a round for the block; False if another worker proposes its edits."""
         return contextlib.nullcontext(True)
 
     def is_busy(self) -> bool:
-        """Nobody is."""
+        """Whether, while this worker has nothing in hand, another one has."""
         return False
 
     def wait(self) -> bool:
-        """There is nobody to wait for."""
+        """Let the others work for a moment; return whether one of them had died and its trial waits again."""
         return False

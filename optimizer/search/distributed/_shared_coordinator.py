@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.trial import TrialState
-from psopt.search.distributed._coordinator import TOTAL_REACHED
+from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator
 from psopt.search.distributed._heartbeat import Heartbeat, StaleWatch, interval
 from psopt.search.distributed._study_keys import BEAT, CLAIMED, FAILED, PROMPT_ID, ROUND_LEASE
 
@@ -56,22 +56,22 @@ _PAUSE = 0.2
 _LONGEST_WAIT = 1.0  # a worker that has nothing to do looks again every second
 
 
-class SharedCoordinator:
+class SharedCoordinator(Coordinator):
     """The other workers of a study, as one of them sees them.
 
     Parameters
     ----------
     worker : str
         This worker's name, unlike any other's.
-    total : callable
-        Gives how many candidates the study is to evaluate: more, once limits pay for more.
+    total : int
+        How many candidates the study is to evaluate.
     tell : callable
         Is told when this worker's heartbeat does not get through.
     """
 
-    def __init__(self, study: StoredStudy, worker: str, total: Callable[[], int], tell: Callable[[str], None]) -> None:
+    def __init__(self, study: StoredStudy, worker: str, total: int, tell: Callable[[str], None]) -> None:
+        super().__init__(study)
         self.worker = worker
-        self._study = study
         self._total = total
         self._tell = tell
         self._watch = StaleWatch()
@@ -101,7 +101,7 @@ class SharedCoordinator:
             complete = self._study.trials_in(TrialState.COMPLETE)  # after those that run: see above
             if any(trial.user_attrs.get(PROMPT_ID) == prompt_id for trial in complete):
                 return "another worker has evaluated it"
-            if len(complete) + sum(trial.number < number for trial in running) >= self._total():
+            if len(complete) + sum(trial.number < number for trial in running) >= self._total:
                 return TOTAL_REACHED
             twins = [trial for trial in running if trial.user_attrs.get(PROMPT_ID) == prompt_id]
             if any(twin.number < number or twin.user_attrs.get(CLAIMED) for twin in twins):

@@ -13,7 +13,6 @@ TRAIN = (
     "psopt:train"  # ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
 )
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
-FURTHER_TRIALS = "psopt:further"  # ":TRIALS" follows; how many more than those its limits pay for
 CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end what is recommended
 
 # Of a trial, among the system attributes, which the dashboard does not show

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from psopt.evaluation import Predictions
-    from psopt.search.gating._measured_gain import MeasuredGain
+    from psopt.search.gating._nominee_test import MeasuredGain
     from psopt.tasks import Sample
 
 ALPHA = 0.05
@@ -45,15 +45,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        data = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {**data, "tests": [test.to_dict() for test in self.tests]}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
-        """Read it back; what stands beside it in run.json is passed over."""
-        names = {part.name for part in fields(cls)}
-        own = {name: value for name, value in data.items() if name in names}
-        return cls(**{**own, "tests": tuple(NomineeTest.from_dict(test) for test in data.get("tests", ()))})
+        return {**asdict(self), "tests": [test.to_dict() for test in self.tests]}
 
 
 def gate(

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.evaluation import compare_classes, compare_paired, quality_of
-from psopt.search.gating._measured_gain import MeasuredGain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
-    from psopt.evaluation import ClassDifference, Predictions
+    from psopt.evaluation import ClassDifference, Objectives, Predictions
     from psopt.metrics import PairedDifference
 
 
@@ -97,10 +96,6 @@ class OneSided:
         """The same with what it is the difference of."""
         return replace(self, before=before, after=after)
 
-    def to_dict(self) -> dict[str, float | None]:
-        """Return it as plain JSON data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class NomineeTest:
@@ -156,37 +151,7 @@ class NomineeTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        return {
-            "id": self.id,
-            "passed": self.passed,
-            "p_value": self.p_value,
-            "level": self.level,
-            "f1": self.f1.to_dict(),
-            "sensitivity": self.sensitivity.to_dict(),
-            "consistency": self.consistency,
-            "lost": list(self.lost),
-            "estimate": None if self.estimate is None else self.estimate.to_dict(),
-            "decisive": list(self.decisive),
-            "losses": [asdict(loss) for loss in self.losses],
-            "macro_f1": None if self.macro_f1 is None else list(self.macro_f1),
-            "is_harmful": self.is_harmful,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> NomineeTest:
-        """Read it back."""
-        rest = {name: value for name, value in data.items() if name != "p_value"}
-        measured = {name: OneSided(**data[name]) for name in ("f1", "sensitivity")}
-        kept = data.get("estimate")
-        estimate = None if kept is None else MeasuredGain.from_dict(kept)
-        macro = data.get("macro_f1")
-        listed = {
-            "lost": tuple(data.get("lost", ())),
-            "decisive": tuple(data.get("decisive", BOTH)),
-            "losses": tuple(_ClassLoss(**loss) for loss in data.get("losses", ())),
-            "macro_f1": None if macro is None else tuple(macro),
-        }
-        return cls(**{**rest, **measured, **listed, "estimate": estimate})
+        return {**asdict(self), "p_value": self.p_value}
 
 
 def compare_nominee(
@@ -260,3 +225,63 @@ def holm(p_values: Sequence[float], alpha: float) -> list[tuple[bool, float]]:
             all_passed = p_values[index] <= level
         judged[index] = (all_passed, level)
     return [judged[index] for index in range(len(p_values))]
+
+
+VAL_WEIGHT = 0.5
+"""What a sample of val counts beside one of test: val has chosen the prompt, so its gain is partly lucky.
+
+Measured in the populations of ``make promise`` with 60 samples of val and 33 of test under 3 wordings (20 candidates,
+300 runs each): of the gain that small effects have in truth, test alone kept 82 %, weights of 1/4, 1/2 and 1 kept 93,
+99 and 100 %; of edits that harm, a worse prompt was handed back in 6.0 % of runs by test alone, then in 6.7, 9.0 and
+11.0 %.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredGain:
+    """A nominee's differences from the baseline, nominee minus baseline, and on how much they rest."""
+
+    f1: float
+    sensitivity: float
+    consistency: float | None  # none where C is not defined
+    n_samples: int
+    macro_f1: float | None = None  # none where a metric or closeness decides, or nothing is known of it
+
+    @classmethod
+    def between(cls, before: Objectives, after: Objectives, n_samples: int) -> MeasuredGain:
+        """The differences of scores on the same samples and wordings."""
+        macro = [getattr(scores, "macro_f1", None) for scores in (before, after)]
+        return cls(
+            after.f1 - before.f1,
+            after.sensitivity - before.sensitivity,
+            _difference(before.consistency, after.consistency),
+            n_samples,
+            _difference(*macro),
+        )
+
+    @property
+    def total(self) -> float:
+        """The difference in F1 - S + C."""
+        return self.f1 - self.sensitivity + (self.consistency or 0.0)
+
+    def with_val(self, val: MeasuredGain) -> MeasuredGain:
+        """The mean of this, measured on test, and what val says, over samples of which those of val count in part."""
+        share = VAL_WEIGHT * val.n_samples / (VAL_WEIGHT * val.n_samples + self.n_samples)
+
+        def mean(of_test: float, of_val: float) -> float:
+            return (1 - share) * of_test + share * of_val
+
+        def known(of_test: float | None, of_val: float | None) -> float | None:
+            return None if of_test is None or of_val is None else mean(of_test, of_val)
+
+        return MeasuredGain(
+            mean(self.f1, val.f1),
+            mean(self.sensitivity, val.sensitivity),
+            known(self.consistency, val.consistency),
+            self.n_samples + val.n_samples,
+            known(self.macro_f1, val.macro_f1),
+        )
+
+
+def _difference(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before

@@ -1,7 +1,6 @@
 """Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
 
-from psopt.search.racing._candidate_races import CandidateRaces
-from psopt.search.racing._mode import check_wordings, races
+from psopt.search.racing._candidate_races import CandidateRaces, check_wordings, races
 from psopt.search.racing._race import PairedRule, Race, RaceResult, is_audited
 from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_line
 from psopt.search.racing._sample_gains import sample_gains

@@ -7,7 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.errors import InputError
 from psopt.evaluation import answer_shares, score
+from psopt.models import capabilities_of
+from psopt.models.chat import asks_in_chat
 from psopt.search.racing._race import NEGLIGIBLE, PairedRule, Race, RaceResult, is_audited
 from psopt.search.racing._schedule import Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
@@ -17,13 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Predictions, Scores
-    from psopt.search._front import Candidate
+    from psopt.search._front import Tried
     from psopt.search.racing._schedule import Rung
     from psopt.search.racing._stopped_candidate import EstimatedScores
     from psopt.search_spaces import Prompt
-    from psopt.settings import SearchOptions
-
-    Raced = Candidate | StoppedCandidate
+    from psopt.settings import RaceMode, SearchOptions
 
 
 class CandidateRaces:
@@ -45,7 +46,7 @@ class CandidateRaces:
         self._options = options
         self._races: dict[float, Race] = {}
 
-    def run(self, prompt: Prompt, rivals: Iterable[Raced], *, is_shortening: bool) -> RaceResult:
+    def run(self, prompt: Prompt, rivals: Iterable[Tried], *, is_shortening: bool) -> RaceResult:
         """Ask about a prompt as far as it gets; nothing at all where nobody races.
 
         A shorter version of the best prompt is good enough where it loses no more than one standard error: it stops
@@ -70,7 +71,7 @@ class CandidateRaces:
         """Whether a rung is the whole grid."""
         return rung == self._schedule.whole
 
-    def is_narrow(self, candidate: Raced) -> bool:
+    def is_narrow(self, candidate: Tried) -> bool:
         """Whether a candidate was asked about a part of the samples only."""
         return isinstance(candidate, StoppedCandidate) and candidate.rung.samples < self._schedule.n_samples
 
@@ -91,7 +92,7 @@ class CandidateRaces:
         self.ask(candidate.prompt, rung)
         return replace(candidate, rung=rung)
 
-    def lead(self, candidate: Raced, rival: Raced) -> NDArray[np.float64]:
+    def lead(self, candidate: Tried, rival: Tried) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample of both: (n, 3)."""
         rung = min(self._rung(candidate), self._rung(rival))
         answers = (candidate.id, self._answers(candidate.prompt)), (rival.id, self._answers(rival.prompt))
@@ -108,7 +109,7 @@ class CandidateRaces:
         shares = answer_shares(self._evaluator.predictions_so_far(prompt, "val"))
         return scores._replace(is_hollow=shares is not None and shares.near_constant is not None)
 
-    def knows_as_much(self, rival: Raced, candidate: StoppedCandidate) -> bool:
+    def knows_as_much(self, rival: Tried, candidate: StoppedCandidate) -> bool:
         """Whether a rival was asked about all that a candidate was asked about."""
         return self._rung(rival) >= candidate.rung
 
@@ -122,7 +123,7 @@ class CandidateRaces:
         errors = lead.std(axis=0, ddof=1) / np.sqrt(len(lead))
         return bool((lead.mean(axis=0) >= -errors).all())
 
-    def _rung(self, candidate: Raced) -> Rung:
+    def _rung(self, candidate: Tried) -> Rung:
         return candidate.rung if isinstance(candidate, StoppedCandidate) else self._schedule.whole
 
     def _answers(self, prompt: Prompt) -> NDArray[np.int64]:
@@ -147,3 +148,61 @@ class CandidateRaces:
             rule = PairedRule(negligible)
             self._races[negligible] = Race(self._schedule, on_val.truth, on_val.n_classes, rule, margin, on_val.answers)
         return self._races[negligible]
+
+
+# Below that, bounds by the normal distribution say nothing; the smallest rung has as many.
+_FEWEST_SAMPLES = 20
+FEWEST_WORDINGS = 2
+"""Disagreement needs two."""
+
+
+def races(race: RaceMode, evaluator: Evaluator) -> bool:
+    """Return whether candidates race; else every candidate is evaluated in whole.
+
+    Raises InputError if racing is asked for by name, and what is compared does not allow it.
+    """
+    if race == "off":
+        return False
+    obstacle = _obstacle(evaluator)
+    if race == "auto":
+        is_worth_it = not capabilities_of(evaluator.model).is_free and not _asks_in_batches(evaluator)
+        return is_worth_it and not obstacle
+    if obstacle:
+        raise InputError(f"--race {race} {obstacle}")
+    return True
+
+
+def check_wordings(race: RaceMode, n_wordings: int) -> None:
+    """Refuse a race under one wording: nothing is known of how stable a candidate is.
+
+    Raises InputError if racing is asked for by name.
+    """
+    if race in {"on", "strict"} and n_wordings < FEWEST_WORDINGS:
+        raise InputError(f"--race {race} {_too_few_wordings(n_wordings)}")
+
+
+def _asks_in_batches(evaluator: Evaluator) -> bool:
+    """Whether each rung of a race would be a batch, which may take a day: a whole grid is one too, and asks all."""
+    return asks_in_chat(evaluator.model) and evaluator.model.engine.batches is not None
+
+
+def _obstacle(evaluator: Evaluator) -> str:
+    """Why what is compared can't be raced on."""
+    n_wordings = len(evaluator.rephrasings.on("val")[0])
+    n_samples = len(evaluator.samples["val"])
+    if n_wordings < FEWEST_WORDINGS:
+        return _too_few_wordings(n_wordings)
+    if n_samples < _FEWEST_SAMPLES:
+        return f"needs at least {_FEWEST_SAMPLES} samples to compare on, not {n_samples}: leave it out"
+    if evaluator.from_probabilities:
+        return "compares answers, and --logprobs scores probabilities: leave one of them out"
+    can = capabilities_of(evaluator.model)
+    if can.is_assessed:
+        return "compares answers as they come in, and here something is asked about whole grids of them: leave it out"
+    if not can.can_race:
+        return "compares labels, and here a metric scores the answers: leave it out"
+    return ""
+
+
+def _too_few_wordings(n_wordings: int) -> str:
+    return f"needs at least {FEWEST_WORDINGS} wordings, not {n_wordings}: give --rephrasings 2 or more, or leave it out"

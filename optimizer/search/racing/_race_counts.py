@@ -44,16 +44,6 @@ class RaceCounts:
             wrong=audits[WRONG],
         )
 
-    @property
-    def grid_calls(self) -> float:
-        """Answers of a whole grid."""
-        return (self.calls + self.saved) / self.candidates
-
-    @property
-    def mean_calls(self) -> float:
-        """Answers that a candidate was put to, in the mean; the baseline's grid, which is always whole, left out."""
-        return (self.calls - self.grid_calls) / (self.candidates - 1)
-
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         return asdict(self)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.evaluation import objective_gains, objective_values
+from psopt.search._front import Tried
 from psopt.search.distributed._study_keys import AUDIT, RACED
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung
-from psopt.search_spaces import ORDERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,28 +51,12 @@ NOT_ESTIMATED = EstimatedScores(math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True, eq=False)
-class StoppedCandidate:
+class StoppedCandidate(Tried):
     """A prompt of which a part of the grid is known: stopped in its race, or held until its whole grid is worth it."""
 
-    trial: int
-    prompt: Prompt
-    edits: tuple[Edit, ...]
+    val: EstimatedScores  # as the study was told
     rung: Rung  # the last one that it was asked about
     reason: str  # why it went no further, with the id of its rival; `HELD` where nobody was clearly better
-    estimates: EstimatedScores  # as the study was told
-    order: str = ORDERS[0]  # of its examples
-    # ``right`` or ``wrong`` where it was asked about more than its race told it to: whether to stop was right
-    audit: str = ""
-
-    @property
-    def id(self) -> str:
-        """The prompt's id."""
-        return self.prompt.id
-
-    @property
-    def val(self) -> EstimatedScores:
-        """Its scores on val, as far as they are known."""
-        return self.estimates
 
     @property
     def is_held(self) -> bool:
@@ -91,8 +75,9 @@ class StoppedCandidate:
         if raced is None:
             raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
         rung = Rung(int(raced[1]), int(raced[2]))
+        val = EstimatedScores(*trial.values)
         audit = trial.user_attrs.get(AUDIT, "")
-        return cls(trial.number, prompt, edits, rung, raced[3], EstimatedScores(*trial.values), order, audit)
+        return cls(trial.number, prompt, edits, val, rung, raced[3], order=order, audit=audit)
 
 
 def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predictions) -> EstimatedScores:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.evaluation import Predictions
+from psopt.evaluation import Predictions, read_data
 from psopt.runs import recommendation_lines
-from psopt.search import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
+from psopt.search.gating import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
 from psopt.search.gating._nominee_test import holm
 from psopt.tasks import Sample
 
@@ -113,8 +113,8 @@ def test_beside_a_prompt_that_nearly_always_answers_the_same_f1_alone_is_tested(
     assert verdict.reason == (
         "The original prompt answers a to 96 % of the texts, so its S and C say nothing: only F1 was tested"
     )
-    assert Verdict.from_dict(verdict.to_dict()) == verdict
-    assert verdict.to_dict()["tests"][0]["decisive"] == ["f1"]
+    assert read_data(Verdict, verdict.to_dict()) == verdict
+    assert verdict.to_dict()["tests"][0]["decisive"] == ("f1",)
 
 
 def test_what_is_no_better_in_f1_is_not_handed_back_beside_it_however_steady() -> None:
@@ -128,7 +128,7 @@ def test_beside_every_other_prompt_both_are_tested() -> None:
     assert (verdict.tests[0].decisive, verdict.reason) == (("f1", "sensitivity"), "")
     of_earlier = verdict.tests[0].to_dict()
     del of_earlier["decisive"]
-    assert NomineeTest.from_dict(of_earlier) == verdict.tests[0]
+    assert read_data(NomineeTest, of_earlier) == verdict.tests[0]
 
 
 def of_classes(shares: dict[str, float], sizes: dict[str, int], wrong: str, seed: int = 3) -> Predictions:
@@ -155,7 +155,7 @@ def test_a_gain_over_all_samples_does_not_pay_for_a_rare_class() -> None:
         (loss,) = test.losses
         assert (loss.label, loss.n) == ("spam", 20)
         assert loss.before > loss.after
-        assert Verdict.from_dict(verdict.to_dict()) == verdict
+        assert read_data(Verdict, verdict.to_dict()) == verdict
     data = {**verdict.to_dict(), "id": "old", "samples_needed": None, "looks": 1, "mode": "sure"}
     first, second, *_ = recommendation_lines(data)
     assert first.startswith(
@@ -240,7 +240,7 @@ def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely:
     assert test.estimate is not None
     share = 0.5 * on_val.n_samples / (0.5 * on_val.n_samples + 30)
     assert test.estimate.f1 == pytest.approx(share * on_val.f1 - (1 - share) * 0.1)
-    assert type(verdict).from_dict(verdict.to_dict()) == verdict
+    assert read_data(type(verdict), verdict.to_dict()) == verdict
 
 
 def test_sure_never_looks_at_val() -> None:

@@ -12,8 +12,9 @@ from psopt import LMConfig
 from psopt.cli import main
 from psopt.cli._result import show_result
 from psopt.errors import BudgetReachedError, InputError
-from psopt.search import _search, racing_line
-from psopt.search._train_diagnoses import TrainDiagnoses
+from psopt.search import _search
+from psopt.search._rounds import TrainDiagnoses
+from psopt.search.racing import racing_line
 from rich.console import Console
 
 from tests.fake_server import FakeServer

@@ -13,10 +13,11 @@ from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, SearchProblem, open_study
+from psopt.search import Search, SearchProblem, open_study
 from psopt.search.distributed import _shared_coordinator
 from psopt.search.racing import _candidate_races, races
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
+from psopt.settings import SearchOptions
 from psopt.tasks import DatasetInfo, Task
 
 from tests.conftest import make_samples
@@ -70,7 +71,7 @@ def make_search(folder: Path, evaluator: Evaluator, *, worker: str = "", own: in
     study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
     task = make_task()
     problem = SearchProblem(task, seed_prompt(task), evaluator, settings)
-    return Search.resume(study, problem, worker=worker, most_own=own)
+    return Search(study, problem, worker=worker, most_own=own)
 
 
 def complete(search: Any) -> list[Any]:
@@ -119,7 +120,7 @@ def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
         trial = by_number[stopped.trial]
         rung, _, reason = trial.user_attrs["raced"].partition(", ")
         assert rung == str(stopped.rung) or stopped.is_held  # what is held may be asked about more
-        assert rung != str(stopped.rung) or tuple(trial.values) == stopped.estimates[:3]
+        assert rung != str(stopped.rung) or tuple(trial.values) == stopped.val[:3]
         assert (trial.constraints["f1"] > 0) == (not stopped.is_held or stopped.val.f1 < raced.state.least_f1)
         assert trial.user_attrs["prompt_id"] == stopped.id
         assert reason in {"F1 below the baseline's", "held"} or reason.removeprefix("dominated by ") in ids
@@ -155,7 +156,7 @@ def test_estimates_are_near_the_scores_of_the_whole_grid(raced: Any, whole: Any)
     in_whole = {candidate.id: candidate.val for candidate in whole.candidates}
     pairs = [(stopped, in_whole[stopped.id]) for stopped in raced.stopped if stopped.id in in_whole]
     errors = [
-        [abs(a - b) for a, b in zip(stopped.estimates[:3], (val.f1, val.sensitivity, val.consistency), strict=True)]
+        [abs(a - b) for a, b in zip(stopped.val[:3], (val.f1, val.sensitivity, val.consistency), strict=True)]
         for stopped, val in pairs
     ]
     assert pairs
@@ -178,8 +179,8 @@ def test_it_is_read_back_with_its_answers_and_nothing_is_asked_again(raced: Any,
     again = make_search(folder, evaluator)
     again.run()
     assert evaluator.budget.usage.made == 0
-    assert [(one.trial, one.id, one.raced, one.estimates) for one in again.stopped] == [
-        (one.trial, one.id, one.raced, one.estimates) for one in raced.stopped
+    assert [(one.trial, one.id, one.raced, one.val) for one in again.stopped] == [
+        (one.trial, one.id, one.raced, one.val) for one in raced.stopped
     ]
     assert [one.id for one in again.state.front] == [one.id for one in raced.state.front]
     assert again.race_counts == raced.race_counts
