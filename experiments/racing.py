@@ -218,7 +218,7 @@ def _remembered() -> Callable[..., Any]:
     def compare(first: Predictions, second: Predictions, seed: int = 42) -> Any:
         key = (first.array.tobytes(), second.array.tobytes(), seed)
         if key not in pairs:
-            pairs[key] = compare_paired(first, second, seed)
+            pairs[key] = compare_paired(first, second)
         return pairs[key]
 
     return compare

@@ -28,7 +28,7 @@ def rows_of(setting: Setting, dataset: str, model: str, seed: int) -> list[dict[
     task, rows, first = setting.task(dataset, seed), [], None
     for strategy in STRATEGIES:
         predictions = setting.predictions(task, seed_prompt(task, strategy, seed=seed), model, seed)
-        scores = score(predictions, intervals=True, seed=seed)
+        scores = score(predictions, intervals=True)
         first = first or predictions
         std = {
             "sensitivity": predictions.sensitivities.std(),

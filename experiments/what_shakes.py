@@ -28,7 +28,7 @@ def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -
         predictions = setting.predictions(task, seed_prompt(task, "1-shot", seed=seed), model, seed, families=(family,))
     except InputError as error:  # three labels have five other orders
         return {**row, "left_out": str(error)}
-    scores = score(predictions, intervals=True, seed=seed)
+    scores = score(predictions, intervals=True)
     row |= {"sensitivity": scores.sensitivity, "f1": scores.f1, "ci": scores.ci}
     row["moved"] = bool((predictions.array != predictions.array[:, :1]).any())
     row["spread"] = spread(predictions.array, predictions.truth)

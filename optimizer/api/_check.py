@@ -87,7 +87,7 @@ def check(
     with reading(on_progress, progress) as on_reading:
         answered = predict(task, asked, model, options, models_of(options), on_reading, further=further)
     predictions = answered.of_samples(np.arange(len(measured))) if further else answered
-    scores = score(predictions, intervals=True, seed=options.seed)
+    scores = score(predictions, intervals=True)
     end: End = "bad" if asked_of_it.use_ci_bound else "good" if asked_of_it.alarm else "estimate"
     has_bounds = any(bound is not None for bound in asked_of_it.bounds.values())
     held = thresholds(scores, asked_of_it.bounds, end=end) if has_bounds else []

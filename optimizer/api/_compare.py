@@ -203,8 +203,8 @@ def compare(
         ComparisonResult(
             name,
             model_name,
-            score(predictions, intervals=True, seed=options.seed),
-            {} if predictions is first else compare_paired(first, predictions, options.seed),
+            score(predictions, intervals=True),
+            {} if predictions is first else compare_paired(first, predictions),
             predictions.diversity,
             predictions,
         )

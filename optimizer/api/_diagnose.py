@@ -71,7 +71,7 @@ def diagnose(
         predictions,
         float(predictions.sensitivities.mean()),
         predictions.na_rate,
-        score(predictions, intervals=True, seed=options.seed) if predictions.is_labelled else None,
+        score(predictions, intervals=True) if predictions.is_labelled else None,
         diagnose_predictions(predictions, labelled=labelled, embed=embed),
         draw_diagnosis,
         find_suspects(predictions, labelled=labelled),

@@ -60,7 +60,7 @@ def finish(
     if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
         order = [search.state.baseline, *nominated]
     alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
-    scored, unpaid = score_on_test(search, list(dict.fromkeys([*order, *alone])), settings.seed)
+    scored, unpaid = score_on_test(search, list(dict.fromkeys([*order, *alone])))
     unpaid = [candidate for candidate in unpaid if candidate in order]  # what calibration does alone is no must
     scored = {name: _ready_for_use(candidate, search) for name, candidate in scored.items()}
     start = scored[search.state.baseline.id]
@@ -85,7 +85,7 @@ def finish(
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)
     if contributions is None:
-        contributions = _contributions(chosen, baseline, search, most, settings.seed)
+        contributions = _contributions(chosen, baseline, search, most)
     reason = "budget" if stopped or unpaid else search.finish_reason
     counts, sizes = search.race_counts, search.diagnoses.sizes
     save = partial(recorder.save, start, front, reason, shortest, counts, sizes, recommendation)
@@ -155,13 +155,13 @@ def _most_left_out(recorder: RunRecorder) -> int:
     return _LEFT_OUT if capabilities_of(recorder.evaluator.model).is_free else 0
 
 
-def _contributions(chosen: Candidate, baseline: Prompt, search: Search, most: int, seed: int) -> dict[str, Any]:
+def _contributions(chosen: Candidate, baseline: Prompt, search: Search, most: int) -> dict[str, Any]:
     """Build contributions.json: what edits add, as far as that is asked for and the budget goes."""
     if most and chosen.edits:
         search.problem.observer.phase(f"leaving edits out of {chosen.id}")
     try:
         left_out = leave_one_out(
-            chosen, baseline, search.problem.evaluator, search.candidates, search.state.pool, most=most, seed=seed
+            chosen, baseline, search.problem.evaluator, search.candidates, search.state.pool, most=most
         )
     except BudgetReachedError:  # what matters is done
         search.problem.observer.phase("the limit is reached: what edits contribute is not measured")

@@ -39,7 +39,7 @@ def under_other_wordings(
         "wordings": list(elsewhere.rephrasings.heldout),
         "n_wordings": len(elsewhere.rephrasings.heldout),
         "id": chosen.id,
-        "baseline": score(before, intervals=True, seed=settings.seed).to_dict(),
+        "baseline": score(before, intervals=True).to_dict(),
         "own_sensitivity": own,
         "differences": {},
     }
@@ -48,7 +48,7 @@ def under_other_wordings(
     after = elsewhere.predictions(chosen.prompt, "test")
     scores = {"before": score(before), "after": score(after)}
     own["after"] = chosen.test.sensitivity
-    measured["chosen"] = score(after, intervals=True, seed=settings.seed).to_dict()
+    measured["chosen"] = score(after, intervals=True).to_dict()
     measured["differences"] = {
         measure: {
             **{when: getattr(of, measure) for when, of in scores.items()},
@@ -56,6 +56,6 @@ def under_other_wordings(
             "high": difference.high,
             "p_value": difference.p_value,
         }
-        for measure, difference in compare_paired(before, after, settings.seed).items()
+        for measure, difference in compare_paired(before, after).items()
     }
     return measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from psopt.evaluation._objectives import OBJECTIVES
-from psopt.metrics import PairedDifference, compare_scores, mean_difference, paired_test
+from psopt.metrics import PairedDifference, compare_scores, mean_difference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,16 +14,11 @@ if TYPE_CHECKING:
 
 SIGNIFICANT = 0.05  # Fisher's convention, and what the 95 % intervals beside it stand for
 
-Method = Literal["linearised", "bootstrap"]
-"""Intervals and tests by linearisation over samples and jackknife over wordings, or by a bootstrap over both."""
-
 
 def compare_paired(
     first: Predictions,
     second: Predictions,
-    seed: int = 42,
     *,
-    method: Method = "linearised",
     wordings: Literal["random", "fixed"] = "random",
 ) -> dict[str, PairedDifference]:
     """Test the difference of two prompts on the same samples and rephrasings, second minus first.
@@ -36,32 +31,19 @@ def compare_paired(
     ----------
     first, second : Predictions
         On the same samples and rephrasings.
-    seed : int
-        Of the bootstrap.
-    method : "linearised" or "bootstrap"
-        See `psopt.metrics.compare_scores`, and `psopt.metrics.paired_test`. The mean of a metric's scores is linear: it
-        needs no bootstrap.
     wordings : "random" or "fixed"
         Whether new rephrasings would be drawn, or only new samples.
     """
     if first.answers.open is not None:
         return _compare_open(first, second, wordings)
-    similarity = first.answers.similarity
-    if method == "bootstrap":
-        resample: Literal["both", "samples"] = "samples" if wordings == "fixed" else first.resample
-        differences = paired_test(
-            first.scored,
-            second.scored,
-            first.truth,
-            first.n_classes,
-            resample=resample,
-            seed=seed,
-            similarity=similarity,
-        )
-    else:
-        differences = compare_scores(
-            first.scored, second.scored, first.truth, first.n_classes, wordings=wordings, similarity=similarity
-        )
+    differences = compare_scores(
+        first.scored,
+        second.scored,
+        first.truth,
+        first.n_classes,
+        wordings=wordings,
+        similarity=first.answers.similarity,
+    )
     if first.quality is None or second.quality is None:
         return differences
     return {**differences, "f1": mean_difference(first.quality, second.quality, wordings=wordings)}

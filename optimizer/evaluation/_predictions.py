@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import (
@@ -339,11 +339,6 @@ class Predictions:
         if besides is not None:
             votes[besides] = 0
         return self.class_names[int(votes.argmax())] if votes.any() else None
-
-    @property
-    def resample(self) -> Literal["both", "samples"]:
-        """What a bootstrap draws anew: samples, and rephrasings where there are several."""
-        return "both" if self.n_rephrasings > 1 else "samples"
 
     def under(self, columns: Sequence[int]) -> Predictions:
         """The predictions under some of the rephrasings."""

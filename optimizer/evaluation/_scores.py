@@ -14,7 +14,6 @@ from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, 
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
 from psopt.evaluation._readable import readable_sensitivity
 from psopt.metrics import (
-    bootstrap_ci,
     class_f1,
     class_intervals,
     consistency,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
-    from psopt.evaluation._paired import Method
     from psopt.evaluation._predictions import Predictions
     from psopt.metrics import Interval
 
@@ -180,9 +178,7 @@ class Scores:
         return {**data, **shares}
 
 
-def score(
-    predictions: Predictions, *, intervals: bool = False, seed: int = 42, method: Method = "linearised"
-) -> Scores:
+def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
     """Score labelled predictions, on request with 95 % intervals.
 
     Parameters
@@ -191,11 +187,6 @@ def score(
         With labels.
     intervals : bool
         Give intervals too, over samples and rephrasings; over samples alone for one rephrasing.
-    seed : int
-        Of the bootstrap.
-    method : "linearised" or "bootstrap"
-        How F1's, S's and C's come about: `psopt.metrics.score_intervals`, or `psopt.metrics.bootstrap_ci` (which needs
-        two samples). All others are linearised.
     """
     per_class = _per_class(predictions, intervals=intervals)
     return Scores(
@@ -205,7 +196,7 @@ def score(
         consistency=_consistency(predictions),
         na_rate=predictions.na_rate,
         per_class=per_class,
-        ci=_intervals(predictions, seed, method) if intervals else {},
+        ci=_intervals(predictions) if intervals else {},
         constant=_constant(predictions),
         per_family=_per_family(predictions),
         na_kinds=na_kinds(predictions),
@@ -284,15 +275,10 @@ def quality_of(predictions: Predictions) -> float:
     return float((predictions.quality * weights).sum() / weights.sum()) if weights.any() else 0.0
 
 
-def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str, tuple[float, float]]:
+def _intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
     scored, truth, n_classes = predictions.scored, predictions.true_classes, predictions.n_classes
     similarity, rows = predictions.similarity, predictions.label_rows
-    if method == "bootstrap" and len(truth) > 1:
-        intervals = bootstrap_ci(
-            scored, truth, n_classes, resample=predictions.resample, seed=seed, similarity=similarity
-        )
-    else:
-        intervals = score_intervals(scored, truth, n_classes, similarity=similarity)
+    intervals = score_intervals(scored, truth, n_classes, similarity=similarity)
     bounds = {name: interval.bounds for name, interval in intervals.items()}
     if predictions.quality is not None:
         bounds["f1"] = mean_interval(predictions.quality, weights=predictions.weights).bounds

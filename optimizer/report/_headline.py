@@ -24,7 +24,7 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
     first, second = contents.predictions.values()
     tested = None
     if len(first.samples) > 1 and after["id"] != before["id"]:
-        tested = compare_paired(first, second, contents.run["seed"])
+        tested = compare_paired(first, second)
     cards = []
     names = {"f1": quality_name(contents.run)}
     # S and C of a prompt that always says the same say nothing, so others are neither better nor worse in them.

@@ -25,7 +25,6 @@ def choice_record(
     baseline: Candidate,
     front: Sequence[Candidate],
     shortest: Candidate,
-    seed: int,
 ) -> dict[str, Any]:
     """Build what run.json says of the choice: the size limit, and what short costs.
 
@@ -39,7 +38,7 @@ def choice_record(
     chosen = knee(front, baseline)
     record: dict[str, Any] = {"prompt_limits": {"edits": limits.most_edits, "tokens": limits.most_tokens}}
     if chosen.test and shortest.test and shortest.id != chosen.id and len(evaluator.texts("test")) > 1:
-        differences = compare_paired(on(chosen, "test"), on(shortest, "test"), seed)
+        differences = compare_paired(on(chosen, "test"), on(shortest, "test"))
         record["short_against_knee"] = {name: _to_dict(differences[name]) for name in OBJECTIVES if name in differences}
     return record
 

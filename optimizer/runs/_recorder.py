@@ -203,8 +203,8 @@ class RunRecorder:
         """How prompts were chosen, computed once for the same prompts."""
         scored = tuple((candidate.id, candidate.test is not None) for candidate in (*front, shortest))
         if self._chosen is None or self._chosen[0] != scored:
-            parts, seed = self.settings.search.parts, self.settings.seed
-            self._chosen = (scored, choice_record(self.evaluator, parts, baseline, front, shortest, seed))
+            parts = self.settings.search.parts
+            self._chosen = (scored, choice_record(self.evaluator, parts, baseline, front, shortest))
         return self._chosen[1]
 
     def _measured(self, candidate: Candidate) -> Measured:

@@ -47,7 +47,6 @@ def leave_one_out(
     pool: Sequence[Edit],
     *,
     most: int,
-    seed: int,
 ) -> list[Contribution]:
     """Leave out each kind of edits, then the most worthy edits by the trials so far one by one; evaluate on val.
 
@@ -72,8 +71,8 @@ def leave_one_out(
     most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
     groups = [(_KINDS[kind], edits) for kind, edits in kinds.items()] if len(by_parameter) > 1 else []
     singles = [(_words(by_parameter[parameter]), by_parameter[parameter]) for parameter in most_worthy]
-    of_kinds = [_without(name, edits, chosen, seed_prompt, evaluator, seed) for name, edits in groups]
-    of_edits = [_without(name, edits, chosen, seed_prompt, evaluator, seed) for name, edits in singles]
+    of_kinds = [_without(name, edits, chosen, seed_prompt, evaluator) for name, edits in groups]
+    of_edits = [_without(name, edits, chosen, seed_prompt, evaluator) for name, edits in singles]
     return of_kinds + sorted(of_edits, key=_lost, reverse=True)
 
 
@@ -89,9 +88,9 @@ def _words(edits: Sequence[Edit]) -> str:
 
 
 def _without(
-    name: str, left_out: Sequence[Edit], chosen: Candidate, seed_prompt: Prompt, evaluator: Evaluator, seed: int
+    name: str, left_out: Sequence[Edit], chosen: Candidate, seed_prompt: Prompt, evaluator: Evaluator
 ) -> Contribution:
     rest = [edit for edit in chosen.edits if edit not in left_out]
     whole = evaluator.predictions(chosen.prompt, "val")
     part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
-    return Contribution(name, tuple(edit.id for edit in left_out), compare_paired(whole, part, seed))
+    return Contribution(name, tuple(edit.id for edit in left_out), compare_paired(whole, part))

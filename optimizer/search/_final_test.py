@@ -33,9 +33,7 @@ def _best_in(objective: int, front: Sequence[R]) -> R:
     return min(front, key=lambda candidate: (-candidate.val.gains[objective], candidate.trial))
 
 
-def score_on_test(
-    search: Search, order: Sequence[Candidate], seed: int
-) -> tuple[dict[str, Candidate], list[Candidate]]:
+def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
     """Score candidates on val and test with intervals, in this order, as far as the budget goes.
 
     Returns
@@ -55,9 +53,7 @@ def score_on_test(
             unpaid.append(candidate)
             continue
         val = search.problem.evaluator.predictions(candidate.prompt, "val")
-        scored[candidate.id] = replace(
-            candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
-        )
+        scored[candidate.id] = replace(candidate, val=score(val, intervals=True), test=score(test, intervals=True))
     return scored, unpaid
 
 

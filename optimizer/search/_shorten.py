@@ -30,9 +30,7 @@ _RIDGE = 1.0  # keeps the system solvable with more edits than candidates; chose
 _HOPELESS = 0.1  # spares reading answers for a loss well above one standard error of some hundred samples; not measured
 
 
-def shortest(
-    candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int
-) -> Candidate:
+def shortest(candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> Candidate:
     """Return the candidate with fewest edits that is not worse than the knee by more than one standard error.
 
     Parameters
@@ -42,12 +40,10 @@ def shortest(
         Stands for itself where no shorter one does.
     on_val : callable
         Gives a candidate's predictions on val.
-    seed : int
-        Of the paired comparison, where that draws.
     """
     shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
     shorter.sort(key=lambda candidate: len(candidate.edits))
-    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val, seed)), knee)
+    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val)), knee)
 
 
 def next_shorter(short: Ranked, candidates: Sequence[Ranked], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
@@ -76,7 +72,7 @@ def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str,
     return {edit.parameter_name: sum(worth[part] for part in edit.stands_for) for edit in pool}
 
 
-def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
+def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> bool:
     """Return whether a candidate loses no more than one standard error against the knee, in any objective."""
     lost = objective_gains(knee.val) - objective_gains(candidate.val)
     losses = dict(zip(objective_values(knee.val), lost.tolist(), strict=True))
@@ -84,6 +80,6 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
         return True
     if max(losses.values()) > _HOPELESS:
         return False
-    differences = compare_paired(on_val(knee), on_val(candidate), seed)
+    differences = compare_paired(on_val(knee), on_val(candidate))
     # no standard error is known from one sample: then any loss counts
     return all(loss <= (differences[name].standard_error or 0.0) for name, loss in losses.items())

@@ -87,7 +87,7 @@ class SearchState:
         """The one with fewest edits that is as good as the front's knee, of those that may be handed back."""
         feasible = feasible_of(self.history.candidates, self.least_f1)
         whole = [candidate for candidate in feasible if self.fits(candidate.prompt, candidate.edits)]
-        return shortest(whole, knee(self.front, self.baseline), self.on_val, self.problem.options.seed)
+        return shortest(whole, knee(self.front, self.baseline), self.on_val)
 
     @property
     def standing(self) -> list[Raced]:
@@ -159,7 +159,7 @@ class SearchState:
     def is_as_good(self, prompt: Raced, best: Raced) -> bool:
         """Whether one loses little against another: no more than one standard error, as far as both are known."""
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):
-            return is_as_good(prompt, best, self.on_val, self.problem.options.seed)
+            return is_as_good(prompt, best, self.on_val)
         return self.races.loses_little(self.races.lead(prompt, best))
 
     def on_val(self, candidate: Candidate) -> Predictions:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.metrics import paired_test
+from psopt.metrics import compare_scores
 from psopt.runs.planning import (
     DifferenceSpread,
     ShownDifferences,
@@ -62,7 +62,7 @@ def test_the_paired_test_of_psopt_sees_what_was_measured_to_be_seen() -> None:
     gain = float(first.mean() - second.mean())
     n = next(n for n in range(40, 1000, 20) if smallest_difference(spread, n, 5) <= gain)
     tests = (grids(rng, n, 5, 0.15) for _ in range(25))
-    p_values = [paired_test(before, after, truth, 3, n_replicates=100)["f1"].p_value for before, after, truth in tests]
+    p_values = [compare_scores(before, after, truth, 3)["f1"].p_value for before, after, truth in tests]
     assert np.mean(np.array(p_values) < 0.05) == pytest.approx(0.8, abs=0.2)
 
 

@@ -65,8 +65,8 @@ def test_the_shortest_that_is_no_worse_stands_for_the_knee(task: Task) -> None:
     known = [candidate(task, 0, POOL, 36), candidate(task, 1, POOL[:2], 36), candidate(task, 2, POOL[:1], 25)]
     on_val = {one.id: found for one, found in known}
     knee, same, worse = (one for one, _ in known)
-    assert shortest([knee, same, worse], knee, lambda one: on_val[one.id], 42) is same
-    assert shortest([knee, worse], knee, lambda one: on_val[one.id], 42) is knee
+    assert shortest([knee, same, worse], knee, lambda one: on_val[one.id]) is same
+    assert shortest([knee, worse], knee, lambda one: on_val[one.id]) is knee
 
 
 def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task: Task) -> None:
@@ -75,7 +75,7 @@ def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task:
     on_val = {one.id: found for one, found in known}
     knee, little, much = (one for one, _ in known)
     assert little.val.f1 < knee.val.f1
-    assert shortest([knee, little, much], knee, lambda one: on_val[one.id], 42) is little
+    assert shortest([knee, little, much], knee, lambda one: on_val[one.id]) is little
 
 
 def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any]) -> None:
