@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.rephrasings._set import Rejected, RephrasingSet
+from psopt.rephrasings._set import Rejected, RephrasingSet, shortened
+from psopt.templates import template_marks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,18 +49,40 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
 
     Raises InputError if it can't be read, or holds no sound set.
     """
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"rephrasings {path} can't be read: {error.strerror}") from error
-    except RecursionError as error:
-        raise InputError(f"rephrasings {path} are no valid JSON for rephrasings: nested too deeply") from error
-    except ValueError as error:
-        raise InputError(f"rephrasings {path} are no valid JSON: {error}") from error
+    data = read_json(path, "rephrasings")
     try:
         return from_file(data if n_parts is None or not isinstance(data, dict) else {**data, "n_parts": n_parts})
     except InputError as error:
         raise InputError(f"rephrasings {path}: {error}") from error
+
+
+def read_json(path: Path, what: str) -> Any:
+    """Read a JSON file; `what` is what errors call its content.
+
+    Raises InputError if it can't be read.
+    """
+    try:
+        return json.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{what} {path} can't be read: {error.strerror}") from error
+    except RecursionError as error:
+        raise InputError(f"{what} {path} are no valid JSON for {what}: nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"{what} {path} are no valid JSON: {error}") from error
+
+
+def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
+    """Refuse a file of rephrasings in which a field of the original is lost or another has come in.
+
+    Raises InputError if there is one, naming the field.
+    """
+    expected = Counter(template_marks(rephrasings.original))
+    for text in (*rephrasings.search, *rephrasings.heldout):
+        present = Counter(template_marks(text))
+        for fields, fault in ((expected - present, "lost"), (present - expected, "added")):
+            if fields:
+                field = next(iter(fields))
+                raise InputError(f"{path}: the rephrasing {shortened(text)} has {fault} the field {field}")
 
 
 def from_file(data: Any) -> RephrasingSet:
