@@ -17,7 +17,6 @@ macro_f1                   How right are the answers, each label counting the sa
 class_f1                   Which labels are answered right?
 joint_scores               Where does the prompt stand in F1, S and C_y?
 flip_pairs                 Which two labels do samples change between?
-sample_flips               Which two labels does each sample change between?
 rephrasing_damage          Which rephrasing loses right answers?
 prompt_f1                  How good is each rephrasing?
 spread                     How far apart are the best and the worst rephrasing?
@@ -56,7 +55,7 @@ from ._counts import hard_predictions, prediction_counts, prediction_distributio
 from ._curve import RephrasingCurve, rephrasing_curve
 from ._differences import PairedDifference, compare_scores, mean_difference
 from ._f1 import class_f1, macro_f1, micro_f1
-from ._flips import FlipPair, flip_pairs, sample_flips
+from ._flips import FlipPair, flip_pairs
 from ._intervals import Interval, class_intervals, macro_f1_interval, mean_interval, score_intervals
 from ._joint import joint_scores
 from ._posix import posix, sample_posix
@@ -96,7 +95,6 @@ __all__ = [
     "rephrasing_curve",
     "rephrasing_damage",
     "sample_consistency",
-    "sample_flips",
     "sample_posix",
     "sample_prompt_sensi_score",
     "sample_sensitivity",

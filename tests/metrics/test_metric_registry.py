@@ -31,7 +31,6 @@ GIVES: dict[str, list[Any]] = {
         psopt.metrics.prediction_distribution,
         psopt.metrics.sample_sensitivity,
         psopt.metrics.sample_consistency,
-        psopt.metrics.sample_flips,
         psopt.metrics.sample_prompt_sensi_score,
         psopt.metrics.sample_posix,
     ],
