@@ -45,6 +45,7 @@ def make_data(n_samples: int) -> dict[str, Any]:
     )
     data = {"predictions": predictions, "first": predictions, "second": second, "y": y, "n_classes": N_CLASSES}
     data |= {"counts": prediction_counts(predictions, N_CLASSES), "scores": rng.random(shape)}
+    data |= {"first_scores": data["scores"], "second_scores": rng.random(shape)}
     data["probabilities"] = 0.8 * np.eye(N_CLASSES)[predictions] + 0.2 / N_CLASSES
     data["lengths"] = rng.integers(1, 20, size=shape)
     if n_samples <= LARGEST["posix"]:
@@ -85,10 +86,7 @@ def written(value: float) -> str:
 def time_measures(data: dict[str, Any], n_samples: int) -> dict[str, str]:
     """The time of every measure, of C_y from other inputs, and of the naive loop."""
     times = {}
-    measures = {name: getattr(metrics, name) for name in metrics.__all__}
-    for name, measure in measures.items():
-        if not inspect.isfunction(measure):
-            continue
+    for name, measure in inspect.getmembers(metrics, inspect.isfunction):
         if n_samples > LARGEST.get(name, n_samples):
             times[name] = "-"
             continue

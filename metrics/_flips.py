@@ -65,5 +65,6 @@ def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
     sizes = np.bincount(pairs[others.max(axis=1) > 0])
     by_size = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
     return [
-        FlipPair(*divmod(int(pair), n_classes), int(sizes[pair]), float(sizes[pair] / n_samples)) for pair in by_size
+        FlipPair(pair // n_classes, pair % n_classes, int(sizes[pair]), float(sizes[pair] / n_samples))
+        for pair in by_size.tolist()
     ]

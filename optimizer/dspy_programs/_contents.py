@@ -136,7 +136,8 @@ class _Reader:
             return self._class(kind)
         if isinstance(reduced, str):  # a global name
             return [str(getattr(value, "__module__", "")), reduced]
-        made, arguments, state, *contained = [*reduced, None]
+        made, arguments = reduced[:2]
+        state, *contained = reduced[2:] or (None,)
         if isinstance(state, dict):
             kept = {key: part for key, part in state.items() if key not in {"callbacks", "history"}}
             state = sorted([str(key), self.read(part, f"{name}.{key}")] for key, part in kept.items())
