@@ -17,7 +17,6 @@ macro_f1                   How right are the answers, each label counting the sa
 class_f1                   Which labels are answered right?
 joint_scores               Where does the prompt stand in F1, S and C_y?
 flip_pairs                 Which two labels do samples change between?
-sample_flips               Which two labels does each sample change between?
 rephrasing_damage          Which rephrasing loses right answers?
 prompt_f1                  How good is each rephrasing?
 spread                     How far apart are the best and the worst rephrasing?
@@ -32,7 +31,6 @@ mean_interval              How sure is a mean, or a share of the answers?
 compare_scores             Is one prompt better than another?
 mean_difference            Is one mean higher than another?
 bootstrap_ci               How sure are F1, S and C_y, by resampling?
-paired_test                Is one prompt better than another, by resampling?
 rephrasing_curve           How many rephrasings are enough?
 noised_predictions         What if a share of the answers were random?
 reference_scores           What would a noisy and a random predictor score?
@@ -57,23 +55,19 @@ from ._counts import hard_predictions, prediction_counts, prediction_distributio
 from ._curve import RephrasingCurve, rephrasing_curve
 from ._differences import PairedDifference, compare_scores, mean_difference
 from ._f1 import class_f1, macro_f1, micro_f1
-from ._flips import FlipPair, flip_pairs, sample_flips
+from ._flips import FlipPair, flip_pairs
 from ._intervals import Interval, class_intervals, macro_f1_interval, mean_interval, score_intervals
 from ._joint import joint_scores
-from ._paired import paired_test
 from ._posix import posix, sample_posix
 from ._prompt_f1 import prompt_f1, rephrasing_damage, spread
 from ._prosa import prompt_sensi_score, sample_prompt_sensi_score
 from ._references import Reference, noised_predictions, reference_scores
-from ._registry import MEASURES, Measure
 from ._sensitivity import sample_sensitivity, sensitivity
 from ._uncertainty import uncertainty
 
 __all__ = [
-    "MEASURES",
     "FlipPair",
     "Interval",
-    "Measure",
     "PairedDifference",
     "Reference",
     "RephrasingCurve",
@@ -91,7 +85,6 @@ __all__ = [
     "mean_interval",
     "micro_f1",
     "noised_predictions",
-    "paired_test",
     "pairwise_consistency",
     "posix",
     "prediction_counts",
@@ -102,7 +95,6 @@ __all__ = [
     "rephrasing_curve",
     "rephrasing_damage",
     "sample_consistency",
-    "sample_flips",
     "sample_posix",
     "sample_prompt_sensi_score",
     "sample_sensitivity",

@@ -79,27 +79,14 @@ def consistency(
     y = read_labels(y, *table.shape)
     distances = class_distances(table, n_rephrasings, y)
     sizes = np.bincount(y, minlength=table.shape[1]).astype(np.float64)
-    averaged = average_consistency(distances, sizes, average, self_pairs=self_pairs)
-    return averaged if average is None else float(averaged)
-
-
-def average_consistency(
-    distances: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    average: Literal["pooled", "macro"] | None,
-    *,
-    self_pairs: bool = True,
-) -> NDArray[np.float64]:
-    """From the classes' summed distances and sizes [.., y] to C_y [.., y] or its average [..]."""
     pairs = sizes * (sizes if self_pairs else sizes - 1)
     if average == "pooled":
-        distances = distances.sum(axis=-1)
-        pairs = pairs.sum(axis=-1)
+        distances, pairs = distances.sum(), pairs.sum()
     values = np.clip(1 - ratio(distances, pairs), 0, 1)  # only rounding passes the ends
-    if average != "macro":
+    if average is None:
         return values
-    defined = np.isfinite(values)
-    return ratio(np.where(defined, values, 0).sum(axis=-1), defined.sum(axis=-1))
+    defined = values[np.isfinite(values)]
+    return float(defined.mean()) if defined.size else float("nan")
 
 
 def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = True) -> NDArray[np.float64]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._inputs import read_choice, read_fraction, read_size
-from ._replicates import SCORES, Answers, read_answers, replicate_scores, replicates_at_once, subset_weights
+from ._answers import SCORES, read_either
+from ._inputs import read_choice, read_fraction, read_labels, read_size
+from ._joint import joint_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,12 +92,25 @@ def rephrasing_curve(
     >>> curve.enough("sensitivity", width=1.0)
     2
     """
-    answers = read_answers(predictions, y, n_classes)
+    chosen, probabilities = read_either(predictions, n_classes)
+    answers = chosen if probabilities is None else probabilities
+    truth = read_labels(y, len(chosen), n_classes)
     confidence = read_fraction(confidence, "confidence")
     n_subsets = read_size(n_subsets, "n_subsets", least=2)
-    tried = _read_sizes(sizes, answers.shape[1])
+    n_rephrasings = chosen.shape[1]
+    tried = _read_sizes(sizes, n_rephrasings)
     stream = np.random.default_rng(seed)
-    summaries = [_summarise(answers, size, n_subsets, confidence, stream) for size in tried]
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    summaries = []
+    for size in tried:
+        subsets = stream.random((n_subsets if size < n_rephrasings else 1, n_rephrasings)).argsort(axis=1)[:, :size]
+        scores = np.array([[*joint_scores(answers[:, of], truth, n_classes).values()] for of in subsets])
+        mean = scores.mean(axis=0)
+        bounds = np.full((2, len(SCORES)), np.nan)
+        if size < n_rephrasings:
+            deviations = np.quantile(scores - mean, tails, axis=0) / np.sqrt(1 - size / n_rephrasings)
+            bounds = np.clip(mean + deviations, 0, 1)
+        summaries.append([mean, *bounds])
     by_score = np.array(summaries).transpose(1, 2, 0)  # (mean low high, score, size)
     mean, low, high = (dict(zip(SCORES, rows, strict=True)) for rows in by_score)
     return RephrasingCurve(np.array(tried), mean, low, high)
@@ -109,21 +123,3 @@ def _read_sizes(sizes: Sequence[int] | None, n_rephrasings: int) -> list[int]:
     if tried[-1] > n_rephrasings:
         raise ValueError(f"sizes holds {tried[-1]}, but predictions has {n_rephrasings} rephrasings")
     return tried
-
-
-def _summarise(
-    answers: Answers, size: int, n_subsets: int, confidence: float, stream: np.random.Generator
-) -> NDArray[np.float64]:
-    """Mean, low and high of each score over subsets of one size: (3, 3)."""
-    n_samples, n_rephrasings, _ = answers.shape
-    if size == n_rephrasings:
-        everything = replicate_scores(answers, np.ones((1, n_samples)), np.ones((1, size)))[0]
-        return np.stack([everything, np.full(3, np.nan), np.full(3, np.nan)])
-    weights = subset_weights(n_rephrasings, size, n_subsets, stream)
-    step = replicates_at_once(answers)
-    chunks = [weights[start : start + step] for start in range(0, n_subsets, step)]
-    scores = np.concatenate([replicate_scores(answers, np.ones((len(c), n_samples)), c) for c in chunks])
-    mean = scores.mean(axis=0)
-    tail = (1 - confidence) / 2
-    deviations = np.quantile(scores - mean, [tail, 1 - tail], axis=0) / np.sqrt(1 - size / n_rephrasings)
-    return np.stack([mean, *np.clip(mean + deviations, 0, 1)])

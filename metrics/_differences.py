@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ._answers import SCORES, SHAPE, read_answers
 from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups
 from ._inputs import as_array, read_groups, read_scores, read_weights
 from ._intervals import SAMPLES_COUNT, known_of, read_tail, read_wordings
-from ._replicates import SCORES, SHAPE, Answers, read_answers
 from ._scatter import scatter
 from ._student import floor_high, floor_low, floor_p_value, quantile, upper_tail
 
@@ -37,7 +37,7 @@ class PairedDifference:
     standard_error : float or None
         0 where nothing varies; None where nothing can be known: from one sample, and S from one wording.
     df : float or None
-        Degrees of freedom of the t distribution; None for a bootstrap, whose tests take the normal one.
+        Degrees of freedom of the t distribution; None where nothing can be known.
     thin : float or None
         Where so few samples differ that those not seen decide: how many samples tell that they don't.
     """
@@ -64,7 +64,7 @@ def _p_above(difference: float, bound: float, found: PairedDifference) -> float:
     if found.standard_error is None:
         return 1.0
     if found.standard_error > 0:
-        p_value = upper_tail(lead / found.standard_error, np.inf if found.df is None else found.df)
+        p_value = upper_tail(lead / found.standard_error, found.df or np.inf)
     else:
         p_value = 0.0 if lead > ROUNDING else 1.0
     if found.thin is None:
@@ -127,11 +127,19 @@ def compare_scores(
     >>> found.difference, found.low < 0 < found.high
     (0.25, True)
     """
-    prompts = read_pair(first, second, y, n_classes, similarity, second_similarity)
+    before, after = (as_array(array, name, (2, 3), SHAPE) for array, name in ((first, "first"), (second, "second")))
+    for axis, side in enumerate(("samples", "rephrasings")):
+        if before.shape[axis] != after.shape[axis]:
+            have = f"second has {after.shape[axis]} {side} and first has {before.shape[axis]}"
+            raise ValueError(f"{have}; both must have the same")
+    of_second = similarity if second_similarity is None else second_similarity
+    statistic = difference_statistic(
+        joint_statistic(read_answers(before, y, n_classes, "first", similarity=similarity)),
+        joint_statistic(read_answers(after, y, n_classes, "second", similarity=of_second)),
+    )
+    statistic = of_groups(statistic, read_groups(groups, len(before)))
     tail = read_tail(confidence)
-    n_rephrasings = prompts[0].shape[1]
-    statistic = difference_statistic(*(joint_statistic(answers) for answers in prompts))
-    statistic = of_groups(statistic, read_groups(groups, len(prompts[0].classes)))
+    n_rephrasings = before.shape[1]
     found = known_of(scatter(statistic, n_rephrasings, read_wordings(wordings)), n_rephrasings)
     return {name: _difference(found, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
 
@@ -193,24 +201,3 @@ def _difference(found: Scatter, place: int, counts: float, tail: float) -> Paire
     if abs(difference) <= ROUNDING:
         return one_sided
     return replace(one_sided, p_value=min(1.0, 2 * min(one_sided.p_above(), one_sided.p_below())))
-
-
-def read_pair(
-    first: ArrayLike,
-    second: ArrayLike,
-    y: ArrayLike,
-    n_classes: int,
-    similarity: ArrayLike | None = None,
-    second_similarity: ArrayLike | None = None,
-) -> list[Answers]:
-    """The answers of two prompts to the same samples under the same wordings."""
-    pair = {"first": as_array(first, "first", (2, 3), SHAPE), "second": as_array(second, "second", (2, 3), SHAPE)}
-    kernels = (similarity, similarity if second_similarity is None else second_similarity)
-    for axis, side in enumerate(("samples", "rephrasings")):
-        ours, theirs = (array.shape[axis] for array in pair.values())
-        if ours != theirs:
-            raise ValueError(f"second has {theirs} {side} and first has {ours}; both must have the same")
-    return [
-        read_answers(array, y, n_classes, name, similarity=kernel)
-        for (name, array), kernel in zip(pair.items(), kernels, strict=True)
-    ]

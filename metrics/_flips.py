@@ -10,7 +10,7 @@ import numpy as np
 from ._inputs import read_counts
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -33,38 +33,10 @@ class FlipPair:
     share: float
 
 
-def sample_flips(counts: ArrayLike) -> NDArray[np.int64]:
-    """Name the two labels that each sample changes between: its two most frequent answers.
-
-    Parameters
-    ----------
-    counts : (n_samples, n_classes) int or float
-        Integers: counts. Floats: p_tau.
-
-    Returns
-    -------
-    (n_samples, 2) int64
-        The most frequent label and the next; of equally frequent ones the lower number. -1 in the second
-        place: the sample never changes.
-
-    Examples
-    --------
-    >>> sample_flips([[1, 0, 3], [4, 0, 0]])
-    array([[ 2,  0],
-           [ 0, -1]])
-    """
-    table, _ = read_counts(counts)
-    everyone = np.arange(len(table))
-    most = table.argmax(axis=1)
-    others = table.astype(np.float64)  # a copy, signed
-    others[everyone, most] = -1
-    runner_up = others.argmax(axis=1)
-    changes = others[everyone, runner_up] > 0
-    return np.stack([most, np.where(changes, runner_up, -1)], axis=1).astype(np.int64)
-
-
 def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
     """List the pairs of labels that samples change between, the most common first.
+
+    A sample changes between its two most frequent answers; of equally frequent ones the lower number counts.
 
     Parameters
     ----------
@@ -83,11 +55,16 @@ def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
     0 2 2 0.5
     1 2 1 0.25
     """
-    flips = sample_flips(counts)
-    changing = flips[flips[:, 1] >= 0]
-    n_classes = int(flips.max()) + 1
-    sizes = np.bincount(changing.min(axis=1) * n_classes + changing.max(axis=1))
+    table, _ = read_counts(counts)
+    n_samples, n_classes = table.shape
+    most = table.argmax(axis=1)
+    others = table.astype(np.float64)  # a copy, signed
+    others[np.arange(n_samples), most] = -1
+    runner_up = others.argmax(axis=1)
+    pairs = np.minimum(most, runner_up) * n_classes + np.maximum(most, runner_up)
+    sizes = np.bincount(pairs[others.max(axis=1) > 0])
     by_size = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
     return [
-        FlipPair(*divmod(int(pair), n_classes), int(sizes[pair]), float(sizes[pair] / len(flips))) for pair in by_size
+        FlipPair(pair // n_classes, pair % n_classes, int(sizes[pair]), float(sizes[pair] / n_samples))
+        for pair in by_size.tolist()
     ]

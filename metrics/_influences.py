@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ._replicates import Answers
+    from ._answers import Answers
 
     Linearised = tuple[NDArray[np.float64], NDArray[np.float64]]
     """Estimates (k,) of some scores, and the influences (k, N) of the samples on each."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ._answers import SCORES, read_answers, read_either
 from ._f1 import macro_f1
 from ._influences import class_f1_statistic, joint_statistic, macro_statistic, mean_statistic, of_groups
 from ._inputs import (
@@ -17,7 +18,6 @@ from ._inputs import (
     read_scores,
     read_weights,
 )
-from ._replicates import SCORES, read_answers, read_either
 from ._scatter import WORDINGS, scatter
 from ._student import floor_high, floor_low, logit_ends
 

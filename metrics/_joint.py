@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._answers import read_either
 from ._consistency import consistency
 from ._counts import prediction_counts
 from ._f1 import micro_f1
 from ._inputs import read_labels
-from ._replicates import read_either
 from ._sensitivity import sensitivity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def joint_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> dict[str, float]:
+def joint_scores(
+    predictions: ArrayLike, y: ArrayLike, n_classes: int, *, similarity: ArrayLike | None = None
+) -> dict[str, float]:
     """Micro-F1, sensitivity and pooled consistency: the point on the front.
 
     A constant answer has S = 0 and C_y = 1, a random one S near 1 and C_y near 1: only F1 unmasks them.
@@ -28,6 +30,8 @@ def joint_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> dict[s
         True labels in [0, n_classes).
     n_classes : int
         Number of classes C, N/A included.
+    similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
+        Of S, as in `sample_sensitivity`.
 
     Returns
     -------
@@ -48,6 +52,6 @@ def joint_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> dict[s
     table = prediction_counts(chosen, n_classes) if probabilities is None else probabilities.mean(axis=1)
     return {
         "f1": micro_f1(chosen, y),
-        "sensitivity": sensitivity(table),
+        "sensitivity": sensitivity(table, similarity=similarity),
         "consistency": consistency(table, y),
     }

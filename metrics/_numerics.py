@@ -109,9 +109,11 @@ LARGEST_HISTOGRAM = 10_000_000  # entries (80 MB); beyond, thousands of classes,
 def class_distances(table: NDArray[Any], n_rephrasings: int | None, y: NDArray[Any]) -> NDArray[np.float64]:
     """Sum of the distances over all ordered pairs of each class: (N, C), (N,) -> (C,)."""
     if n_rephrasings is not None and _fits_lattice(table, n_rephrasings):
-        return lattice_distances(_class_histograms(table, n_rephrasings, y), n_rephrasings)
+        below = np.cumsum(_class_histograms(table, n_rephrasings, y), axis=-1, dtype=np.float64)
+        crossings = below[..., :-1] * (below[..., -1:] - below[..., :-1])
+        return np.asarray(crossings.sum(axis=(-2, -1)) / n_rephrasings)
     shares = table / (n_rephrasings or 1)
-    return np.array([sorted_distances(shares[y == label]) for label in range(table.shape[1])])
+    return np.array([_sorted_distances(shares[y == label]) for label in range(table.shape[1])])
 
 
 def class_differences(table: NDArray[Any], n_rephrasings: int | None, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -125,31 +127,6 @@ def class_differences(table: NDArray[Any], n_rephrasings: int | None, y: NDArray
         for label in np.unique(y):
             differences[y == label] = _sorted_differences(shares[y == label])
     return np.asarray(differences.sum(axis=1) / 2)
-
-
-def lattice_distances(histogram: NDArray[Any], n_rephrasings: int) -> NDArray[np.float64]:
-    """Sum of the distances over all ordered pairs of a class, from how many have count k in column c.
-
-    Leading axes are free: (.., c, k) -> (..). A sample may weigh any amount in the histogram.
-    """
-    below = np.cumsum(histogram, axis=-1, dtype=np.float64)
-    crossings = below[..., :-1] * (below[..., -1:] - below[..., :-1])
-    return np.asarray(crossings.sum(axis=(-2, -1)) / n_rephrasings)
-
-
-def sorted_distances(shares: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Sum of the distances over all ordered pairs of one class: (.., n, c), weights (.., n) -> (..)."""
-    if weights is None:
-        ordered = np.sort(shares, axis=-2)
-        n = shares.shape[-2]
-        crossings = (np.arange(1.0, n) * np.arange(n - 1.0, 0, -1))[:, None]
-    else:
-        order = np.argsort(shares, axis=-2)
-        ordered = np.take_along_axis(shares, order, axis=-2)
-        spread = np.broadcast_to(weights[..., None], shares.shape)
-        below = np.cumsum(np.take_along_axis(spread, order, axis=-2), axis=-2)
-        crossings = below[..., :-1, :] * (below[..., -1:, :] - below[..., :-1, :])
-    return np.asarray((np.diff(ordered, axis=-2) * crossings).sum(axis=(-2, -1)))
 
 
 def _fits_lattice(table: NDArray[Any], n_rephrasings: int) -> bool:
@@ -176,6 +153,13 @@ def _lattice_differences(histogram: NDArray[np.int64], n_rephrasings: int) -> ND
     # a step up leads away from all that lie below it and towards all others
     steps = 2 * below[..., :-1] - below[..., -1:]
     return np.concatenate([from_zero, from_zero + np.cumsum(steps, axis=-1)], axis=-1) / n_rephrasings
+
+
+def _sorted_distances(shares: NDArray[np.float64]) -> float:
+    """Sum of the distances over all ordered pairs of one class: (n, c) -> number."""
+    n = len(shares)
+    crossings = np.arange(1.0, n) * np.arange(n - 1.0, 0, -1)
+    return float((np.diff(np.sort(shares, axis=0), axis=0) * crossings[:, None]).sum())
 
 
 def _sorted_differences(shares: NDArray[np.float64]) -> NDArray[np.float64]:

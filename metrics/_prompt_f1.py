@@ -6,24 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._f1 import macro_f1, micro_f1
-from ._inputs import read_choice, read_labels, read_predictions
+from ._inputs import read_labels, read_predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Literal
-
     from numpy.typing import ArrayLike, NDArray
 
 
-def prompt_f1(
-    predictions: ArrayLike,
-    y: ArrayLike,
-    *,
-    average: Literal["micro", "macro"] = "micro",
-    labels: Sequence[int] | None = None,
-) -> NDArray[np.float64]:
-    """F1 of each rephrasing; micro-F1 over all labels is its accuracy.
+def prompt_f1(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    """Micro-F1 of each rephrasing: over all labels its accuracy.
 
     Parameters
     ----------
@@ -31,8 +21,6 @@ def prompt_f1(
         Class numbers.
     y : (n_samples,) int
         True labels.
-    average, labels
-        The F1 to take: `micro_f1` or `macro_f1`, and their labels.
 
     Returns
     -------
@@ -43,13 +31,9 @@ def prompt_f1(
     >>> prompt_f1([[0, 0], [1, 0]], [0, 1])
     array([1. , 0.5])
     """
-    read_choice(average, "average", ("micro", "macro"))
     predictions = read_predictions(predictions)
     y = read_labels(y, len(predictions))
-    if average == "micro" and labels is None:
-        return np.asarray((predictions == y[:, None]).mean(axis=0))
-    score = micro_f1 if average == "micro" else macro_f1
-    return np.array([score(answers[:, None], y, labels) for answers in predictions.T])
+    return np.asarray((predictions == y[:, None]).mean(axis=0))
 
 
 def spread(predictions: ArrayLike, y: ArrayLike) -> float:

@@ -11,7 +11,6 @@ from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._find_outcome import find_outcome
 from psopt.errors import InputError, import_own
 from psopt.models import ModelProvider
-from psopt.models.chat import CHAT_KINDS, name_hint
 from psopt.tasks import as_value, subset
 from psopt.tracking import tracked
 
@@ -95,13 +94,6 @@ def _language_model(task: Task, settings: RunSettings, models: ModelProvider) ->
 
         texts = [sample.text for sample in task.train]
         return minilm_lm(texts, cache_dir=models.cache_dir, cache=False)
-    kind, _, name = settings.model.partition("/")
-    if kind not in CHAT_KINDS or not name:
-        hint = name_hint(settings.model)
-        raise InputError(
-            f"--program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {settings.model!r}"
-            f"{hint and f'; {hint}'}"
-        )
     return settings.model
 
 

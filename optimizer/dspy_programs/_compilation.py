@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from psopt.dspy_programs._metric import Metric
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from psopt.models import ModelProvider
     from psopt.runs import Run, RunSettings
     from psopt.search import Observer
-    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 
@@ -60,7 +59,6 @@ class Compiled:
     """What a compilation has found."""
 
     run: Run
-    program_of: Callable[[Prompt], Any]  # a prompt's program
     programs: Mapping[str, Any]  # of the baseline, the front, the shortest and the recommended prompt
     sensitivity_by_step: dict[str, float]
     failures: dict[str, str]  # the first error of each text that the program, or the metric, failed on

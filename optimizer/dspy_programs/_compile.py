@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 from psopt.answers import AnswerType
 from psopt.api import SearchSetup, check_other_wordings, search_in
 from psopt.dspy_programs._compilation import Compiled
-from psopt.dspy_programs._contents import unknown_parts
+from psopt.dspy_programs._contents import digest, unknown_parts
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._find_outcome import find_outcome
-from psopt.dspy_programs._identity import code_of, function_identity, identity, make_room, write_identity
+from psopt.dspy_programs._identity import identity, make_room, write_identity
 from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
 from psopt.dspy_programs._model import ProgramModel
 from psopt.dspy_programs._planning import planned
 from psopt.dspy_programs._program_task import program_data, told_answers
 from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals
 from psopt.dspy_programs._python_words import python_words
+from psopt.dspy_programs._results import kept_candidates
+from psopt.dspy_programs._runner import ProgramRunner
 from psopt.dspy_programs._saving import write_program
 from psopt.dspy_programs._step_sensitivity import sensitivity_by_step
 from psopt.errors import BudgetReachedError, InputError
@@ -97,21 +99,19 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     if compilation.settings.storage:
         open_storage(compilation.settings.storage)  # before the first call
     untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
-    model = ProgramModel(
-        student,
+    runner = ProgramRunner(
         outcome,
         data.examples,
-        variants,
         folder,
         models.budget,
         metric=compilation.metric,
-        teacher=compilation.teacher,
         n_threads=compilation.n_threads,
-        assessor=models.assessor(task.spec),
         as_asked=compilation.as_asked,
         max_errors=compilation.max_errors,
-        judged_by="-".join([code_of(student), function_identity(compilation.metric), *untold]),
+        n_steps=len(student.named_predictors()),
+        judged_by="-".join([digest(student), digest(compilation.metric), *untold]),
     )
+    model = ProgramModel(student, runner, variants, teacher=compilation.teacher, assessor=models.assessor(task.spec))
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
     baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun, asks=task.spec.form)
@@ -133,18 +133,12 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
             ProgramProposals(model, shares, compilation.settings.search.parts.examples_allowed),
         )
         run = _run(directory, setup, compilation, now if is_of_python else {}, resume=resume)
-    if model.failures.line:
-        compilation.observer.phase(model.failures.line)
+    if runner.failures.line:
+        compilation.observer.phase(runner.failures.line)
     if run.recommendation:
         sentence = recommendation_lines(run.recommendation.to_dict())[0]
         compilation.observer.phase(python_words(sentence) if is_of_python else sentence)
-    return Compiled(
-        run,
-        lambda prompt: model.apply(prompt, model.variants.original),
-        _write_programs(run, model),
-        shares,
-        model.failures.by_text,
-    )
+    return Compiled(run, _write_programs(run, model), shares, runner.failures.by_text)
 
 
 def _run(
@@ -183,9 +177,9 @@ def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: C
         "the examples": task.info.sha256[:16],
         "how many of them are used": "/".join(str(len(split)) for split in (task.train, task.val, task.test)),
         "the outcome": f"{model.outcome.step}.{model.outcome.field} {task.answers}",
-        "the metric": function_identity(compilation.metric),
-        "the equivalence": function_identity(compilation.equivalence),
-        "the teacher": "" if compilation.teacher is None else code_of(compilation.teacher),
+        "the metric": digest(compilation.metric),
+        "the equivalence": digest(compilation.equivalence),
+        "the teacher": digest(compilation.teacher),
         "the language model": model.identity,
         "the wordings": rephrasings.sha256[:16],
         "the seed": str(compilation.settings.seed),
@@ -228,10 +222,8 @@ def _recorded_settings(settings: RunSettings, task: Task, model: ProgramModel) -
 
 def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:
     """Write every program of the run to its directory, and return them by the id of their prompt."""
-    candidates = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}
-    programs = {
-        prompt_id: model.apply(candidate.prompt, model.variants.original) for prompt_id, candidate in candidates.items()
-    }
-    for prompt_id, program in programs.items():
-        write_program(program, run.path, prompt_id)
+    programs = {}
+    for candidate in kept_candidates(run):
+        programs[candidate.id] = model.apply(candidate.prompt, model.variants.original)
+        write_program(programs[candidate.id], run.path, candidate.id)
     return programs

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import enum
-import functools
+import copyreg
 import hashlib
 import inspect
 import json
-import pickle
 import sysconfig
 import threading
 import types
 from typing import TYPE_CHECKING, Any
 
-import pydantic
 from psopt.dspy_programs._dspy import dspy
 from psopt.models.chat import public_settings
 
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 
 _OF_RUNNING = frozenset({"callbacks", "history", "_compiled", "traces", "train", "stage", "demos", "signature", "lm"})
 """What DSPy's modules hold that does not decide their answers, or that `dump_state` tells."""
-_BY_REPR = frozenset({"datetime", "decimal", "fractions", "pathlib", "uuid", "re", "zoneinfo", "ipaddress"})
 _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Event, threading.Condition, threading.Semaphore)
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
 _OWN = ("dspy.", "psopt.")
@@ -32,8 +28,9 @@ _DEEPEST = 40
 def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
     """Return what a value holds as JSON, and the names of the parts that nothing can be told of.
 
-    An object holds its class, with the source where that is the user's own, and its attributes; a function its source,
-    its defaults, what it closes over, and the functions and constants that it uses by a global name.
+    An object holds what pickle would write down of it, its class with the source where that is the user's own; a
+    function its source, its defaults, what it closes over, and the functions and constants that it uses by a global
+    name.
 
     Of a program the steps' instructions, fields and demonstrations are left out, which `dump_state` tells.
 
@@ -46,7 +43,7 @@ def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
 
 
 def digest(*values: Any) -> str:
-    """A short digest of what values hold."""
+    """A short digest of what values hold; of a program, all but what its state tells."""
     return hashlib.sha256("\0".join(contents(value)[0] for value in values).encode()).hexdigest()[:16]
 
 
@@ -93,25 +90,17 @@ class _Reader:
 
     def _read(self, value: Any, name: str) -> Any:
         kind = type(value)
-        if isinstance(value, enum.Enum):
-            return [kind.__qualname__, self.read(value.value, name)]
-        if isinstance(value, (str, int, float)):
-            return [kind.__qualname__, str(value)]
         if isinstance(value, (bytes, bytearray)):
             return ["bytes", hashlib.sha256(value).hexdigest()]
         if isinstance(value, dict):
-            return [
-                kind.__name__,
-                *_ordered([self.read(key, name), self.read(of, f"{name}[{key!r}]")] for key, of in value.items()),
-            ]
+            pairs = ([self.read(key, name), self.read(of, f"{name}[{key!r}]")] for key, of in value.items())
+            return [kind.__name__, *_ordered(pairs)]
         if isinstance(value, (list, tuple)):
             return [kind.__name__, *(self.read(of, f"{name}[{place}]") for place, of in enumerate(value))]
         if isinstance(value, (set, frozenset)):
             return ["set", *_ordered(self.read(of, name) for of in value)]
         if isinstance(value, type):
             return self._class(value)
-        if isinstance(value, functools.partial):
-            return ["partial", *(self.read(part, name) for part in (value.func, value.args, value.keywords))]
         if isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
             return self._function(value, name)
         if callable(value) and hasattr(value, "__wrapped__"):  # as functools.cache makes them
@@ -120,48 +109,42 @@ class _Reader:
             return value.__name__
         if isinstance(value, _LOCKS):
             return "lock"
-        if kind.__module__.partition(".")[0] in _BY_REPR:
-            return [kind.__qualname__, repr(value)]
-        if hasattr(value, "tobytes") and hasattr(value, "dtype"):
-            if value.dtype == object:
-                return self.read(value.tolist(), name)
-            return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
         if isinstance(value, dspy.Module):
             return self._module(value, name)
         if isinstance(value, dspy.BaseLM):
             engine = getattr(value, "_engine_spec", None)
             settings = sorted(public_settings(value.kwargs).items())
             of_engine = engine if engine is None or isinstance(engine, str) else configured(engine)
-            return [value.model, self.read(settings, name), self.read([*configured(value)[:1], of_engine], name)]
+            return [value.model, self.read([settings, kind, of_engine], name)]
         return self._object(value, name)
 
     def _module(self, value: Any, name: str) -> Any:
         attributes = {key: part for key, part in vars(value).items() if key not in _OF_RUNNING}
         is_told = id(value) in self._steps or not isinstance(value, dspy.Predict)
         state = None if is_told else value.dump_state()
-        parts = [self.read(part, f"{name}.{key}") for key, part in attributes.items()]
-        return [
-            self._class(type(value)),
-            json.dumps(state, sort_keys=True, default=str),
-            list(zip(attributes, parts, strict=True)),
-        ]
+        parts = [[key, self.read(part, f"{name}.{key}")] for key, part in attributes.items()]
+        return [self._class(type(value)), json.dumps(state, sort_keys=True, default=str), parts]
 
     def _object(self, value: Any, name: str) -> Any:
+        """What pickle would write down: how it is made, of what, and what it holds."""
         kind = type(value)
-        slots = [slot for base in kind.__mro__ for slot in _as_names(vars(base).get("__slots__", ()))]
-        attributes = {slot: getattr(value, slot) for slot in slots if slot != "__dict__" and hasattr(value, slot)}
-        attributes |= {
-            key: part for key, part in getattr(value, "__dict__", {}).items() if key not in {"callbacks", "history"}
-        }
-        if isinstance(value, pydantic.BaseModel):
-            attributes |= value.__pydantic_extra__ or {}
         try:
-            if _says_how(kind):
-                return [kind.__qualname__, hashlib.sha256(pickle.dumps(value, 4)).hexdigest()]
-            object.__reduce_ex__(value, 2)  # raises where it holds more than attributes
+            written = copyreg.dispatch_table.get(kind)
+            reduced: Any = written(value) if written else value.__reduce_ex__(4)
         except Exception:  # noqa: BLE001  # somebody's object: whatever it raises, it can't be told
             self.unknown.append(f"{name} ({kind.__qualname__})")
-        return [self._class(kind), sorted([key, self.read(part, f"{name}.{key}")] for key, part in attributes.items())]
+            return self._class(kind)
+        if isinstance(reduced, str):  # a global name
+            return [str(getattr(value, "__module__", "")), reduced]
+        made, arguments = reduced[:2]
+        state, *contained = reduced[2:] or (None,)
+        if isinstance(state, dict):
+            kept = {key: part for key, part in state.items() if key not in {"callbacks", "history"}}
+            state = sorted([str(key), self.read(part, f"{name}.{key}")] for key, part in kept.items())
+        else:
+            state = self.read(state, name)
+        items = [self.read([*part], name) for part in contained if part is not None and not callable(part)]
+        return [self.read(made, name), self.read(arguments, name), state, items]
 
     def _class(self, kind: type) -> Any:
         """A class by its name; of the user's own the source, the bases, and what its methods use."""
@@ -169,7 +152,7 @@ class _Reader:
         if kind in self._classes or _is_of_library(kind):
             return full_name
         self._classes.add(kind)
-        methods = [part for part in map(_function_in, vars(kind).values()) if part is not None]
+        methods = [part for part in map(_function_in, vars(kind).values()) if part and not _is_of_library(part)]
         return [
             full_name,
             source_of(kind),
@@ -237,18 +220,9 @@ def _is_of_library(thing: Any) -> bool:
     if module == "builtins" or f"{module}.".startswith(_OWN):
         return True
     code = getattr(thing, "__code__", None)
-    file = code.co_filename if code is not None else getattr(inspect.getmodule(thing), "__file__", None)
+    of_module = getattr(inspect.getmodule(thing), "__file__", None)
+    file = code.co_filename if isinstance(code, types.CodeType) else of_module
     return any(place in str(file) for place in _LIBRARIES)
-
-
-def _says_how(kind: type) -> bool:
-    """Whether a class says by itself how it is written down."""
-    plain: Any = object
-    return kind.__reduce__ is not plain.__reduce__ or kind.__reduce_ex__ is not plain.__reduce_ex__
-
-
-def _as_names(slots: Any) -> Iterable[str]:
-    return (slots,) if isinstance(slots, str) else slots
 
 
 def _ordered(parts: Iterable[Any]) -> list[Any]:

@@ -62,7 +62,7 @@ def find_outcome(
             labels = _labels_of_sets(examples, output.field)
         return Outcome(output.step, output.field, labels if spec.has_labels else (), spec=spec)
     # The program's own code may make the class, or the type not say what it is.
-    labels = output.labels or _labels_in(examples, output.field)
+    labels = output.labels or tuple(sorted({*_values(examples, output.field)}))
     is_optional = any(other.is_optional for other in outputs if other.field == output.field)
     if is_optional and any(output.field in example and example[output.field] is None for example in examples):
         labels = (*labels, NONE)
@@ -109,8 +109,8 @@ def _is_text(output: _Output, examples: Sequence[Any], label_field: str | None, 
     """Whether an output is text of its own in each example: one that was named, or that a metric judges."""
     if output.labels or output.spec.is_open or not (has_metric or label_field is not None):
         return False
-    values = [as_text(example[output.field]) for example in examples if example.get(output.field) is not None]
-    return bool(values) and are_mostly_rare(Counter(values).values())
+    n_met = Counter(_values(examples, output.field)).values()
+    return bool(n_met) and are_mostly_rare(n_met)
 
 
 def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
@@ -134,8 +134,7 @@ def _spec(output: _Output, examples: Sequence[Any], told: AnswerSpec | None, *, 
         return AnswerSpec(TEXT)
     if output.spec.kind != NUMBER:
         return output.spec
-    values = [as_text(example[output.field]) for example in examples if example.get(output.field) is not None]
-    return output.spec if are_mostly_rare(Counter(values).values()) else AnswerSpec()
+    return output.spec if are_mostly_rare(Counter(_values(examples, output.field)).values()) else AnswerSpec()
 
 
 def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:
@@ -150,8 +149,9 @@ def _last_named(outputs: Sequence[_Output], field: str) -> _Output:
     return named[-1] if named else _Output(outputs[-1].step, field, ())
 
 
-def _labels_in(examples: Sequence[Any], field: str) -> tuple[str, ...]:
-    return tuple(sorted({as_text(example[field]) for example in examples if example.get(field) is not None}))
+def _values(examples: Sequence[Any], field: str) -> list[str]:
+    """What examples have in a field, as text; those left out that have nothing there."""
+    return [as_text(example[field]) for example in examples if example.get(field) is not None]
 
 
 def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
@@ -160,11 +160,9 @@ def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
     >>> _kind_of(list[Literal["a", "b"]]), _kind_of(float)[1].kind
     ((('a', 'b'), AnswerSpec(kind='labels', detail='', measure='')), 'number')
     """
+    annotation = _without_none(annotation)
     if get_origin(annotation) in {list, set, frozenset} and labels_of(get_args(annotation)[0]):
         return labels_of(get_args(annotation)[0]), AnswerSpec(LABELS)
-    if get_origin(annotation) in {Union, types.UnionType}:
-        rest = [member for member in get_args(annotation) if member is not type(None)]
-        return _kind_of(rest[0]) if len(rest) == 1 else ((), AnswerSpec())
     is_number = annotation in (int, float)
     return labels_of(annotation), AnswerSpec(NUMBER) if is_number else AnswerSpec()
 
@@ -175,9 +173,7 @@ def labels_of(annotation: Any) -> tuple[str, ...]:
     >>> labels_of(Literal["yes", "no"]), labels_of(bool), labels_of(str)
     (('yes', 'no'), ('True', 'False'), ())
     """
-    if get_origin(annotation) in {Union, types.UnionType}:
-        rest = [member for member in get_args(annotation) if member is not type(None)]
-        return labels_of(rest[0]) if len(rest) == 1 else ()
+    annotation = _without_none(annotation)
     if get_origin(annotation) is Literal:
         return tuple(as_text(value) for value in get_args(annotation))
     if annotation is bool:
@@ -185,3 +181,11 @@ def labels_of(annotation: Any) -> tuple[str, ...]:
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         return tuple(as_text(member) for member in annotation)
     return ()
+
+
+def _without_none(annotation: Any) -> Any:
+    """The type that an optional one allows beside None; None where it allows several."""
+    if get_origin(annotation) not in {Union, types.UnionType}:
+        return annotation
+    rest = [member for member in get_args(annotation) if member is not type(None)]
+    return rest[0] if len(rest) == 1 else None

@@ -14,7 +14,7 @@ from psopt.dspy_programs._fingerprint import as_json_data
 from psopt.runs import MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 IDENTITY = "program.json"
@@ -22,20 +22,10 @@ IDENTITY = "program.json"
 _ANSWERS = ("answers.db", "answers.db-wal", "answers.db-shm")  # their keys hold all that decides them
 
 
-def code_of(program: Any) -> str:
-    """A digest of a program's own code and attributes, and of its steps' settings: all but what its state tells."""
-    return digest(program)
-
-
-def function_identity(function: Callable[..., Any] | None) -> str:
-    """A digest of a function, or an object that is called, and of all that it uses; empty for none."""
-    return "" if function is None else digest(function)
-
-
 def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
     """What decides a run's figures, each as a digest or in words; `facts` are what is told beside the program."""
     return {
-        "the program's code and attributes": code_of(program),
+        "the program's code and attributes": digest(program),
         "its instructions, fields and demonstrations": digest(as_json_data(program.dump_state())),
         "psopt's version": __version__,
         "DSPy's version": dspy.__version__,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from psopt.errors import InputError
 Metric = Callable[..., Any]
 PASSED = 0.5
 """What a prediction must be worth to be shown as an example: of a metric that says yes or no, yes."""
-_MOST_ARGUMENTS = 5  # example, prediction, trace, and GEPA's name and trace of one predictor
+_MOST_EXTRA = 3  # a trace, and GEPA's name and trace of one predictor
 
 
 class Judgement(NamedTuple):
@@ -54,23 +55,18 @@ def n_extra_arguments(metric: Metric) -> int:
     Raises InputError if it can't be called with two to five arguments.
     """
     try:
-        parameters = inspect.signature(metric).parameters.values()
+        signature = inspect.signature(metric)
     except (TypeError, ValueError):  # written in C: it is called as DSPy's metrics are at the least
         return 0
-    places = [
-        parameter
-        for parameter in parameters
-        if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD}
-    ]
-    takes_any = any(parameter.kind == parameter.VAR_POSITIONAL for parameter in parameters)
-    n_needed = sum(parameter.default is parameter.empty for parameter in places)
-    if n_needed > _MOST_ARGUMENTS or (len(places) < 2 and not takes_any):
-        name = getattr(metric, "__name__", repr(metric))
-        raise InputError(
-            f"the metric {name} takes {n_needed} arguments; psopt calls it with an example and a prediction, and up to "
-            "three more (trace, pred_name, pred_trace)"
-        )
-    return max(0, n_needed - 2)
+    for n_extra in range(_MOST_EXTRA + 1):
+        with contextlib.suppress(TypeError):
+            signature.bind(*[None] * (2 + n_extra))
+            return n_extra
+    n_needed = sum(parameter.default is parameter.empty for parameter in signature.parameters.values())
+    raise InputError(
+        f"the metric {getattr(metric, '__name__', repr(metric))} takes {n_needed} arguments; psopt calls it with an "
+        "example and a prediction, and up to three more (trace, pred_name, pred_trace)"
+    )
 
 
 def _part(value: Any, name: str) -> Any:

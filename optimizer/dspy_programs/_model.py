@@ -10,24 +10,18 @@ from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._demonstrations import Demonstrator
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import Fingerprint
-from psopt.dspy_programs._lm import lm_of, server_of, without_cache
-from psopt.dspy_programs._records import Records
-from psopt.dspy_programs._runner import ProgramRunner, name_of
+from psopt.dspy_programs._lm import lm_of, server_of
+from psopt.dspy_programs._runner import name_of
 from psopt.models import NOT_ASKED, Assessor, Capabilities
 from psopt.search_spaces import render_additions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._failures import Failures
     from psopt.dspy_programs._instruction_variants import InstructionVariants
-    from psopt.dspy_programs._metric import Metric
-    from psopt.dspy_programs._outcome import Outcome
-    from psopt.dspy_programs._records import Record
+    from psopt.dspy_programs._runner import ProgramRunner
     from psopt.models import Assessment, OnProgress
-    from psopt.models.chat import Budget
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 
@@ -39,22 +33,14 @@ class ProgramModel:
     """Runs a program under prompts; what it answered once, is kept in the run directory and not asked again.
 
     A prompt's description names a variant of all steps' instructions (see `InstructionVariants`); for the rest of it
-    see `_apply_prompt`.
+    see `apply`.
 
     Parameters
     ----------
-    folder : path
-        Where answers are kept once it exists.
     teacher : dspy.Module, optional
         Gives the demonstrations, in the program's place.
     assessor : Assessor, optional
         Compares or rates free answers.
-    as_asked : callable, optional
-        Makes of a step's own language model the one that is asked; by default the same without DSPy's cache.
-    max_errors : int
-        On how many texts the program, or the metric, may fail.
-    judged_by : str
-        What the metric, and the program's own code, are, as a digest.
     """
 
     capabilities = Capabilities(counts_calls=True, has_cells=True, has_metric_scores=True)
@@ -62,47 +48,27 @@ class ProgramModel:
     def __init__(
         self,
         program: Any,
-        outcome: Outcome,
-        examples: Mapping[str, Any],
+        runner: ProgramRunner,
         variants: InstructionVariants,
-        folder: Path,
-        budget: Budget,
         *,
-        metric: Metric | None = None,
         teacher: Any = None,
-        n_threads: int = 8,
         assessor: Assessor | None = None,
-        as_asked: Callable[[Any], Any] = without_cache,
-        max_errors: int = 0,
-        judged_by: str = "",
     ) -> None:
         self.program = program
-        self.outcome = outcome
+        self.runner = runner
         self.variants = variants
+        self.outcome = runner.outcome
         self.steps = tuple(step for step, _ in program.named_predictors())
         # What means the same is numbered row by row: of a part of a row it would be numbered otherwise.
-        has_last_word = metric is not None or outcome.equivalence is not None
+        has_last_word = runner.metric is not None or runner.outcome.equivalence is not None
         self.capabilities = replace(
             self.capabilities,
             is_assessed=assessor is not None,
             has_metric_scores=has_last_word,
             frame=frame_of(program),
         )
-        self._has_metric = metric is not None
         self._assessor = assessor or Assessor()
-        self._runner = ProgramRunner(
-            outcome,
-            examples,
-            Records(folder),
-            budget,
-            metric=metric,
-            n_threads=n_threads,
-            as_asked=as_asked,
-            max_errors=max_errors,
-            n_steps=len(self.steps),
-            judged_by=judged_by,
-        )
-        self._demonstrator = Demonstrator(program, teacher, self._runner)
+        self.demonstrator = Demonstrator(program, teacher, runner)
 
     @property
     def name(self) -> str:
@@ -120,20 +86,6 @@ class ProgramModel:
         fingerprint = Fingerprint.of(self.program)
         return " ".join([*fingerprint.lm, fingerprint.adapter])
 
-    @property
-    def examples(self) -> Mapping[str, Any]:
-        """The examples by their texts."""
-        return self._runner.examples
-
-    @property
-    def needs_traces(self) -> bool:
-        """Whether examples alone don't hold what demonstrations show."""
-        return self._demonstrator.needs_traces
-
-    def demonstration(self, step: str, text: str) -> Any:
-        """A dspy.Example for a step; None where the program does not get to the right outcome by itself."""
-        return self._demonstrator.demonstration(step, text)
-
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
@@ -141,7 +93,7 @@ class ProgramModel:
 
         Raises ModelError if the program fails otherwise: an outage is no answer.
         """
-        return self._classes(self._programs(prompts), texts, prompts[0].labels, on_progress)
+        return self._class_array(self._programs(prompts), texts, prompts[0].labels, on_progress)
 
     def predict_cells(
         self,
@@ -151,34 +103,23 @@ class ProgramModel:
         on_progress: OnProgress | None = None,
     ) -> NDArray[np.int64]:
         """Run the program where `cells` is True (see `CellModel.predict_cells`)."""
-        rows = self._runner.records_of(self._programs(prompts), texts, on_progress, cells)
-        return self._class_array(rows, texts, prompts[0].labels)
+        return self._class_array(self._programs(prompts), texts, prompts[0].labels, on_progress, cells)
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
         """What the metric says of each answer (see `MetricScoredModel.metric_scores`)."""
-        if not self._has_metric:
+        if self.runner.metric is None:
             return None
-        rows = self._runner.records_of(self._programs(prompts), texts)
+        rows = self.runner.records_of(self._programs(prompts), texts)
         return np.array([[np.nan if record is None else record["merit"] for record in row] for row in rows])
 
     def remarks(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, str]:
         """What the metric says in words of the answers to each text: of the worst one, where it says anything."""
         remarks = {}
-        for text, row in zip(texts, self._runner.records_of(self._programs(prompts), texts), strict=True):
+        for text, row in zip(texts, self.runner.records_of(self._programs(prompts), texts), strict=True):
             worst = min((record for record in row if record is not None), key=lambda record: record["merit"] or 0.0)
             if said := worst.get("feedback"):
                 remarks[text] = said
         return remarks
-
-    @property
-    def calls_a_run(self) -> float | None:
-        """How many calls of language models a run makes on average; None before the first."""
-        return self._runner.calls_a_run
-
-    @property
-    def failures(self) -> Failures:
-        """The runs that failed."""
-        return self._runner.failures
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """What is said of free answers (see `AssessedModel.assess`)."""
@@ -189,33 +130,44 @@ class ProgramModel:
     ) -> NDArray[np.int64]:
         """Run a prompt under any instructions of the steps: (n_texts, n_instructions) classes."""
         programs = [self.apply(prompt, of_steps) for of_steps in instructions]
-        return self._classes(programs, texts, prompt.labels)
+        return self._class_array(programs, texts, prompt.labels)
 
     def apply(self, prompt: Prompt, instructions: Mapping[str, str]) -> Any:
-        """Return a copy of the program with a prompt in it, its steps told by these instructions."""
-        return _apply_prompt(self.program, prompt, instructions, self.outcome.step, self.demonstration)
+        """Return a copy of the program with a prompt in it, its steps told by these instructions, else by their own.
+
+        The prompt's definitions and notes are added to the instructions of the step that gives the outcome; its
+        examples become demonstrations, of the step that they are for or of all.
+        """
+        copy = copy_of(self.program)
+        additions = render_additions(prompt)
+        for step, predictor in copy.named_predictors():
+            parts = [instructions.get(step, predictor.signature.instructions)]
+            if step == self.outcome.step and additions:
+                parts.append(additions)
+            predictor.signature = predictor.signature.with_instructions("\n\n".join(parts))
+            texts = [example.text for example in prompt.examples if example.step in {"", step}]
+            demonstrations = [self.demonstrator.demonstration(step, text) for text in texts]
+            predictor.demos = [*predictor.demos, *(demo for demo in demonstrations if demo is not None)]
+        return copy
 
     def _programs(self, prompts: Sequence[Prompt]) -> list[Any]:
         return [self.apply(prompt, self.variants.instructions[prompt.description]) for prompt in prompts]
 
-    def _classes(
+    def _class_array(
         self,
         programs: Sequence[Any],
         texts: Sequence[str],
         labels: Sequence[str],
         on_progress: OnProgress | None = None,
+        cells: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int64]:
-        return self._class_array(self._runner.records_of(programs, texts, on_progress), texts, labels)
-
-    def _class_array(
-        self, rows: Sequence[Sequence[Record | None]], texts: Sequence[str], labels: Sequence[str]
-    ) -> NDArray[np.int64]:
-        """The outcomes as classes; `NOT_ASKED` where there is no record."""
+        """Run programs, and give their outcomes as classes; `NOT_ASKED` where there is no record."""
+        rows = self.runner.records_of(programs, texts, on_progress, cells)
         array = np.full((len(rows), len(rows[0])), NOT_ASKED, dtype=np.int64)
         for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
             columns = [column for column, record in enumerate(row) if record is not None]
             outcomes = [record["outcome"] for record in row if record is not None]
-            array[place, columns] = self.outcome.class_indices(outcomes, self._runner.examples[text], labels)
+            array[place, columns] = self.outcome.class_indices(outcomes, self.runner.examples[text], labels)
         return array
 
 
@@ -233,35 +185,3 @@ def frame_of(program: Any) -> str:
         messages = adapter.format(bare, demos=predictor.demos, inputs=inputs)
         parts += [str(message["content"]) for message in messages]
     return "\n".join(parts)
-
-
-def _apply_prompt(
-    program: Any,
-    prompt: Prompt,
-    instructions: Mapping[str, str],
-    outcome_step: str,
-    demonstration: Callable[[str, str], Any],
-) -> Any:
-    """Return a copy of a program with a prompt in it.
-
-    Parameters
-    ----------
-    prompt : Prompt
-        Its definitions and notes are added to the instructions of the step that gives the outcome; its examples become
-        demonstrations, of the step that they are for or of all.
-    instructions : mapping of step to str
-        What each step is told; a step that is left out keeps its own.
-    demonstration : callable
-        (step, text) to the demonstration of a text at a step, or None.
-    """
-    copy = copy_of(program)
-    additions = render_additions(prompt)
-    for step, predictor in copy.named_predictors():
-        parts = [instructions.get(step, predictor.signature.instructions)]
-        if step == outcome_step and additions:
-            parts.append(additions)
-        predictor.signature = predictor.signature.with_instructions("\n\n".join(parts))
-        texts = [example.text for example in prompt.examples if example.step in {"", step}]
-        demonstrations = [demonstration(step, text) for text in texts]
-        predictor.demos = [*predictor.demos, *(demo for demo in demonstrations if demo is not None)]
-    return copy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import tempfile
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -42,13 +42,14 @@ if TYPE_CHECKING:
     from psopt.tracking import Callback
 
 Auto = Literal["light", "medium", "heavy"]
-_TRIALS, _REPHRASINGS = 40, 10  # where one of the two is told, and the other not
+_TRIALS, _REPHRASINGS = 40, 10
 _SMALL = frozenset({"light", "medium"})
 # Of the simulations of `psopt.search.gate`: with 100 samples under half of the true gain passes a sure gate.
 _ENOUGH_TO_BE_SURE = 100
 _THREADS = 8
 
 
+@dataclass(repr=False, eq=False)
 class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc]  # dspy has no types
     """Make a DSPy program right, insensitive to wording and consistent.
 
@@ -145,83 +146,54 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     >>> better = optimizer.compile(program, trainset=train, valset=val)  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        metric: Metric | None = None,
-        num_trials: int | None = None,
-        num_rephrasings: int | None = None,
-        *,
-        auto: Auto | None = None,
-        prompt_model: Any = None,
-        task_model: Any = None,
-        judge_model: Any = None,
-        lm: LMConfig | None = None,
-        cache_dir: str | Path | None = None,
-        equivalence: Equivalence | None = None,
-        label_field: str | None = None,
-        seed: int = 42,
-        log_dir: str | Path | None = None,
-        num_threads: int | None = None,
-        storage: str | None = None,
-        track_stats: bool = True,
-        max_calls: int | None = None,
-        pick: str = "recommended",
-        gate: GateMode | None = None,
-        gate_margin: float = GATE_MARGIN,
-        max_prompt_tokens: int | None = None,
-        answers: str | None = None,
-        order: Sequence[str] = (),
-        max_errors: int | None = None,
-        provide_traceback: bool | None = None,
-        callbacks: Iterable[Callback] = (),
-        heldout_from: Sequence[str] | str | Path = (),
-        hold_back: HoldBack = "all",
-    ) -> None:
-        super().__init__()
-        _check_metric(metric)
+    metric: Metric | None = None
+    num_trials: int | None = None
+    num_rephrasings: int | None = None
+    _: KW_ONLY
+    auto: Auto | None = None
+    prompt_model: Any = None
+    task_model: Any = None
+    judge_model: Any = None
+    lm: LMConfig | None = None
+    cache_dir: str | Path | None = None
+    equivalence: Equivalence | None = None
+    label_field: str | None = None
+    seed: int = 42
+    log_dir: str | Path | None = None
+    num_threads: int | None = None
+    storage: str | None = None
+    track_stats: bool = True
+    max_calls: int | None = None
+    pick: str = "recommended"
+    gate: GateMode | None = None
+    gate_margin: float = GATE_MARGIN
+    max_prompt_tokens: int | None = None
+    answers: str | None = None
+    order: Sequence[str] = ()
+    max_errors: int | None = None
+    provide_traceback: bool | None = None
+    callbacks: Iterable[Callback] = ()
+    heldout_from: Sequence[str] | str | Path = ()
+    hold_back: HoldBack = "all"
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense, before anything is asked."""
+        _check_metric(self.metric)
         with in_python_words():
-            check_answers("SensitivityOptimizer", answers, order)
-        if answers == ORDINAL and metric is not None:
+            check_answers("SensitivityOptimizer", self.answers, self.order)
+            self._wordings, self._wordings_from = given_wordings(self.heldout_from)
+        if self.answers == ORDINAL and self.metric is not None:
             raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
-        is_sized = num_trials is not None or num_rephrasings is not None
-        if auto is not None and auto not in AUTO_CALLS:
-            raise InputError(f"auto must be one of {', '.join(AUTO_CALLS)} or None, not {auto!r}")
-        if auto is not None and is_sized:
+        if self.auto is not None and self.auto not in AUTO_CALLS:
+            raise InputError(f"auto must be one of {', '.join(AUTO_CALLS)} or None, not {self.auto!r}")
+        if self.auto is not None and self._is_sized:
             raise InputError("auto sets num_trials and num_rephrasings: give it, or them")
-        if (num_trials is not None and num_trials < 1) or (num_rephrasings is not None and num_rephrasings < 2):
+        trials, rephrasings = self._sizes
+        if trials < 1 or rephrasings < 2:
             raise InputError("num_trials must be 1 or more and num_rephrasings 2 or more")
-        self.auto: Auto | None = auto
-        self._is_sized = is_sized
-        self.num_trials = num_trials
-        self.num_rephrasings = num_rephrasings
-        self.prompt_model = prompt_model
-        self.task_model = task_model
-        self.judge_model = judge_model
-        self.lm = lm
-        self.cache_dir = cache_dir
-        self.metric = metric
-        self.equivalence = equivalence
-        self.label_field = label_field
-        self.seed = seed
-        self.log_dir = log_dir
-        self.num_threads = num_threads
-        self.storage = storage
-        self.answers = answers
-        self.order = tuple(order)
-        self.track_stats = track_stats
-        self.max_calls = max_calls
-        self.pick = pick
-        self.gate = gate
-        self.gate_margin = gate_margin
-        self.max_prompt_tokens = max_prompt_tokens
-        self.max_errors = max_errors
-        self.hold_back: HoldBack = hold_back
-        self.provide_traceback = provide_traceback
-        with in_python_words():
-            self.heldout_from, self.heldout_from_name = given_wordings(heldout_from)
-        listed = list(callbacks)
+        listed = list(self.callbacks)
         self.callbacks = [callback for callback in listed if _is_dspy_s(callback)]  # where DSPy looks for its own
-        self.log, self.trackers = split_callbacks(callback for callback in listed if not _is_dspy_s(callback))
+        self._log, self._trackers = split_callbacks(callback for callback in listed if not _is_dspy_s(callback))
 
     def compile(
         self,
@@ -279,10 +251,32 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self, student: Any, splits: Mapping[str, Sequence[Given]], teacher: Any, observer: Observer
     ) -> Compiled:
         """Compile, watched by those who record the run."""
-        models = self._models()
+        limits = self._limits
+        if limits.max_calls is None:
+            limits = replace(limits, max_calls=self._most_calls)
+        models = ModelProvider(self.cache_dir, self.lm or LMConfig(), Budget.of(limits))
         told = [*dspy.settings.callbacks, *self.callbacks]
-        with dspy.context(callbacks=told), tracked(observer, self.log, self.trackers, models.budget) as tracking:
-            return compile_program(student, splits, self._compilation(teacher, models, tracking, len(splits["test"])))
+        with dspy.context(callbacks=told), tracked(observer, self._log, self._trackers, models.budget) as tracking:
+            compilation = Compilation(
+                settings=self._settings(len(splits["test"])),
+                models=models,
+                task_model=self.task_model,
+                rephraser=self.prompt_model,
+                judge=self.judge_model,
+                proposer=self.prompt_model,
+                uses_engine=self.lm is not None,
+                n_threads=self.num_threads or dspy.settings.num_threads or _THREADS,
+                observer=tracking,
+                # A run directory is what nobody has asked for: without a log_dir it is the system's to clear away.
+                folder=Path(self.log_dir or tempfile.mkdtemp(prefix="psopt-")),
+                label_field=self.label_field,
+                metric=self.metric,
+                equivalence=self.equivalence,
+                teacher=teacher,
+                max_errors=dspy.settings.max_errors if self.max_errors is None else self.max_errors,
+                most_calls=self._most_calls,
+            )
+            return compile_program(student, splits, compilation)
 
     def _with(self, arguments: dict[str, Any]) -> SensitivityOptimizer:
         """The optimizer with what `compile` was told in the place of its own."""
@@ -293,28 +287,19 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         for name, value in told.items():
             setattr(other, name, value)
         if "num_trials" in told:
-            other.auto, other._is_sized = None, True
+            other.auto = None
         return other
 
-    def _compilation(self, teacher: Any, models: ModelProvider, observer: Observer, n_test: int) -> Compilation:
-        return Compilation(
-            settings=self._settings(n_test),
-            models=models,
-            task_model=self.task_model,
-            rephraser=self.prompt_model,
-            judge=self.judge_model,
-            proposer=self.prompt_model,
-            uses_engine=self.lm is not None,
-            n_threads=self.num_threads or dspy.settings.num_threads or _THREADS,
-            observer=observer,
-            # A run directory is what nobody has asked for: without a log_dir it is the system's to clear away.
-            folder=Path(self.log_dir or tempfile.mkdtemp(prefix="psopt-")),
-            label_field=self.label_field,
-            metric=self.metric,
-            equivalence=self.equivalence,
-            teacher=teacher,
-            max_errors=dspy.settings.max_errors if self.max_errors is None else self.max_errors,
-            most_calls=self._most_calls,
+    @property
+    def _is_sized(self) -> bool:
+        return self.num_trials is not None or self.num_rephrasings is not None
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """Trials and rephrasings, where one of the two is told, and the other not."""
+        return (
+            _TRIALS if self.num_trials is None else self.num_trials,
+            _REPHRASINGS if self.num_rephrasings is None else self.num_rephrasings,
         )
 
     @property
@@ -334,65 +319,55 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         efforts: tuple[Auto, ...] = get_args(Auto)
         return next((effort for effort in efforts if most <= AUTO_CALLS[effort]), "heavy")
 
-    def _gate(self, n_test: int) -> GateMode:
-        """What a program must show, where nobody has said it."""
-        is_small = self._effort in _SMALL or (self._effort != "full" and n_test < _ENOUGH_TO_BE_SURE)
-        return self.gate or ("likely" if is_small else "sure")
-
     @property
     def _limits(self) -> LMConfig:
         lm = self.lm or LMConfig()
         return lm if self.max_calls is None else replace(lm, max_calls=self.max_calls)
 
     def _settings(self, n_test: int) -> RunSettings:
-        is_of_auto = not self._is_sized and self._limits.max_calls is None
+        trials, rephrasings = self._sizes
+        effort = self._effort
+        is_of_auto = effort != "full" and self._limits.max_calls is None
+        is_small = effort in _SMALL or (effort != "full" and n_test < _ENOUGH_TO_BE_SURE)
         return RunSettings(
-            data=DataOptions("", answers=self.answers, order=self.order),  # named once the examples are read
+            data=DataOptions("", answers=self.answers, order=tuple(self.order)),  # named once the examples are read
             search=SearchOptions(
-                self.num_trials or _TRIALS,
+                trials,
                 seed=self.seed,
                 parts=SearchRestriction(max_prompt_tokens=self.max_prompt_tokens, hold_back=self.hold_back),
             ),
-            rephrasings=self.num_rephrasings or _REPHRASINGS,
+            rephrasings=rephrasings,
             storage=self.storage,
             program="python",
-            gate=self._gate(n_test),
+            gate=self.gate or ("likely" if is_small else "sure"),
             gate_margin=self.gate_margin,
             lm=self.lm or LMConfig(),
-            effort=self._effort,
+            effort=effort,
             limited_by="effort" if is_of_auto else "user",
-            log=self.log,
-            heldout_from=self.heldout_from,
-            heldout_from_name=self.heldout_from_name,
+            log=self._log,
+            heldout_from=self._wordings,
+            heldout_from_name=self._wordings_from,
         )
-
-    def _models(self) -> ModelProvider:
-        """Where all models of the run come from, and what they may spend together."""
-        limits = self._limits
-        if limits.max_calls is None:
-            limits = replace(limits, max_calls=self._most_calls)
-        return ModelProvider(self.cache_dir, self.lm or LMConfig(), Budget.of(limits))
 
     def _best(self, compiled: Compiled) -> Any:
         """The chosen program, on request with the front on it."""
         run = compiled.run
         better = copy_of(compiled.programs[run.pick(self.pick).id])
         better._compiled = True
-        if self.track_stats:
-            better.run = run
-            better.failures = compiled.failures
-            n_calls = json.loads((run.path / MANIFEST).read_text("utf-8"))["calls"]["made"]
-            better.detailed_results = detailed_results(compiled, run.pick(self.pick).id, n_calls, self.seed)
-            better.trial_logs = trial_logs(compiled)
-            better.candidate_programs = candidate_programs(compiled)
-            better.score = run.pick(self.pick).val.f1
-            better.sensitivity_by_step = compiled.sensitivity_by_step
-            better.front = better.pareto_front = tuple(
-                ProgramCandidate(
-                    candidate.id, candidate.edits, candidate.val, candidate.test, compiled.programs[candidate.id]
-                )
-                for candidate in run.front
-            )
+        if not self.track_stats:
+            return better
+        better.run = run
+        better.failures = compiled.failures
+        n_calls = json.loads((run.path / MANIFEST).read_text("utf-8"))["calls"]["made"]
+        better.detailed_results = detailed_results(compiled, run.pick(self.pick).id, n_calls, self.seed)
+        better.trial_logs = trial_logs(compiled)
+        better.candidate_programs = candidate_programs(compiled)
+        better.score = run.pick(self.pick).val.f1
+        better.sensitivity_by_step = compiled.sensitivity_by_step
+        better.front = better.pareto_front = tuple(
+            ProgramCandidate(found.id, found.edits, found.val, found.test, compiled.programs[found.id])
+            for found in run.front
+        )
         return better
 
 

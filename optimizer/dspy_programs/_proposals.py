@@ -82,7 +82,7 @@ class ProgramProposals:
                 chosen = examples_of_open_answers(usable, taken, checks, topics)
             else:
                 chosen = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
-            shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]
+            shown = [edit for edit in chosen if self.model.demonstrator.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits
 
@@ -95,10 +95,10 @@ class ProgramProposals:
 
     def _usable(self, task: Task, predictions: Predictions) -> Predictions:
         """Samples that may be shown: none of val, and where the way to the answer is shown only right ones."""
-        keys = {text: inputs_key(example) for text, example in self.model.examples.items()}
+        keys = {text: inputs_key(example) for text, example in self.model.runner.examples.items()}
         on_val = {keys[sample.text] for sample in task.val}
         keep = np.array([keys[sample.text] not in on_val for sample in predictions.samples])
-        if self.model.needs_traces:
+        if self.model.demonstrator.needs_traces:
             keep &= predictions.right[:, 0]
         return replace(predictions.of_samples(keep), metric_scores=None)
 

@@ -18,20 +18,8 @@ _OPTION = re.compile(
     r"(?<![\w-])--([a-z][a-z-]+)(?:[ =](\d[\w.%]*|(?<=gate )\w+|(?<=answers )[\w:.+-]+|(?<=pick )\w+))?"
 )
 _RESUME = re.compile(r"`psopt resume ([^`]+)`")
-_OWN = frozenset(
-    {
-        "max_calls",
-        "max_prompt_tokens",
-        "gate",
-        "gate_margin",
-        "pick",
-        "answers",
-        "order",
-        "storage",
-        "seed",
-        "heldout_from",
-    }
-)
+_OF_DATA = {"answers", "order", "heldout_from"}
+_OWN = {"max_calls", "max_errors", "max_prompt_tokens", "gate", "gate_margin", "pick", "storage", "seed"} | _OF_DATA
 _RENAMED = {
     "out": "log_dir",
     "trials": "num_trials",
@@ -40,7 +28,6 @@ _RENAMED = {
     "proposer": "prompt_model",
     "rephraser": "prompt_model",
     "judge": "judge_model",
-    "max_errors": "max_errors",
 }
 _OF_LM = frozenset(setting.name for setting in fields(LMConfig))
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from psopt.dspy_programs._compilation import Compiled
     from psopt.evaluation import Scores
+    from psopt.runs import Run
     from psopt.search import Candidate
     from psopt.search_spaces import Edit
 
@@ -37,7 +38,7 @@ class DetailedResults:
 
 def detailed_results(compiled: Compiled, chosen: str, n_calls: int, seed: int) -> DetailedResults:
     """Return them; `chosen` is the id of the program that is returned."""
-    kept = kept_candidates(compiled)
+    kept = kept_candidates(compiled.run)
     return DetailedResults(
         [compiled.programs[candidate.id] for candidate in kept],
         [candidate.val.f1 for candidate in kept],
@@ -68,16 +69,15 @@ def trial_logs(compiled: Compiled) -> dict[int, dict[str, Any]]:
 
 def candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
     """The kept programs from the best to the worst by score, as MIPROv2 and bootstrapped random search list them."""
-    kept = sorted(kept_candidates(compiled), key=lambda candidate: -candidate.val.f1)
+    kept = sorted(kept_candidates(compiled.run), key=lambda candidate: -candidate.val.f1)
     return [
         {"score": candidate.val.f1, **objectives(candidate), "program": compiled.programs[candidate.id]}
         for candidate in kept
     ]
 
 
-def kept_candidates(compiled: Compiled) -> Sequence[Candidate]:
+def kept_candidates(run: Run) -> Sequence[Candidate]:
     """The baseline, the front, the shortest and what is recommended, each once."""
-    run = compiled.run
     return list({kept.id: kept for kept in (run.baseline, *run.front, run.short, run.recommended)}.values())
 
 

@@ -14,20 +14,22 @@ from psopt.dspy_programs._engine import own_error
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._failures import Failures
 from psopt.dspy_programs._fingerprint import Fingerprint
-from psopt.dspy_programs._lm import is_counted, lm_of
+from psopt.dspy_programs._lm import is_counted, lm_of, without_cache
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
+from psopt.dspy_programs._records import Records
 from psopt.dspy_programs._usage import RunCounter
 from psopt.errors import BudgetReachedError, InputError, NoLabelsError
 from psopt.models.chat import FIRST, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Outcome
-    from psopt.dspy_programs._records import Record, Records
+    from psopt.dspy_programs._records import Record
     from psopt.models import OnProgress
     from psopt.models.chat import Budget
 
@@ -41,7 +43,7 @@ _SECONDS = 1  # between two looks at how far it is: as often as a progress bar i
 
 
 class ProgramRunner:
-    """Runs programs, each on each text once.
+    """Runs programs, each on each text once; what they answered is kept in the run directory once that exists.
 
     Parameters
     ----------
@@ -61,33 +63,28 @@ class ProgramRunner:
         self,
         outcome: Outcome,
         examples: Mapping[str, Any],
-        records: Records,
+        folder: Path,
         budget: Budget,
         *,
-        metric: Metric | None,
-        n_threads: int,
-        as_asked: Callable[[Any], Any],
+        metric: Metric | None = None,
+        n_threads: int = 8,
+        as_asked: Callable[[Any], Any] = without_cache,
         max_errors: int = 0,
         n_steps: int = 1,
         judged_by: str = "",
     ) -> None:
         self.outcome = outcome
         self.examples = examples
-        self.records = records
-        self.failures = Failures(max_errors)
-        self._counter = RunCounter(budget, n_steps)
+        self.metric = metric
         self.judged_by = judged_by
-        self._kind = f"outcome {judged_by}".rstrip()
-        self._metric = metric
+        self.records = Records(folder)
+        self.failures = Failures(max_errors)
+        self._budget = budget
+        self._counter = RunCounter(budget, n_steps)
         self._n_threads = n_threads
         self._as_asked = as_asked
         self._has_named_a_label = False
         self._asked: dict[str, str] = {}
-
-    @property
-    def calls_a_run(self) -> float | None:
-        """How many calls of language models a run makes on average; None before the first."""
-        return self._counter.calls_a_run
 
     def records_of(
         self,
@@ -105,14 +102,14 @@ class ProgramRunner:
         fingerprints = [Fingerprint.of(program) for program in programs]
         wanted = np.ones((len(texts), len(programs)), dtype=np.bool_) if cells is None else cells
         keys = {
-            (row, column): fingerprints[column].key(self.asked(texts[row]), self._kind)
+            (row, column): fingerprints[column].key(self.asked(texts[row]), f"outcome {self.judged_by}".rstrip())
             for row, column in np.argwhere(wanted).tolist()
         }
         answered = self.records.get_many(keys.values())
         jobs = {key: (programs[column], texts[row]) for (row, column), key in keys.items() if key not in answered}
         for program in programs:
             self.prepare(program)
-        self._counter.add_known(len(keys) - len(jobs))
+        self._budget.count(cached=len(keys) - len(jobs))
         first = self._run_first(jobs, answered.values())
         self._run_all({key: job for key, job in jobs.items() if key not in first}, on_progress)
         answered = self.records.get_many(keys.values())
@@ -126,7 +123,7 @@ class ProgramRunner:
     def asked(self, text: str) -> str:
         """What a text stands for in the key of an answer: the inputs, and the whole example where a metric judges."""
         if text not in self._asked:
-            key = inputs_key if self._metric is None else example_key
+            key = inputs_key if self.metric is None else example_key
             self._asked[text] = key(self.examples[text])
         return self._asked[text]
 
@@ -164,21 +161,21 @@ class ProgramRunner:
         is_there = self.outcome.field in fields
         outcome = as_text(value) if value is not None or (self.outcome.takes_none and is_there) else None
         found = {"outcome": outcome} if is_there else {"outcome": outcome, "gave": ", ".join(map(str, fields))}
-        if self._metric is None:
+        if self.metric is None:
             return {**found, "merit": None}
         return {**found, **self._judged(example, prediction, text)}
 
     def is_right(self, record: Record, text: str) -> bool:
         """Whether a run got to what may be shown as an example: by the metric, else by the example's own outcome."""
-        if self._metric is not None:
+        if self.metric is not None:
             return bool(record["merit"] >= PASSED)
         return self.outcome.is_right(record["outcome"], self.examples[text])
 
     def _judged(self, example: Any, prediction: Any, text: str) -> Record:
         """What the metric says of a prediction: nothing of worth where it fails."""
-        assert self._metric is not None  # noqa: S101  # for the type checker
+        assert self.metric is not None  # noqa: S101  # for the type checker
         try:
-            judgement = judge(self._metric, example, prediction)
+            judgement = judge(self.metric, example, prediction)
         except InputError:  # it returns what no metric does: on all texts, most likely
             raise
         except Exception as error:  # noqa: BLE001  # likewise

@@ -60,11 +60,9 @@ def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> CallsExpected:
     return CallsExpected(*(round(n_runs * n_steps) for n_runs in runs))
 
 
-def sizes_within(
-    most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool, asked: AskedSizes | None = None
-) -> Sizes:
+def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
     """Return the largest sizes that so many calls pay for; the least that make sense, where they pay for none."""
-    all_sizes = path(asked or AskedSizes(), available)
+    all_sizes = path(AskedSizes(), available)
     affordable = [
         sizes
         for sizes in all_sizes

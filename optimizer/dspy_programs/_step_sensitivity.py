@@ -39,21 +39,13 @@ def sensitivity_by_step(
 def layers_by_step(shares: dict[str, float], outcome_step: str, n_layers: int) -> dict[str, int]:
     """Share layers of examples out: one for every unstable step and the one of the outcome, the rest by S.
 
-    The rest is shared out by largest remainders, so that the sum is `n_layers` wherever that many steps or fewer
-    are to have one.
+    Each of the rest goes to the step with most S for the layers that it has (D'Hondt's method).
 
     >>> layers_by_step({"topic": 0.3, "label": 0.1}, "label", 4)
     {'topic': 3, 'label': 1}
     """
-    total = sum(shares.values())
-    least = {step: int(share > 0 or step == outcome_step) for step, share in shares.items()}
-    n_rest = max(0, n_layers - sum(least.values()))
-    if total:
-        exact = {step: n_rest * share / total for step, share in shares.items()}
-    else:
-        exact = {step: n_rest * float(step == outcome_step) for step in shares}
-    whole = {step: int(part) for step, part in exact.items()}
-    # Rounded, so that the last bit of a float does not decide between equal remainders.
-    by_remainder = sorted(shares, key=lambda step: round(whole[step] - exact[step], 9))
-    extra = by_remainder[: n_rest - sum(whole.values())]
-    return {step: least[step] + whole[step] + (step in extra) for step in shares}
+    layers = {step: int(share > 0 or step == outcome_step) for step, share in shares.items()}
+    for _ in range(n_layers - sum(layers.values())):
+        step = max(layers, key=lambda step: (shares[step] / (layers[step] + 1), step == outcome_step))
+        layers[step] += 1
+    return layers

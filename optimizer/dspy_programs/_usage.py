@@ -43,19 +43,8 @@ class RunCounter:
     def __init__(self, budget: Budget, n_steps: int = 1) -> None:
         self._budget = budget
         self._lock = threading.Lock()
-        self._n_runs = 0
-        self._n_calls = 0
         self._most_calls = n_steps
         self.counts_elsewhere = False
-
-    @property
-    def calls_a_run(self) -> float | None:
-        """How many calls a run makes on average; None before the first."""
-        return self._n_calls / self._n_runs if self._n_runs else None
-
-    def add_known(self, n: int) -> None:
-        """Count answers that were known already."""
-        self._budget.count(cached=n)
 
     @contextlib.contextmanager
     def one_run(self) -> Iterator[None]:
@@ -93,8 +82,6 @@ class RunCounter:
             # One that failed before it asked anything is a failed attempt all the same.
             self._budget.count(made=n_calls if went_well else max(0, n_calls - 1), failed=not went_well)
             self._budget.release(0, 0.0, n_reserved)
-            self._n_runs += 1
-            self._n_calls += n_calls
             self._most_calls = max(self._most_calls, n_calls)
             for entries in usage.usage_data.values():
                 for entry in entries:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.rephrasings._set import Rejected, RephrasingSet
+from psopt.rephrasings._set import Rejected, RephrasingSet, shortened
+from psopt.search_spaces import PLAIN, PromptFormat
+from psopt.templates import template_marks
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from psopt.search_spaces import PromptFormat
 
 SCHEMA_VERSION = 1
 
@@ -47,18 +47,40 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
 
     Raises InputError if it can't be read, or holds no sound set.
     """
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"rephrasings {path} can't be read: {error.strerror}") from error
-    except RecursionError as error:
-        raise InputError(f"rephrasings {path} are no valid JSON for rephrasings: nested too deeply") from error
-    except ValueError as error:
-        raise InputError(f"rephrasings {path} are no valid JSON: {error}") from error
+    data = read_json(path, "rephrasings")
     try:
         return from_file(data if n_parts is None or not isinstance(data, dict) else {**data, "n_parts": n_parts})
     except InputError as error:
         raise InputError(f"rephrasings {path}: {error}") from error
+
+
+def read_json(path: Path, what: str) -> Any:
+    """Read a JSON file; `what` is what errors call its content.
+
+    Raises InputError if it can't be read.
+    """
+    try:
+        return json.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{what} {path} can't be read: {error.strerror}") from error
+    except RecursionError as error:
+        raise InputError(f"{what} {path} are no valid JSON for {what}: nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"{what} {path} are no valid JSON: {error}") from error
+
+
+def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
+    """Refuse a file of rephrasings in which a field of the original is lost or another has come in.
+
+    Raises InputError if there is one, naming the field.
+    """
+    expected = Counter(template_marks(rephrasings.original))
+    for text in (*rephrasings.search, *rephrasings.heldout):
+        present = Counter(template_marks(text))
+        for fields, fault in ((expected - present, "lost"), (present - expected, "added")):
+            if fields:
+                field = next(iter(fields))
+                raise InputError(f"{path}: the rephrasing {shortened(text)} has {fault} the field {field}")
 
 
 def from_file(data: Any) -> RephrasingSet:
@@ -68,27 +90,28 @@ def from_file(data: Any) -> RephrasingSet:
     """
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
-    search = _entries(data.get("search"), "search")
-    heldout = _entries(data.get("heldout"), "heldout")
-    plain = {
-        "original": data.get("original", search[0]["text"] if search else None),
-        "search": [entry["text"] for entry in search],
-        "heldout": [entry["text"] for entry in heldout],
-        "source": data.get("source", "file"),
-        "n_parts": data.get("n_parts", 0),
-    }
-    forms = {"search_forms": list(map(_form, search)), "heldout_forms": list(map(_form, heldout))}
-    if any(map(any, forms.values())):  # a set without forms keeps the digest that it had before there were any
-        plain |= forms
-    rephrasings = RephrasingSet.from_dict(plain)
-    checks = {entry["text"]: entry.get("checks") or {} for entry in (*search, *heldout)}
-    rejected = tuple(Rejected(str(entry["text"]), str(entry["reason"])) for entry in data.get("rejected") or ())
-    return replace(rephrasings, checks=checks, rejected=rejected)
+    search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))
+    original = data.get("original", search[0]["text"] if search else None)
+    if not isinstance(original, str):
+        raise InputError(f"'original' must be text, not {original!r}")
+    forms = [tuple(map(_form, entries)) for entries in (search, heldout)]
+    if not any(form != PLAIN for of_set in forms for form in of_set):
+        forms = [(), ()]  # a set without forms keeps the digest that it had before there were any
+    return RephrasingSet(
+        original,
+        tuple(entry["text"] for entry in search),
+        tuple(entry["text"] for entry in heldout),
+        str(data.get("source", "file")),
+        checks={entry["text"]: entry.get("checks") or {} for entry in (*search, *heldout)},
+        rejected=tuple(Rejected(str(entry["text"]), str(entry["reason"])) for entry in data.get("rejected") or ()),
+        search_forms=forms[0],
+        heldout_forms=forms[1],
+        n_parts=data.get("n_parts", 0),
+    )
 
 
-def _form(entry: dict[str, Any]) -> dict[str, Any]:
-    family = entry.get("family", "paraphrase")
-    return {**(entry.get("form") or {}), **({"family": family} if family != "paraphrase" else {})}
+def _form(entry: dict[str, Any]) -> PromptFormat:
+    return PromptFormat.from_dict({**(entry.get("form") or {}), "family": entry.get("family", "paraphrase")})
 
 
 def _entries(values: Any, part: str) -> list[dict[str, Any]]:

@@ -9,8 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from psopt.rephrasings._instruction import continued, read_instruction, with_sentence
-from psopt.rephrasings._wordings_file import word_list, wordings_file
+from psopt.rephrasings._instruction import continued, read_instruction, with_sentence, word_list, wordings_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

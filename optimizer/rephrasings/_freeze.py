@@ -14,11 +14,9 @@ from psopt.models import NAMES, ModelProvider
 from psopt.models.chat import name_hint
 from psopt.rephrasings._checks import Checks
 from psopt.rephrasings._families import check_families, vary
-from psopt.rephrasings._fields import check_fields
-from psopt.rephrasings._file import read_file
+from psopt.rephrasings._file import check_fields, read_file
 from psopt.rephrasings._frames import Named
 from psopt.rephrasings._llm import write_rephrasings
-from psopt.rephrasings._llm_parts import write_parts
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_enough, check_numbers, rephrase_by_rules, rephrasings
 from psopt.rephrasings._set import RephrasingSet, comparable
 
@@ -108,9 +106,7 @@ def _by_llm(
     judge = models.judge(options.judge) if options.judge is not None else None
     original = description if n_parts else " ".join(description.split())
     checks = Checks(original, task.labels, options.keep_labels, closeness(models), judge=judge)
-    if n_parts:
-        return write_parts(writer, checks, n_parts, n_search, n_heldout, on_text)
-    return write_rephrasings(writer, checks, n_search, n_heldout, on_text)
+    return write_rephrasings(writer, checks, n_search, n_heldout, on_text, n_parts=n_parts)
 
 
 def closeness(models: ModelProvider) -> Closeness | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.rephrasings._protected import protected_ranges, sentence_ranges
-from psopt.rephrasings._wordings_file import word_list
 from psopt.text import FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:
@@ -43,6 +45,18 @@ _POLITE = re.compile(
 )
 _FEWEST_FOREIGN = 2  # one alone may be a name: "Label La La Land reviews"
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+
+
+@cache
+def wordings_file() -> dict[str, Any]:
+    """Read wordings.toml, once."""
+    return tomllib.loads(resources.files("psopt.rephrasings").joinpath("wordings.toml").read_text("utf-8"))
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """Return one of its lists of words."""
+    return frozenset(wordings_file()[name].split())
 
 
 @dataclass(frozen=True, slots=True)

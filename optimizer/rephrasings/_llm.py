@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from psopt.errors import InputError
-from psopt.rephrasings._rules import check_numbers
-from psopt.rephrasings._set import Rejected, RephrasingSet
+from psopt.rephrasings._checks import named_labels
+from psopt.rephrasings._passages import Passages, in_step, protected_texts, read_passages
+from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_numbers
+from psopt.rephrasings._set import Rejected, RephrasingSet, comparable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,11 +55,17 @@ def write_rephrasings(
     n_search: int = 10,
     n_heldout: int = 10,
     on_text: Callable[[Verdict], None] | None = None,
+    *,
+    n_parts: int = 0,
 ) -> RephrasingSet:
     """Let a model write rephrasings, search and held-out ones in separate conversations.
 
     Each call asks for one, says how long it should be, and shows the last ten so that the model does not repeat itself.
     The temperature is 0; where a text is refused the model is asked again, each time with a higher one.
+
+    Of a template each passage is asked for by itself, with the others as context; what is protected as a whole stays. A
+    passage of which the model gives fewer texts than were asked for comes round again; one of which it gives none stays
+    as it is.
 
     Raises InputError if the model does not give that many usable rephrasings.
 
@@ -68,72 +77,91 @@ def write_rephrasings(
         How many; the original is the first of `n_search`.
     on_text : callable, optional
         Is shown every verdict.
+    n_parts : int
+        Of how many parts the original is, where it is a template's; 0 where it is not.
     """
     check_numbers(n_search, n_heldout, 0)
-    accepted: list[Verdict] = []
+    original = checks.original
+    passages = read_passages(original, checks.labels) if n_parts else Passages((original,), ("", ""))
+    if not passages.texts:
+        raise InputError(NOTHING_TO_REPHRASE)
+    context = original if len(passages.texts) > 1 else ""
+    of_passages = [
+        replace(checks, original=_on_one_line(text), protects=bool(n_parts), context=context) for text in passages.texts
+    ]
+    accepted: list[list[Verdict]] = [[] for _ in passages.texts]
     refused: list[Verdict] = []
+    written: list[str] = []
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
-        new, wrong = ask_for_texts(writer, checks, kind, wanted, [verdict.text for verdict in accepted], on_text)
-        accepted += new
-        refused += wrong
-        check_written(writer.name, kind, len(new), wanted, refused)
-    texts = [verdict.text for verdict in accepted]
+        choices: list[list[str]] = []
+        for own, taken in zip(of_passages, accepted, strict=True):
+            choices.append([])
+            for verdict in _texts(writer, own, kind, wanted, [other.text for other in taken]):
+                (taken if verdict.accepted else refused).append(verdict)
+                if verdict.accepted:
+                    choices[-1].append(verdict.text)
+                if on_text:
+                    on_text(verdict)
+        seen = {comparable(text) for text in (original, *written)}
+        combined = (passages.joined(texts) for texts in in_step(choices, passages.texts))
+        new = [*itertools.islice((text for text in combined if comparable(text) not in seen), wanted)]
+        if len(new) < wanted:
+            last = f"; at last it wrote {refused[-1]}" if refused else ""
+            raise InputError(
+                f"the rephraser {writer.name} gave {len(new)} of {wanted} usable {kind} rephrasings{last}; "
+                "ask for less, or try another --rephraser"
+            )
+        written += new
+    facts = {verdict.text: verdict.facts for taken in accepted for verdict in taken}
     return RephrasingSet(
-        checks.original,
-        (checks.original, *texts[: n_search - 1]),
-        tuple(texts[n_search - 1 :]),
+        original,
+        (original, *written[: n_search - 1]),
+        tuple(written[n_search - 1 :]),
         writer.name,
-        checks={verdict.text: verdict.facts for verdict in accepted},
-        rejected=rejected_texts(refused),
+        checks={text: facts.get(text) or _facts_of(text, facts) for text in written},
+        rejected=tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused),
+        n_parts=n_parts,
     )
 
 
-def ask_for_texts(
-    writer: TextWriter,
-    checks: Checks,
-    kind: str,
-    wanted: int,
-    taken: Sequence[str],
-    on_text: Callable[[Verdict], None] | None = None,
-) -> tuple[list[Verdict], list[Verdict]]:
-    """Ask for so many texts of a kind, none of them `taken`; returns those that passed the checks, and the others."""
-    accepted: list[Verdict] = []
-    refused: list[Verdict] = []
-    for verdict in _Conversation(writer, checks, kind).texts(wanted, taken):
-        (accepted if verdict.accepted else refused).append(verdict)
-        if on_text:
-            on_text(verdict)
-    return accepted, refused
+def _on_one_line(passage: str) -> str:
+    """A passage without the line breaks that made it fit; those of what is protected stay."""
+    flat = " ".join(passage.split())
+    return flat if all(protected in flat for protected in protected_texts(passage)) else passage
 
 
-@dataclass(frozen=True, slots=True)
-class _Conversation:
-    """Asks for one text after the other; it knows only the texts of its own kind."""
+def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What the checks found of a whole description: the least likeness of its passages."""
+    own = [found for written, found in facts.items() if written in text]
+    merged: dict[str, Any] = {"characters": len(text)}
+    if own and all("closeness" in found for found in own):
+        merged["closeness"] = min(found["closeness"] for found in own)
+    if own and all("judged_equivalent" in found for found in own):
+        merged["judged_equivalent"] = True
+    return merged
 
-    writer: TextWriter
-    checks: Checks
-    kind: str
 
-    def texts(self, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
-        """Yield verdicts until so many texts were accepted, or one place was tried in vain."""
-        own: list[str] = []
-        while len(own) < wanted:
-            for attempt, temperature in enumerate(_TEMPERATURES):
-                messages = ask_for_one(self.checks, own[-N_SHOWN:], len(own), self.kind)
-                text = _clean(self.writer.write([messages], temperature=temperature, sample=attempt)[0])
-                verdict = self.checks.verdict(text, (*taken, *own))
-                yield verdict
-                if verdict.accepted:
-                    own.append(text)
-                    break
-            else:
-                return
+def _texts(writer: TextWriter, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
+    """Ask for one text after the other, each shown those of its own kind: verdicts on all that is written.
+
+    Until so many texts, none of them `taken`, were accepted, or one place was tried in vain.
+    """
+    own: list[str] = []
+    while len(own) < wanted:
+        for attempt, temperature in enumerate(_TEMPERATURES):
+            messages = ask_for_one(checks, own[-N_SHOWN:], len(own), kind)
+            text = _clean(writer.write([messages], temperature=temperature, sample=attempt)[0])
+            verdict = checks.verdict(text, (*taken, *own))
+            yield verdict
+            if verdict.accepted:
+                own.append(text)
+                break
+        else:
+            return
 
 
 def ask_for_one(checks: Checks, shown: Sequence[str], number: int, kind: str) -> Messages:
     """Build the messages that ask for one rephrasing."""
-    from psopt.rephrasings._checks import named_labels
-
     parts = [f"<description>\n{checks.original}\n</description>"]
     if checks.context:
         whole = f"<context>\n{checks.context}\n</context>"
@@ -159,18 +187,3 @@ def _clean(text: str) -> str:
         if len(text) > 1 and text[0] == first and text[-1] == last and first not in text[1:-1]:
             text = text[1:-1].strip()
     return text
-
-
-def rejected_texts(refused: Sequence[Verdict]) -> tuple[Rejected, ...]:
-    """What a set keeps of the texts that were refused."""
-    return tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused)
-
-
-def check_written(name: str, kind: str, n_usable: int, wanted: int, refused: Sequence[Verdict]) -> None:
-    """Raise InputError if a model gave fewer usable texts than wanted."""
-    if n_usable < wanted:
-        last = f"; at last it wrote {refused[-1]}" if refused else ""
-        raise InputError(
-            f"the rephraser {name} gave {n_usable} of {wanted} usable {kind} rephrasings{last}; "
-            "ask for less, or try another --rephraser"
-        )

@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from psopt.errors import InputError
 from psopt.search_spaces import PLAIN, PromptFormat
 from psopt.templates import split_description
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _SOURCES = ("builtin", "rules", "file")
 
@@ -93,45 +90,10 @@ class RephrasingSet:
         content = json.dumps([self.original, self.search, self.heldout, *self._forms().values()])
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the set as plain JSON data, its digest among them."""
-        parts = {name: list(getattr(self, name)) for name in ("search", "heldout")}
-        of_template = {"n_parts": self.n_parts} if self.n_parts else {}
-        shape = {**self._forms(), **of_template}
-        return {"original": self.original, **parts, "source": self.source, **shape, "sha256": self.sha256}
-
     def _forms(self) -> dict[str, list[dict[str, Any]]]:
         """The forms as plain JSON data, where there are any."""
         forms = {name: [form.to_dict() for form in getattr(self, name)] for name in ("search_forms", "heldout_forms")}
         return {name: entries for name, entries in forms.items() if entries}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:
-        """Build a set from `to_dict`'s data. The digest may be missing: a set may be edited by hand.
-
-        Raises InputError if a part is missing or of the wrong kind, or the set is not sound.
-        """
-        for part in ("original", "search", "heldout", "source"):
-            if part not in data:
-                raise InputError(f"a set of rephrasings needs {part!r}")
-        return cls(
-            _texts([data["original"]], "original")[0],
-            _texts(data["search"], "search"),
-            _texts(data["heldout"], "heldout"),
-            data["source"],
-            search_forms=tuple(map(PromptFormat.from_dict, data.get("search_forms", ()))),
-            heldout_forms=tuple(map(PromptFormat.from_dict, data.get("heldout_forms", ()))),
-            n_parts=data.get("n_parts", 0),
-        )
-
-
-def _texts(values: Sequence[Any], part: str) -> tuple[str, ...]:
-    if not isinstance(values, list | tuple):
-        raise InputError(f"a set of rephrasings needs a list of texts as {part!r}, not {values!r}")
-    for value in values:
-        if not isinstance(value, str):
-            raise InputError(f"{part!r} in a set of rephrasings must be text, not {value!r}")
-    return tuple(values)
 
 
 def comparable(text: str) -> str:

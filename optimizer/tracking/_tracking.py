@@ -50,7 +50,7 @@ def tracked(
         except Exception as error:  # whatever its package makes of what the user has set
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(f"{tracker.name} can't be used: {reason}") from error
-        tracking.add(tracker)
+        tracking.trackers.append(tracker)
     if any(tracker.call_watcher for tracker in tracking.trackers):
         budget.call_watcher = tracking.watch_call
     return tracking
@@ -80,27 +80,23 @@ class Tracking(Observer):
         self._record: RunRecord | None = None
         self._kept: dict[str, dict[str, Any]] = {}
 
-    def add(self, tracker: Tracker) -> None:
-        """Tell a tracker too, from now on."""
-        self.trackers.append(tracker)
-        self._to_close.append(tracker)
-
     def __enter__(self) -> Self:
+        self._to_close = [*self.trackers]
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._record is not None:
-            self._end(error)
+            record = self._record
+            with contextlib.suppress(InputError):  # as it was, where a run without a result was taken away
+                record = RunRecord.read(record.folder)
+            ending = _ending(error)
+            self._each(lambda tracker: tracker.end(record, ending))
+            self._save()
         for tracker in self._to_close:
             with contextlib.suppress(Exception):  # nothing is left to be said
                 tracker.close()
-
-    def _end(self, error: BaseException | None) -> None:
-        record, ending = self._read_again(), _ending(error)
-        self._each(lambda tracker: tracker.end(record, ending))
-        self._save()
 
     # What an observer is told
 
@@ -129,7 +125,7 @@ class Tracking(Observer):
         finished = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)) if self.study else []
         for trial in finished:
             if PROMPT_ID in trial.user_attrs:
-                self._tell(TrialRecord.of(trial))
+                self._tell(trial.number)
 
     def phase(self, what: str) -> None:
         """Tell the observer."""
@@ -147,12 +143,12 @@ class Tracking(Observer):
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         """Tell all."""
         self._observer.trial(candidate, n_done, n_total)
-        self._tell_trial(candidate.trial)
+        self._tell(candidate.trial)
 
     def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
         """Tell all."""
         self._observer.stopped(candidate, n_done, n_total)
-        self._tell_trial(candidate.trial)
+        self._tell(candidate.trial)
 
     def watch_call(self, call: CallStart) -> OnCallEnd:
         """Tell of a call that is about to be sent; the function that is returned, how it has ended."""
@@ -186,12 +182,11 @@ class Tracking(Observer):
                 reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_REASON]
                 LOGGER.warning("%s failed and is left out from now on, the run goes on: %s", tracker.name, reason)
 
-    def _tell_trial(self, number: int) -> None:
-        if self.trackers and self.study is not None:
-            self._tell(TrialRecord.of(self.study.read_trial(number)))
-
-    def _tell(self, trial: TrialRecord) -> None:
+    def _tell(self, number: int) -> None:
         """Tell of a trial those trackers that don't know of it yet."""
+        if not self.trackers or self.study is None:
+            return
+        trial = TrialRecord.of(self.study.read_trial(number))
 
         def tell(tracker: Tracker) -> None:
             told = self._kept_of(tracker).setdefault("trials", {})
@@ -223,14 +218,6 @@ class Tracking(Observer):
         except InputError as error:
             LOGGER.warning("%s: to be resumed, the run will be recorded anew", error)
             self._directory = None
-
-    def _read_again(self) -> RunRecord:
-        """What the run directory says now; as it was, where a run without a result was taken away."""
-        assert self._record is not None  # noqa: S101  # it is asked for once the run has started
-        try:
-            return RunRecord.read(self._record.folder)
-        except InputError:
-            return self._record
 
 
 def _ending(error: BaseException | None) -> Ending:

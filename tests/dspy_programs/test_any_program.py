@@ -16,6 +16,7 @@ from psopt.dspy_programs._examples import make_data, split_examples  # noqa: E40
 from psopt.dspy_programs._find_outcome import find_outcome  # noqa: E402
 from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
 from psopt.dspy_programs._model import ProgramModel  # noqa: E402
+from psopt.dspy_programs._runner import ProgramRunner  # noqa: E402
 from psopt.errors import DataError  # noqa: E402
 from psopt.models.chat import Budget  # noqa: E402
 
@@ -268,10 +269,12 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
     splits = split_examples(given, events(VAL), events(examples(10, 5)))
     data = make_data("x", "Sort the event.", outcome, splits, 4)
     variants = rephrase_instructions(program, "self", by_rules(data.task, 4, 4, 42))
-    model = ProgramModel(program, outcome, data.examples, variants, tmp_path, Budget())
+    model = ProgramModel(program, ProgramRunner(outcome, data.examples, tmp_path, Budget()), variants)
     with dspy.context(lm=lm):
-        made = [model.demonstration("self", sample.text) for sample in data.task.train]
-        kept = [model.demonstration("self", sample.text) for sample in data.task.train]  # as JSON, in the meantime
+        made = [model.demonstrator.demonstration("self", sample.text) for sample in data.task.train]
+        kept = [
+            model.demonstrator.demonstration("self", sample.text) for sample in data.task.train
+        ]  # as JSON, in the meantime
     demos = [demo for demo in made if demo is not None]
     assert len(demos) > 5
     assert [demo for demo in kept if demo is not None] == demos

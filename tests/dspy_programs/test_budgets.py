@@ -12,7 +12,7 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._identity import code_of, function_identity  # noqa: E402
+from psopt.dspy_programs._contents import digest  # noqa: E402
 from psopt.dspy_programs._model import frame_of  # noqa: E402
 from psopt.dspy_programs._sizing import AUTO_CALLS, calls_expected, sizes_within  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError  # noqa: E402
@@ -330,12 +330,11 @@ def closing_over(weight: float) -> Any:
 
 
 def test_a_function_is_told_by_its_source_and_what_it_closes_over() -> None:
-    assert function_identity(closing_over(0.5)) == function_identity(closing_over(0.5))
-    assert function_identity(closing_over(0.5)) != function_identity(closing_over(0.6))
-    assert function_identity(strict) != function_identity(lenient)
-    assert function_identity(None) == ""
-    assert code_of(Shouts()) != code_of(Whispers())
-    assert code_of(predict()) == code_of(predict())
+    assert digest(closing_over(0.5)) == digest(closing_over(0.5))
+    assert digest(closing_over(0.5)) != digest(closing_over(0.6))
+    assert digest(strict) != digest(lenient)
+    assert digest(Shouts()) != digest(Whispers())
+    assert digest(predict()) == digest(predict())
 
 
 def test_what_is_handed_back_is_put_to_wordings_of_another_source(tmp_path: Path) -> None:

@@ -15,11 +15,12 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
+from psopt.dspy_programs._contents import digest  # noqa: E402
 from psopt.dspy_programs._examples import make_data, split_examples  # noqa: E402
 from psopt.dspy_programs._find_outcome import find_outcome, labels_of  # noqa: E402
-from psopt.dspy_programs._identity import code_of, function_identity  # noqa: E402
 from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
 from psopt.dspy_programs._model import ProgramModel  # noqa: E402
+from psopt.dspy_programs._runner import ProgramRunner  # noqa: E402
 from psopt.errors import InputError, ModelError  # noqa: E402
 from psopt.models.chat import Budget  # noqa: E402
 
@@ -163,7 +164,7 @@ def test_demonstrations_of_a_chain_of_thought_are_what_it_thought_on_the_way_to_
     model = model_of(chain_of_thought(), tmp_path / "run")
     lm = keyword_lm()
     with dspy.context(lm=lm):
-        shown = [model.demonstration("predict", text) for text in texts]
+        shown = [model.demonstrator.demonstration("predict", text) for text in texts]
     assert shown
     for text, demo in zip(texts, shown, strict=True):
         assert demo["reasoning"] == text.split()[0]
@@ -177,8 +178,9 @@ def model_of(program: Any, folder: Path) -> Any:
     splits = split_examples(TRAIN, VAL, TEST)
     data = make_data("x", "Sort the question by what it asks for.", outcome, splits, 6)
     variants = rephrase_instructions(program, outcome.step, by_rules(data.task, 6, 10, 42))
-    judged_by = "-".join([code_of(program), function_identity(None)])
-    return ProgramModel(program, outcome, data.examples, variants, folder, Budget(), judged_by=judged_by)
+    judged_by = "-".join([digest(program), digest(None)])
+    runner = ProgramRunner(outcome, data.examples, folder, Budget(), judged_by=judged_by)
+    return ProgramModel(program, runner, variants)
 
 
 def test_a_teacher_gives_the_demonstrations(tmp_path: Path) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import datetime as dt
+import decimal
 import functools
+import pathlib
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
@@ -18,6 +24,7 @@ from psopt.search import Observer  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, examples, predict  # noqa: E402
+from tests.sweeps import each  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,6 +225,36 @@ def test_contents_are_the_same_in_every_process_and_locks_tell_nothing() -> None
     assert not unknown
     assert contents({"of": iter([1])}, "given")[1] == ()  # an iterator of a list can be pickled
     assert contents({"of": (number for number in [1])}, "given")[1] == ("given['of'] (generator)",)
+
+
+class Slotted:
+    __slots__ = ("thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+
+@each(
+    "one, other",
+    [
+        (dt.date(2026, 1, 1), dt.date(2026, 1, 2)),
+        (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
+        (pathlib.PurePosixPath("a"), pathlib.PurePosixPath("b")),
+        (re.compile("a"), re.compile("a", re.IGNORECASE)),
+        (functools.partial(shouting, "a"), functools.partial(shouting, "b")),
+        (np.float64(1), np.float64(2)),
+        (np.arange(3), np.arange(3.0)),
+        (np.array([{"a": 1}]), np.array([{"a": 2}])),
+        (Slotted([1]), Slotted([2])),
+        (dspy.Example(a=1), dspy.Example(a=2)),
+        (dspy.Tool(shouting), dspy.Tool(shouting, name="whispering")),
+    ],
+)
+def test_values_of_every_kind_are_told_apart(one: Any, other: Any) -> None:
+    told, unknown = contents(one)
+    assert unknown == ()
+    assert told == contents(copy.deepcopy(one))[0]
+    assert told != contents(other)[0]
 
 
 class Locked(dspy.Module):

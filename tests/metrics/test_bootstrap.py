@@ -6,15 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.metrics import (
-    _replicates,
-    bootstrap_ci,
-    consistency,
-    joint_scores,
-    micro_f1,
-    prediction_counts,
-    sensitivity,
-)
+from psopt.metrics import bootstrap_ci, consistency, joint_scores, micro_f1, prediction_counts, sensitivity
 
 N_CLASSES = 4
 RNG = np.random.default_rng(0)
@@ -28,19 +20,6 @@ def scores_of(predictions: Any, y: Any) -> list[Any]:
     return [micro_f1(predictions, y), sensitivity(counts), consistency(counts, y)]
 
 
-@pytest.mark.parametrize("soft", [False, True])
-@pytest.mark.parametrize("resample", ["samples", "rephrasings", "both"])
-def test_a_replicate_scores_like_the_data_it_stands_for(resample: str, soft: bool) -> None:
-    """Weights are repetitions: writing out every drawn row and column and scoring that gives the same numbers."""
-    answers = _replicates.read_answers(np.eye(N_CLASSES)[PREDICTIONS] if soft else PREDICTIONS, Y, N_CLASSES)
-    samples, rephrasings = next(_replicates.bootstrap_weights(40, 8, resample, 5, seed=1, chunk=5))
-    replicates = _replicates.replicate_scores(answers, samples, rephrasings)
-    for rows, columns, scores in zip(samples.astype(int), rephrasings.astype(int), replicates, strict=True):
-        drawn = np.repeat(np.repeat(PREDICTIONS, rows, axis=0), columns, axis=1)
-        assert drawn.shape == PREDICTIONS.shape
-        assert scores == pytest.approx(scores_of(drawn, np.repeat(Y, rows)), abs=1e-12)
-
-
 def test_the_estimate_is_the_score_itself() -> None:
     intervals = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20)
     estimates = [interval.estimate for interval in intervals.values()]
@@ -50,24 +29,23 @@ def test_the_estimate_is_the_score_itself() -> None:
         assert 0 <= low < estimate < high <= 1
 
 
-def test_a_seed_gives_the_same_intervals_however_the_work_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seed_gives_the_same_intervals() -> None:
     first = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50, seed=0)
-    monkeypatch.setattr(_replicates, "CHUNK_ENTRIES", 1)
     assert bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50, seed=0) == first
     assert bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50, seed=1) != first
+
+
+def test_a_kernel_a_sample_is_drawn_with_its_sample() -> None:
+    kernel = np.eye(N_CLASSES) / 2 + 0.5
+    together = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20, similarity=kernel)
+    each = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20, similarity=np.repeat(kernel[None], len(Y), axis=0))
+    assert np.array(list(each.values())) == pytest.approx(np.array(list(together.values())), abs=1e-12)
 
 
 def test_one_hot_probabilities_have_the_intervals_of_predictions() -> None:
     hard = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50)
     soft = bootstrap_ci(np.eye(N_CLASSES)[PREDICTIONS], Y, N_CLASSES, n_replicates=50)
     assert np.array(list(soft.values())) == pytest.approx(np.array(list(hard.values())), abs=1e-12)
-
-
-def test_thousands_of_classes_take_the_way_of_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20)
-    monkeypatch.setattr(_replicates, "LARGEST_HISTOGRAM", 1)
-    second = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20)
-    assert np.array(list(second.values())) == pytest.approx(np.array(list(first.values())), abs=1e-12)
 
 
 def test_both_is_wider_than_either() -> None:

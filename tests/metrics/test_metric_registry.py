@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psopt.metrics
 import pytest
-from psopt.metrics import MEASURES, prediction_counts, prediction_distribution
+from psopt.metrics import prediction_counts, prediction_distribution
 
 from tests.sweeps import each
 
@@ -25,6 +25,58 @@ if TYPE_CHECKING:
 N_SAMPLES, N_REPHRASINGS, N_CLASSES = 30, 6, 4
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 NUMBERS = {"n_classes"}
+GIVES: dict[str, list[Any]] = {
+    "samples": [
+        psopt.metrics.prediction_counts,
+        psopt.metrics.prediction_distribution,
+        psopt.metrics.sample_sensitivity,
+        psopt.metrics.sample_consistency,
+        psopt.metrics.sample_prompt_sensi_score,
+        psopt.metrics.sample_posix,
+    ],
+    "answers": [
+        psopt.metrics.hard_predictions,
+        psopt.metrics.uncertainty,
+    ],
+    "score": [
+        psopt.metrics.sensitivity,
+        psopt.metrics.consistency,
+        psopt.metrics.micro_f1,
+        psopt.metrics.macro_f1,
+        psopt.metrics.spread,
+        psopt.metrics.prompt_sensi_score,
+        psopt.metrics.posix,
+    ],
+    "pairs": [
+        psopt.metrics.pairwise_consistency,
+    ],
+    "classes": [
+        psopt.metrics.class_f1,
+    ],
+    "report": [
+        psopt.metrics.joint_scores,
+        psopt.metrics.flip_pairs,
+        psopt.metrics.score_intervals,
+        psopt.metrics.class_intervals,
+        psopt.metrics.macro_f1_interval,
+        psopt.metrics.mean_interval,
+        psopt.metrics.compare_scores,
+        psopt.metrics.mean_difference,
+    ],
+    "rephrasings": [
+        psopt.metrics.rephrasing_damage,
+        psopt.metrics.prompt_f1,
+    ],
+    "simulation": [
+        psopt.metrics.bootstrap_ci,
+        psopt.metrics.rephrasing_curve,
+        psopt.metrics.noised_predictions,
+        psopt.metrics.reference_scores,
+    ],
+}
+"""Every measure by what it gives: one number, an array with a row for each sample, rephrasing or class, one with a row
+for each sample and a column for each rephrasing, a square matrix of samples, named numbers, or these from draws."""
+MEASURES = {function.__name__: function for functions in GIVES.values() for function in functions}
 
 
 def make_arguments(seed: int = 0) -> dict[str, Any]:
@@ -105,19 +157,15 @@ def same(actual: Any, expected: Any) -> bool:
     return flat(actual) == pytest.approx(flat(expected), abs=1e-12, nan_ok=True)
 
 
-def sweep(chosen: Any) -> Any:
-    return each("function", [measure.function for measure in MEASURES.values() if chosen(measure)])
-
-
 def measures(*kinds: Any) -> Any:
-    return sweep(lambda measure: measure.gives in kinds)
+    return each("function", [function for kind in kinds for function in GIVES[kind]])
 
 
 def measures_of(argument: Any) -> Any:
-    return sweep(lambda measure: argument in required(measure.function))
+    return each("function", [function for function in MEASURES.values() if argument in required(function)])
 
 
-EVERY = sweep(lambda measure: True)
+EVERY = measures(*GIVES)
 SAMPLE_ORDER = np.random.default_rng(1).permutation(N_SAMPLES)
 # the first rephrasing is the original prompt, against which some measures compare: it stays
 REPHRASING_ORDER = np.array([0, *(1 + np.random.default_rng(2).permutation(N_REPHRASINGS - 1))])
@@ -138,9 +186,10 @@ def test_all_is_what_there_is() -> None:
 
 @each("name", MEASURES)
 def test_the_package_and_the_docs_say_which_question_it_answers(name: Any) -> None:
-    row = [line.split(maxsplit=1) for line in str(psopt.metrics.__doc__).splitlines() if line.startswith(f"{name} ")]
-    assert row == [[name, MEASURES[name].question]]
-    assert f"| `{name}` | {MEASURES[name].question} |" in DOCS.read_text()
+    (row,) = (line for line in str(psopt.metrics.__doc__).splitlines() if line.startswith(f"{name} "))
+    question = row.removeprefix(name).strip()
+    assert question.endswith("?")
+    assert f"| `{name}` | {question} |" in DOCS.read_text()
 
 
 @EVERY
@@ -177,7 +226,7 @@ def test_the_order_of_the_samples_does_not_matter(function: Any) -> None:
 def test_results_move_with_their_samples(function: Any) -> None:
     arguments = make_arguments()
     expected = call(function, arguments)[SAMPLE_ORDER]
-    if MEASURES[function.__name__].gives == "pairs":
+    if function in GIVES["pairs"]:
         expected = expected[:, SAMPLE_ORDER]
     assert same(call(function, permute_samples(arguments, SAMPLE_ORDER)), expected)
 
@@ -268,9 +317,9 @@ def broken(value: Any, name: str) -> Iterator[Any]:
 
 
 SPOILT = [
-    (measure.function, argument, how, value)
-    for measure in MEASURES.values()
-    for argument in required(measure.function)
+    (function, argument, how, value)
+    for function in MEASURES.values()
+    for argument in required(function)
     if argument not in NUMBERS
     for how, value in broken(make_arguments()[argument], argument)
 ]
@@ -309,7 +358,7 @@ def test_the_number_of_classes_is_an_integer_of_two_or_more(function: Any) -> No
 @EVERY
 def test_one_sample_gives_a_value_or_an_error_that_says_so(function: Any) -> None:
     arguments = permute_samples(make_arguments(), np.array([0]))
-    if function.__name__ in ("bootstrap_ci", "paired_test"):
+    if function.__name__ == "bootstrap_ci":
         with pytest.raises(ValueError, match="predictions has one sample"):
             call(function, arguments)
     else:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from psopt.metrics import (
-    macro_f1,
     posix,
     prompt_f1,
     prompt_sensi_score,
@@ -26,11 +25,6 @@ Y = np.array([0, 1, 1, 0])
 def test_accuracy_by_rephrasing_and_its_spread() -> None:
     assert prompt_f1(PREDICTIONS, Y).tolist() == [1, 0.5, 0.75]
     assert spread(PREDICTIONS, Y) == 0.5
-
-
-def test_macro_f1_by_rephrasing() -> None:
-    expected = [macro_f1(PREDICTIONS[:, [q]], Y, [0, 1]) for q in range(3)]
-    assert prompt_f1(PREDICTIONS, Y, average="macro", labels=[0, 1]).tolist() == expected
 
 
 def test_pss_by_hand() -> None:

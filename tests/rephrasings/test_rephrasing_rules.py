@@ -14,10 +14,9 @@ import pytest
 from psopt.errors import InputError
 from psopt.rephrasings import rephrase_by_rules
 from psopt.rephrasings._frames import Named, frames_of
-from psopt.rephrasings._instruction import is_english
+from psopt.rephrasings._instruction import is_english, wordings_file
 from psopt.rephrasings._rules import rephrasings
 from psopt.rephrasings._set import comparable
-from psopt.rephrasings._wordings_file import wordings_file
 
 if TYPE_CHECKING:
     from psopt.rephrasings._frames import Side

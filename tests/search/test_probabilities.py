@@ -10,7 +10,7 @@ import numpy as np
 import psopt
 import pytest
 from psopt.evaluation import Predictions, compare_paired
-from psopt.metrics import paired_test, prediction_distribution, sensitivity
+from psopt.metrics import compare_scores, prediction_distribution, sensitivity
 from psopt.models.chat import LMConfig
 from psopt.report._contents import read_contents
 from psopt.runs import RunDirectory
@@ -63,7 +63,7 @@ def test_the_report_draws_and_tests_what_was_scored(run: tuple[Task, Any]) -> No
     tested = compare_paired(before, after)
     measured = done.pick("knee").test.sensitivity - done.baseline.test.sensitivity
     assert tested["sensitivity"].difference == pytest.approx(measured)
-    hard = paired_test(before.array, after.array, before.truth, before.n_classes)
+    hard = compare_scores(before.array, after.array, before.truth, before.n_classes)
     assert hard["sensitivity"].difference != pytest.approx(measured)
     if contents.contributions:
         single = contents.contributions[0]["without"]["sensitivity"]["difference"]
