@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.models.chat._features import Feature
     from psopt.search_spaces import Messages
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]
@@ -87,6 +88,8 @@ class ChatClient:
         Where requests go, as part of the cache's key; None if answers must not be kept on disk.
     features : tuple of str
         What requests may do without, should the server not take it; the most dispensable first.
+    refused : set of str
+        Those among them that requests are built without, where there are any.
     headers : mapping
         Of the last answer.
     """
@@ -94,6 +97,7 @@ class ChatClient:
     name: str
     endpoint: str | None
     features: tuple[str, ...] = ()
+    refused: set[str]
     headers: Mapping[str, str] = {}
 
     def prepare(self) -> None:
@@ -103,15 +107,9 @@ class ChatClient:
         """Build the request, JSON data that decide the answer, using no unsupported feature."""
         raise NotImplementedError
 
-    def uses(self, request: dict[str, Any]) -> list[str]:  # noqa: ARG002  # for those that can do without something
+    def negotiable(self, request: dict[str, Any]) -> list[Feature]:  # noqa: ARG002  # for those that can do without one
         """Return those features that a request uses and can be made without."""
         return []
-
-    def without(self, feature: str) -> None:
-        """Build requests without a feature from now on."""
-
-    def take_back(self, feature: str) -> None:
-        """Build requests with a feature again."""
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
