@@ -14,7 +14,7 @@ import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, UnansweredError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model, price_of
-from psopt.models.chat._errors import ModelRefusedError, ServerGoneError, TransientError
+from psopt.models.chat._client import ModelRefusedError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices
 from psopt.models.chat.batches import BatchRunner, BatchService
 from psopt.models.chat.batches._open_batches import OpenBatch, OpenBatches

@@ -263,7 +263,7 @@ def test_instructions_are_read_once_for_all_texts_and_labels(folder: Path, monke
     texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
     model.predict(PROMPTS[:1], texts)
     in_full = [len(make_tokenizer()(chat_ml(PROMPTS[0], text))["input_ids"]) for text in texts]
-    assert sum(tokens_read) < sum(in_full) / 2
+    assert sum(tokens_read) < 0.6 * sum(in_full)  # labels of several tokens among them
 
 
 def watch_forward(monkeypatch: pytest.MonkeyPatch, watch: Any) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from psopt.models.chat._errors import is_unreachable
+from psopt.models.chat._client import is_unreachable
 from psopt.models.chat._request_scheduler import ConcurrencyLimit, TimeoutPolicy
 from psopt.models.chat._retry_policy import retry_after
 

@@ -4,12 +4,11 @@ from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
 from psopt.models.chat._budget import Budget, Need, Price, Usage, grid_price, price_of
-from psopt.models.chat._client import Query
+from psopt.models.chat._client import CallEnd, CallStart, CallWatcher, OnCallEnd, Query
 from psopt.models.chat._dialect import read_response_format
 from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
-from psopt.models.chat._errors import CallEnd, CallStart, CallWatcher, OnCallEnd
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, name_hint, server_of
 from psopt.models.chat._function_client import function_name
 from psopt.models.chat._model import ChatModel, asks_in_chat

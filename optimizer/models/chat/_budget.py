@@ -16,7 +16,7 @@ from psopt.errors import BudgetReachedError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from psopt.models.chat._errors import CallWatcher
+    from psopt.models.chat._client import CallWatcher
     from psopt.settings import LMConfig
 
 

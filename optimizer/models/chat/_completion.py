@@ -6,8 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from psopt.models.chat._client import Answer
-from psopt.models.chat._errors import TransientError
+from psopt.models.chat._client import Answer, TransientError
 from psopt.models.chat._label_probabilities import confidence_of
 from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
 from psopt.models.chat._secrets import redacted

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import InputError
-from psopt.models.chat._errors import ModelRefusedError
+from psopt.models.chat._client import ModelRefusedError
 from psopt.models.chat._features import (
     ALTERNATIVES,
     BOTH,

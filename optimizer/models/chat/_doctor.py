@@ -11,8 +11,7 @@ from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
-from psopt.models.chat._client import Query
-from psopt.models.chat._errors import ModelRefusedError, TransientError
+from psopt.models.chat._client import ModelRefusedError, Query, TransientError
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, name_hint
 from psopt.models.chat._openai_client import OpenAIClient
 from psopt.models.chat._secrets import redacted
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.models.chat._client import Answer, ChatClient
-    from psopt.models.chat._errors import CallEnd, CallStart, OnCallEnd
+    from psopt.models.chat._client import Answer, CallEnd, CallStart, ChatClient, OnCallEnd
 
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"

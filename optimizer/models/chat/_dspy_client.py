@@ -7,15 +7,16 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
-from psopt.models.chat._client import Answer, ChatClient
-from psopt.models.chat._dialect import profile_of
-from psopt.models.chat._errors import (
+from psopt.models.chat._client import (
+    Answer,
+    ChatClient,
     ModelRefusedError,
     TransientError,
     UnclearRefusalError,
     UnsupportedError,
     is_unreachable,
 )
+from psopt.models.chat._dialect import profile_of
 from psopt.models.chat._features import (
     FEATURES,
     about_the_form,

@@ -12,8 +12,7 @@ from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
 from psopt.models.chat._budget import check_price, price_of
-from psopt.models.chat._client import Answer
-from psopt.models.chat._errors import CallEnd, CallStart, TransientError, UnsupportedError
+from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._request_scheduler import RequestScheduler
 from psopt.models.chat._retry_policy import RetryPolicy, Tries

@@ -11,7 +11,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from psopt.models._answer_cache import answer_key
-from psopt.models.chat._errors import UnclearRefusalError
+from psopt.models.chat._client import UnclearRefusalError
 from psopt.models.chat._features import TOKENS_ALONE
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from urllib.parse import urlencode
 
 from psopt.errors import nearest
 from psopt.models.chat._address import openai_address
-from psopt.models.chat._client import Answer, ChatClient
-from psopt.models.chat._completion import ErrorInAnswerError, read_completion, read_json
-from psopt.models.chat._dialect import Dialect, labels_asked_for
-from psopt.models.chat._errors import (
+from psopt.models.chat._client import (
     TOO_MANY,
+    Answer,
+    ChatClient,
     ModelRefusedError,
     NotThereError,
     TransientError,
@@ -25,6 +24,8 @@ from psopt.models.chat._errors import (
     is_unreachable,
     passes,
 )
+from psopt.models.chat._completion import ErrorInAnswerError, read_completion, read_json
+from psopt.models.chat._dialect import Dialect, labels_asked_for
 from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
 from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._refusals import read_refusal

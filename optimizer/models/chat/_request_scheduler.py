@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.models.chat._errors import TransientError
+from psopt.models.chat._client import TransientError
 from psopt.models.chat._wait_notices import WaitNotices, clock, span
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError
-from psopt.models.chat._errors import ModelRefusedError, ServerGoneError
+from psopt.models.chat._client import ModelRefusedError, ServerGoneError
 from psopt.models.chat._wait_notices import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from psopt.models.chat._errors import TransientError
+    from psopt.models.chat._client import TransientError
     from psopt.models.chat._request_scheduler import RequestScheduler
 
 _FIRST_WAIT = 0.25  # seconds; doubles with each try

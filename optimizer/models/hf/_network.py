@@ -35,6 +35,7 @@ _TRIED_LABELS = [[7], [7, 8], [9, 3, 4]]
 # single precision and some hundredths in half.
 _TOLERANCE = {"torch.float32": 1e-3}
 _COARSE_TOLERANCE = 0.5
+_KEPT = 16  # tokens in caches to one that is read at once, at most: what rows begin with is kept for each of them
 _FEWEST = 8  # tokens: where these don't fit, the network's own weights fill the memory
 
 
@@ -158,8 +159,10 @@ def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: Label
     paths = tree.paths()
     endings = [[tree.tokens[node - 1] for node in path[1:]] for path in paths]
     longest = max(map(len, endings))
-    n_texts = max(1, limit // (len(texts[0]) + longest * len(paths) if cache is not None else len(texts[0]) + longest))
-    texts = texts[:n_texts]
+    n_kept = (cache.get_seq_length() if cache is not None else 0) + len(texts[0]) + longest
+    most_rows = max(1, min(limit, _KEPT * limit // n_kept))
+    n_read = len(texts[0]) + longest * (len(paths) if cache is not None else 1)
+    texts = texts[: max(1, min(limit // n_read, most_rows))]
     steps = np.empty((len(texts), len(tree.nodes)))
     if cache is None:
         for path, ending in zip(paths, endings, strict=True):
@@ -169,17 +172,26 @@ def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: Label
         return steps
     import torch
 
-    cache = copy.deepcopy(cache)
-    cache.batch_repeat_interleave(len(texts))
-    first = _read_on(network, texts, cache, 1, limit)
-    logits = first.repeat_interleave(len(paths), dim=0)
-    if longest:
-        cache.batch_repeat_interleave(len(paths))
-        rows = [ending + [0] * (longest - len(ending)) for _ in texts for ending in endings]
-        logits = torch.cat([logits, _read_on(network, rows, cache, longest, limit)], dim=1)
-    for number, path in enumerate(paths):
-        _fill(steps, tree, path, logits[number :: len(paths), : len(path)])
+    read = _repeated(cache, len(texts))
+    first = _read_on(network, texts, read, 1, limit)
+    n_paths = max(1, most_rows // len(texts))
+    for start in range(0, len(paths), n_paths):
+        part = endings[start : start + n_paths]
+        logits = first.repeat_interleave(len(part), dim=0)
+        if longest:
+            rows = [ending + [0] * (longest - len(ending)) for _ in texts for ending in part]
+            behind = _read_on(network, rows, _repeated(read, len(part)), longest, limit)
+            logits = torch.cat([logits, behind], dim=1)
+        for number, path in enumerate(paths[start : start + n_paths]):
+            _fill(steps, tree, path, logits[number :: len(part), : len(path)])
     return steps
+
+
+def _repeated(cache: Any, times: int) -> Any:
+    """A copy of a cache, with each of its rows so many times."""
+    cache = copy.deepcopy(cache)
+    cache.batch_repeat_interleave(times)
+    return cache
 
 
 def _read_on(network: Network, rows: Sequence[list[int]], cache: Any, n_kept: int, limit: int) -> Any:

@@ -11,14 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
-from psopt.models.chat._completion import read_json
-from psopt.models.chat._errors import (
+from psopt.models.chat._client import (
     ModelRefusedError,
     NotThereError,
     ServerGoneError,
     TransientError,
     UnsupportedError,
 )
+from psopt.models.chat._completion import read_json
 from psopt.models.chat._wait_notices import WaitNotices
 from psopt.models.chat.batches._grid import Grid
 from psopt.models.chat.batches._open_batches import OpenBatch, OpenBatches

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError
+from psopt.models.chat._client import NotThereError, ServerGoneError, TransientError
 from psopt.models.chat._completion import read_json
-from psopt.models.chat._errors import NotThereError, ServerGoneError, TransientError
 from psopt.models.chat._secrets import redacted
 from psopt.models.chat._wait_notices import clock, span
 
