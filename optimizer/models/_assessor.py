@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from psopt.answers import FIRST_CODE, classes_by_pairs, distinct_answers, numbered, text_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     """The text of a sample, what is right, and an answer."""
 
 
-class _Asked:
+class _Asked(Protocol):
     """Somebody who is asked about answers."""
 
     def measures(self, asked: Sequence[tuple[str, str, str]]) -> dict[str, float]:  # noqa: ARG002
@@ -28,20 +28,20 @@ class _Asked:
         return {}
 
 
-class Matcher(_Asked):
+class Matcher(_Asked, Protocol):
     """Says whether two answers are the same."""
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return of each pair whether its answers are the same."""
-        raise NotImplementedError
+        ...
 
 
-class Rater(_Asked):
+class Rater(_Asked, Protocol):
     """Says what an answer is worth beside what is right."""
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         """Return what each answer is worth, in [0, 1]."""
-        raise NotImplementedError
+        ...
 
 
 @dataclass(frozen=True, eq=False)
