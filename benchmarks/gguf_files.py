@@ -96,7 +96,7 @@ def _memory() -> float:
 
 def _n_read(model: GGUFModel, prompt: Prompt, texts: list[str]) -> int:
     """How many tokens differ from the text before."""
-    prompts, _ = model.scorer._tokenizer.scored([render(prompt, text) for text in texts], prompt.labels)
+    prompts, _ = model.scorer.tokenizer.scored([render(prompt, text) for text in texts], prompt.labels)
     shared = common_length(prompts)
     return sum(len(tokens) - shared for tokens in prompts)
 

@@ -7,8 +7,9 @@ is 300 tokens of instructions, equal for all, and a text of 8 to 40 tokens; seve
 ways, which must give the same log-probabilities:
 
 - every label in full: prompt + label, seven rows a text, padded batches of equal rows, as evaluation harnesses do;
-- prompt in full: rows of one length, labels of one token together (what psopt does where a network takes no masks);
-- shared prefix: the instructions once, texts packed behind them with all their labels (what psopt does else).
+- prompt in full: rows of one length, labels of one token together (what psopt does where a network can't go on
+  behind a cache);
+- shared prefix: the instructions once, each text once for all its labels (what psopt does else).
 
 The ways that read in full are timed on fewer texts, `--full-texts`, for they take the same time for each.
 """
@@ -17,13 +18,10 @@ from __future__ import annotations
 
 import argparse
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.models.hf._full_reading import score_in_full
-from psopt.models.hf._network import Network, describe_attention
-from psopt.models.hf._shared_prefix import score_behind_prefix
-from psopt.models.hf._token_limit import TokenLimit
+from psopt.models.hf._network import Network, TokenLimit, score
 from psopt.models.scoring import LabelTree, label_tree
 
 if TYPE_CHECKING:
@@ -64,7 +62,7 @@ def make_network(size: str, device: str) -> Network:
     torch.manual_seed(0)
     with torch.device(device):
         model = LlamaForCausalLM._from_config(config, dtype=config.dtype).eval()
-    return Network(model, torch.device(device), describe_attention(config))
+    return Network(model, torch.device(device))
 
 
 def make_prompts(n_texts: int, vocabulary: int) -> tuple[list[list[int]], list[list[int]]]:
@@ -105,13 +103,11 @@ def every_label_in_full(network: Network, prompts: list[list[int]], labels: list
     return scores
 
 
-def collected(
-    score: Callable[..., Any], network: Network, prompts: list[list[int]], tree: LabelTree, batch_tokens: int
-):
+def collected(network: Network, prompts: list[list[int]], tree: LabelTree, batch_tokens: int, *, shares: bool):
     """Mean log-probabilities from one of psopt's own ways: (n_texts, n_labels)."""
     scores = np.empty((len(prompts), len(LABEL_LENGTHS)))
-    for indices, steps in score(network, prompts, tree, TokenLimit(batch_tokens)):
-        scores[indices] = tree.mean_log_likelihoods(steps)
+    for indices, steps in score(network, prompts, tree, TokenLimit(batch_tokens), shares=shares):
+        scores[indices] = tree.log_likelihoods(steps, per_token=True)
     return scores
 
 
@@ -146,8 +142,8 @@ def main() -> None:
     tree = label_tree(labels)
     ways: dict[str, tuple[int, Way]] = {
         "every label in full": (n_full, lambda part: every_label_in_full(network, part, labels, ROWS[device])),
-        "prompt in full": (n_full, lambda part: collected(score_in_full, network, part, tree, batch_tokens)),
-        "shared prefix": (len(prompts), lambda part: collected(score_behind_prefix, network, part, tree, batch_tokens)),
+        "prompt in full": (n_full, lambda part: collected(network, part, tree, batch_tokens, shares=False)),
+        "shared prefix": (len(prompts), lambda part: collected(network, part, tree, batch_tokens, shares=True)),
     }
     rates, scores = {}, {}
     for name, (n_texts, way) in ways.items():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import psopt
+from _expected_scores import expected_of
 from _paid import TradingModel
 from _promise_cells import Cell, Tally
 from psopt.models.sim import SimulatedModel
@@ -77,5 +78,5 @@ def _count(cell: Cell, run: psopt.Run, model: SimulatedModel, texts: list[str]) 
 def _gain(prompt: Prompt, run: psopt.Run, model: SimulatedModel, texts: list[str]) -> tuple[float, float]:
     """True differences in F1 and in S, at the Q of the test."""
     labels = model.true_labels(texts)
-    before, after = (model.expected_scores(of, texts, labels, _Q) for of in (run.baseline.prompt, prompt))
+    before, after = (expected_of(model, of, texts, labels, _Q) for of in (run.baseline.prompt, prompt))
     return after.f1 - before.f1, after.sensitivity - before.sensitivity

@@ -22,7 +22,7 @@ from _lm_cells import KeptResults, lm_parser
 from _lm_sets import enough, lm_task, wordings_by_people
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
-from psopt.models._label_map import fit_label_map, identity_map, scores_by
+from psopt.models._calibrated import fit_label_map, identity_map, scores_by
 from psopt.search_spaces import Edit, Provenance, apply_edits, seed_prompt
 from psopt.tasks import subset
 

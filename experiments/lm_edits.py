@@ -26,7 +26,7 @@ from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig
-from psopt.models.hf._shared_prefix import score_behind_prefix
+from psopt.models.hf._network import score
 from psopt.proposals import ProposalChecks, examples_from_train, propose_edits
 from psopt.proposals.llm import LLMProposer
 from psopt.proposals.rules import definitions_from_subclasses, definitions_from_task
@@ -125,9 +125,9 @@ def _answers(model: HFModel, prompt: Prompt, texts: Sequence[list[str]], shares:
     """By way of scoring and prior: the answers to the first texts."""
     flat = [text for part in texts for text in part]
     scorer = model.scorer
-    prompts, tree = scorer._tokenizer.scored([render(prompt, text) for text in flat], prompt.labels)
+    prompts, tree = scorer.tokenizer.scored([render(prompt, text) for text in flat], prompt.labels)
     steps = np.empty((len(flat), len(tree.nodes)))
-    for indices, scored in score_behind_prefix(scorer._network, prompts, tree, scorer._limit):
+    for indices, scored in score(scorer._network, prompts, tree, scorer._limit, shares=True):
         steps[indices] = scored
     ends = np.cumsum([len(part) for part in texts])[:-1]
     found = {}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _setting import Setting, panels
 from psopt.metrics import sample_prompt_sensi_score
-from psopt.models import has_probabilities
+from psopt.models import can
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.search_spaces import seed_prompt
 from scipy.stats import spearmanr
@@ -47,7 +47,7 @@ def confidence(
     if hasattr(answering, "scores"):
         ordered = np.sort([answering.scores(rephrased, texts) for rephrased in prompts], axis=2)
         return "margin of scores", (ordered[:, :, -1] - ordered[:, :, -2]).mean(axis=0)
-    if has_probabilities(answering) and (setting.lm.logprobs or not model.startswith(("openai", "dspy"))):
+    if can(answering, "has_probabilities") and (setting.lm.logprobs or not model.startswith(("openai", "dspy"))):
         return "probability", answering.predict_proba(prompts, texts).max(axis=2).mean(axis=1)
     return None
 

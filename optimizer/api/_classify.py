@@ -14,7 +14,7 @@ from psopt.api._progress import reading
 from psopt.errors import DataError, InputError
 from psopt.evaluation import NA, Predictions, assessed, no_labels
 from psopt.metrics import hard_predictions, prediction_counts
-from psopt.models import ModelProvider, has_probabilities
+from psopt.models import ModelProvider, can
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import PromptSource, TaskPrompt, read_source
@@ -167,7 +167,7 @@ def _answers(
     """What a model answers, (n_texts, n_prompts); the most probable class where probabilities are measured with."""
     if not soft:
         return model.predict(prompts, texts, on_progress)
-    if not has_probabilities(model):
+    if not can(model, "has_probabilities"):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     return hard_predictions(model.predict_proba(prompts, texts, on_progress))
 

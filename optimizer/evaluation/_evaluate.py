@@ -12,14 +12,9 @@ from psopt.evaluation._predictions import Predictions
 from psopt.metrics import hard_predictions
 from psopt.models import (
     NOT_ASKED,
-    has_confidences,
-    has_explanations,
-    has_metric_scores,
-    has_probabilities,
-    is_assessed,
+    can,
     predict_cells,
     predict_proba_cells,
-    reads_in_part,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +64,7 @@ def ask_cells(
     texts = [sample.text for sample in samples]
     if not from_probabilities:
         return PartialAnswers(predict_cells(model, prompts, texts, cells, on_progress))
-    if not has_probabilities(model):
+    if not can(model, "has_probabilities"):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     probabilities = predict_proba_cells(model, prompts, texts, cells, on_progress)
     array = np.full(cells.shape, NOT_ASKED, dtype=np.int64)
@@ -91,7 +86,7 @@ def predictions_of(
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     texts = [sample.text for sample in samples]
     metric_scores: NDArray[np.float64] | None = None
-    if answers.probabilities is None and has_metric_scores(model):
+    if answers.probabilities is None and can(model, "has_metric_scores"):
         metric_scores = model.metric_scores(prompts, texts)
     predictions = Predictions(
         answers.array,
@@ -103,7 +98,7 @@ def predictions_of(
         tuple(rephrasings),
         no_labels(model, prompts, texts, answers.array),
         answer_type,
-        confidence=model.confidences(prompts, texts, answers.array) if has_confidences(model) else None,
+        confidence=model.confidences(prompts, texts, answers.array) if can(model, "has_confidences") else None,
         parts_read=parts_read(model, samples),
     )
     return assessed(predictions, model)
@@ -111,12 +106,12 @@ def predictions_of(
 
 def parts_read(model: Model, samples: Sequence[Sample]) -> tuple[str, ...]:
     """What a model reads of each sample, where that is only the beginning of long ones; else empty."""
-    return tuple(model.parts_read([sample.text for sample in samples])) if reads_in_part(model) else ()
+    return tuple(model.parts_read([sample.text for sample in samples])) if can(model, "reads_in_part") else ()
 
 
 def assessed(predictions: Predictions, model: Model) -> Predictions:
     """Return predictions with what somebody says of them who is asked beside the model, where there is one."""
-    if not is_assessed(model):
+    if not can(model, "is_assessed"):
         return predictions
     assessment = model.assess(predictions.array, predictions.samples)
     scores = predictions.metric_scores if assessment.worths is None else assessment.worths
@@ -133,7 +128,7 @@ def no_labels(
     model: Model, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
 ) -> tuple[NoLabel, ...]:
     """Return the predictions that are N/A, with what was answered; none where the model can't tell."""
-    if not has_explanations(model) or not (array == len(prompts[0].labels)).any():
+    if not can(model, "has_explanations") or not (array == len(prompts[0].labels)).any():
         return ()
     return model.no_labels(prompts, texts, array)
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models._answer_cache import AnswerCache, answer_key, cache_folder
 from psopt.models._assessor import Assessment, Assessor
-from psopt.models._base import Model, OnProgress
-from psopt.models._cache_folder import cache_folder
-from psopt.models._calibrated import MOST_LABELLED, PRIOR_TEXTS, CalibratedModel, LabelledTexts, calibrates
-from psopt.models._capabilities import (
+from psopt.models._base import (
+    NOT_ASKED,
     Capabilities,
+    Model,
+    OnProgress,
+    can,
     capabilities_of,
-    has_confidences,
-    has_explanations,
-    has_metric_scores,
-    has_probabilities,
-    is_assessed,
     n_computed,
-    reads_in_part,
+    predict_cells,
+    predict_proba_cells,
 )
-from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
-from psopt.models._provider import ModelProvider
-from psopt.models._registry import NAMES, can_write, load_model, name_of_model
+from psopt.models._calibrated import MOST_LABELLED, PRIOR_TEXTS, CalibratedModel, LabelledTexts, calibrates
+from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model
 
 __all__ = [
     "MOST_LABELLED",
@@ -41,20 +37,15 @@ __all__ = [
     "answer_key",
     "cache_folder",
     "calibrates",
+    "can",
     "can_write",
     "capabilities_of",
-    "has_confidences",
-    "has_explanations",
-    "has_metric_scores",
-    "has_probabilities",
-    "is_assessed",
     "load_model",
     "minilm_lm",
     "n_computed",
     "name_of_model",
     "predict_cells",
     "predict_proba_cells",
-    "reads_in_part",
 ]
 
 

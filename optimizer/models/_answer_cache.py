@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import sqlite3
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import platformdirs
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
 FILE = "answers.db"
 _IN_ONE_QUERY = 500  # SQLite took 999 parameters at most until 3.32 (sqlite.org/limits.html)
@@ -30,16 +32,18 @@ class AnswerCache:
     Parameters
     ----------
     folder : path or None
-        Where `answers.db` is, or is made; None keeps answers in memory only.
+        Where the file is, or is made; None keeps answers in memory only.
+    file : str
+        Its name.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, file: str = FILE) -> None:
         self.folder = folder
         self._lock = threading.Lock()
         try:
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-            path = ":memory:" if folder is None else str(folder / FILE)
+            path = ":memory:" if folder is None else str(folder / file)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode=WAL")
             # With WAL a kill of the process loses nothing; a loss of power may lose the last answers, never the file.
@@ -105,6 +109,12 @@ def answer_key(**parts: Any) -> bytes:
     """Return the key of an answer: everything that decides it, by name, as JSON data."""
     canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+
+
+def cache_folder(cache_dir: str | Path | None = None) -> Path:
+    """Return `cache_dir`, else `$PSOPT_CACHE_DIR`, else the user's cache folder for psopt."""
+    chosen = cache_dir or os.environ.get("PSOPT_CACHE_DIR")
+    return Path(chosen) if chosen else platformdirs.user_cache_path("psopt")
 
 
 def _written(value: Any) -> str:

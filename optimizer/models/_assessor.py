@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from psopt.answers import FIRST_CODE, classes_by_pairs, distinct_answers, numbered, text_of
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     """The text of a sample, what is right, and an answer."""
 
 
-class Matcher(Protocol):
+class _Asked(Protocol):
+    """Somebody who is asked about answers."""
+
+    def measures(self, asked: Sequence[tuple[str, str, str]]) -> dict[str, float]:  # noqa: ARG002
+        """Return how far what is said of these can be relied on; nothing where that is not known."""
+        return {}
+
+
+class Matcher(_Asked, Protocol):
     """Says whether two answers are the same."""
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return of each pair whether its answers are the same."""
         ...
 
-    def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:
-        """Return how far what is said of these pairs can be relied on, as far as that is known."""
-        ...
 
-
-class Rater(Protocol):
+class Rater(_Asked, Protocol):
     """Says what an answer is worth beside what is right."""
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         """Return what each answer is worth, in [0, 1]."""
-        ...
-
-    def measures(self, answers: Sequence[Rated]) -> dict[str, float]:
-        """Return how far what is said of these answers can be relied on, as far as that is known."""
         ...
 
 
@@ -79,9 +79,7 @@ class Assessor:
         same, of_matcher = self._same(array, samples)
         return Assessment(worths, same, {**of_rater, **of_matcher})
 
-    def _worths(
-        self, array: NDArray[np.int64], samples: Sequence[Sample]
-    ) -> tuple[NDArray[np.float64] | None, dict[str, float]]:
+    def _worths(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> tuple[Any, dict[str, float]]:
         if self.rater is None or any(sample.label is None for sample in samples):
             return None, {}
         cells = [(int(row), int(column)) for row, column in np.argwhere(array >= FIRST_CODE)]
@@ -93,9 +91,7 @@ class Assessor:
             worths[cell] = worth
         return worths, self.rater.measures(answers)
 
-    def _same(
-        self, array: NDArray[np.int64], samples: Sequence[Sample]
-    ) -> tuple[NDArray[np.int64] | None, dict[str, float]]:
+    def _same(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> tuple[Any, dict[str, float]]:
         if self.matcher is None:
             return None, {}
         matcher = self.matcher

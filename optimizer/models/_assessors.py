@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError, import_own
 from psopt.models._answer_cache import AnswerCache
-from psopt.models._assessor import Assessor
+from psopt.models._assessor import Assessor, Matcher, Rater
+from psopt.models.chat import RatingJudge, SamenessJudge, load_writer
 from psopt.tasks import FUNCTION, JUDGE, NLI, references_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.models._assessor import Matcher, Pair, Rated, Rater
+    from psopt.models._assessor import Pair, Rated
     from psopt.models.chat import Budget, LMConfig, Writer
     from psopt.tasks import AnswerSpec
 
@@ -30,63 +31,70 @@ def assessor_for(
         return None
 
     def judge(model: str) -> Writer:
-        from psopt.models.chat import load_writer
-
         if options and options.batch:
             raise InputError("--batch is for answers without a judge, who is asked call by call: leave it out")
         return load_writer(model, cache_dir=cache_dir, options=options, budget=budget)
 
-    def matcher() -> Matcher | None:
-        by = spec.equivalence
-        if by.kind == NLI:
-            from psopt.models.hf import EntailmentMatcher
+    matcher: Matcher | None = None
+    by = spec.equivalence
+    if by.kind == NLI:
+        from psopt.models.hf import EntailmentMatcher
 
-            return EntailmentMatcher(by.name, AnswerCache(cache_dir))
-        if by.kind == JUDGE:
-            from psopt.models.chat import SamenessJudge
-
-            return SamenessJudge(judge(by.name))
-        return _OwnMatcher(by.name) if by.kind == FUNCTION else None
-
-    def rater() -> Rater | None:
-        by = spec.rating
-        if by.kind == JUDGE:
-            from psopt.models.chat import RatingJudge
-
-            return RatingJudge(judge(by.name))
-        return _OwnRater(by.name) if by.kind == FUNCTION else None
-
-    return Assessor(matcher(), rater())
+        matcher = EntailmentMatcher(by.name, AnswerCache(cache_dir))
+    elif by.kind == JUDGE:
+        matcher = SamenessJudge(judge(by.name))
+    elif by.kind == FUNCTION:
+        matcher = _OwnMatcher(_OwnFunction(by.name))
+    rater: Rater | None = None
+    by = spec.rating
+    if by.kind == JUDGE:
+        rater = RatingJudge(judge(by.name))
+    elif by.kind == FUNCTION:
+        rater = _OwnRater(_OwnFunction(by.name))
+    return Assessor(matcher, rater)
 
 
 class _OwnFunction:
-    """A function of the user's own, ``MODULE:NAME``; modules in the working directory count."""
+    """A function of two texts of the user's own, ``MODULE:NAME``; modules in the working directory count."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._function = _imported(name)
+        self.name = name
+        self._function = import_own(name, "--answers")
+        if not callable(self._function):
+            kind = type(self._function).__name__
+            raise InputError(f"--answers: {name} is no function of two texts, but a {kind}")
+
+    def __call__(self, first: str, second: str) -> Any:
+        try:
+            return self._function(first, second)
+        except Exception as error:  # whatever the user's function does
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"--answers: {self.name} failed on an answer: {reason}") from error
 
 
-class _OwnMatcher(_OwnFunction):
+class _OwnMatcher(Matcher):
     """Says what a function says: ``NAME(answer, other)``, True or False."""
+
+    def __init__(self, function: _OwnFunction) -> None:
+        self._function = function
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return what the function says of each pair."""
         return [self._said(first, second) for _, first, second in pairs]
 
-    def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:  # noqa: ARG002
-        """Nothing is known of a function."""
-        return {}
-
     def _said(self, first: str, second: str) -> bool:
-        said = _called(self._name, self._function, first, second)
+        said = self._function(first, second)
         if not isinstance(said, bool | np.bool_):
-            raise InputError(f"--answers: {self._name} returned {said!r} of two answers: True or False is wanted")
+            name = self._function.name
+            raise InputError(f"--answers: {name} returned {said!r} of two answers: True or False is wanted")
         return bool(said)
 
 
-class _OwnRater(_OwnFunction):
+class _OwnRater(Rater):
     """Says what a function says: ``NAME(answer, reference)``, a number from 0 to 1; of several references the best."""
+
+    def __init__(self, function: _OwnFunction) -> None:
+        self._function = function
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         """Return what the function says of each answer."""
@@ -94,28 +102,10 @@ class _OwnRater(_OwnFunction):
             max(self._said(answer, right) for right in references_of(reference)) for _, reference, answer in answers
         ]
 
-    def measures(self, answers: Sequence[Rated]) -> dict[str, float]:  # noqa: ARG002
-        """Nothing is known of a function."""
-        return {}
-
     def _said(self, answer: str, reference: str) -> float:
-        said = _called(self._name, self._function, answer, reference)
+        said = self._function(answer, reference)
         is_number = isinstance(said, bool | int | float | np.bool_ | np.integer | np.floating)
         if not is_number or not 0 <= said <= 1:
-            raise InputError(f"--answers: {self._name} returned {said!r} of an answer: a number from 0 to 1 is wanted")
+            name = self._function.name
+            raise InputError(f"--answers: {name} returned {said!r} of an answer: a number from 0 to 1 is wanted")
         return float(said)
-
-
-def _imported(name: str) -> Callable[[str, str], Any]:
-    function = import_own(name, "--answers")
-    if not callable(function):
-        raise InputError(f"--answers: {name} is no function of two texts, but a {type(function).__name__}")
-    return function  # type: ignore[no-any-return]
-
-
-def _called(name: str, function: Callable[[str, str], Any], first: str, second: str) -> Any:
-    try:
-        return function(first, second)
-    except Exception as error:  # whatever the user's function does
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"--answers: {name} failed on an answer: {reason}") from error

@@ -1,16 +1,24 @@
-"""What a task model is: prompts and texts in, class indices out."""
+"""What a task model is, what it can do beside answering, and how parts of a grid are asked of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
+    from psopt.answers import NoLabel
+    from psopt.models._assessor import Assessment
     from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample
+    from typing_extensions import TypeIs
+
+    Cells = NDArray[np.bool_]
 
 OnProgress = Callable[[int, int], None]
 """Called with (done, total) as a long call goes on."""
@@ -41,3 +49,240 @@ class Model(Protocol):
             Indices into the label list in [0, C), or C for an answer that names no label (N/A).
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can do, and what its answers cost and depend on.
+
+    A model says it by an attribute of this type, `capabilities`. The defaults are what is safe to presume of a model
+    that says nothing.
+    """
+
+    is_free: bool = False  # whether a further evaluation costs next to nothing
+    reads_order: bool = True  # whether the order of few-shot examples can change its answers
+    counts_calls: bool = False  # whether it counts what it is asked in the run's budget by itself
+    # Which of the methods of `AbleModel` it has: `predict_proba`, `metric_scores`, `no_labels`
+    has_probabilities: bool = False
+    has_metric_scores: bool = False
+    has_explanations: bool = False
+    # Whether it is a `ChatModel`: its requests can be counted and priced before they are sent
+    asks_in_chat: bool = False
+    has_cells: bool = False  # `predict_cells`, and where it has probabilities `predict_proba_cells`
+    # Whether it can answer anything else than one of the prompt's labels: with several, with numbers, with texts
+    writes: bool = False
+    is_assessed: bool = False  # `assess`
+    has_confidences: bool = False  # `confidences`
+    # Whether its probabilities are a language model's: they hold a preference for some labels, whatever the text
+    has_label_prior: bool = False
+    # Whether it is a `CalibratedModel`: under prompts that say so the label prior is taken out
+    calibrates: bool = False
+    reads_in_part: bool = False  # `parts_read`: it reads no more than the beginning of long texts
+    # What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance
+    frame: str = ""
+
+    @property
+    def can_race(self) -> bool:
+        """Whether parts of a grid tell what the whole will: not where something else has the last word on answers."""
+        return not self.has_metric_scores and not self.is_assessed
+
+    @property
+    def costs_time(self) -> bool:
+        """Whether answers are computed here, one after the other: neither at once, nor by somebody who is paid."""
+        return not self.is_free and not self.counts_calls
+
+
+def capabilities_of(model: Model) -> Capabilities:
+    """Return what a model says that it can do; of a model of the user's own that says nothing, what it shows."""
+    stated = getattr(model, "capabilities", None)
+    if isinstance(stated, Capabilities):
+        return stated
+    return Capabilities(
+        is_free=bool(getattr(model, "is_free", False)),
+        reads_order=bool(getattr(model, "reads_order", True)),
+        counts_calls=bool(getattr(model, "counts_calls", False)),
+        has_probabilities=hasattr(model, "predict_proba"),
+        has_metric_scores=hasattr(model, "metric_scores"),
+        has_explanations=hasattr(model, "no_labels"),
+        has_cells=hasattr(model, "predict_cells")
+        and hasattr(model, "predict_proba") == hasattr(model, "predict_proba_cells"),
+        reads_in_part=hasattr(model, "parts_read"),
+    )
+
+
+class ProbabilisticModel(Model, Protocol):
+    """A model that can also say how probable each class is."""
+
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
+        ...
+
+
+class CellModel(Protocol):
+    """What is asked for scattered parts of a grid in one call; each answer is that of the whole grid."""
+
+    def predict_cells(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        """Return (n_texts, n_prompts) predictions, `NOT_ASKED` where `cells` is False."""
+        ...
+
+    def predict_proba_cells(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return (n_texts, n_prompts, C) probabilities, NaN where `cells` is False."""
+        ...
+
+
+class AbleModel(ProbabilisticModel, CellModel, Protocol):
+    """A model with all that a model may have beside `predict`; `can` says what one has."""
+
+    def parts_read(self, texts: Sequence[str]) -> list[str]:
+        """Return what is read of each text."""
+        ...
+
+    def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
+        """Return what a metric says that answers are worth: (n_texts, n_prompts) in [0, 1].
+
+        None if the label alone tells.
+        """
+        ...
+
+    def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
+        """Return what an assessor says of the (n_texts, n_prompts) open answers to these samples."""
+        ...
+
+    def confidences(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return the mean probability of each answer's tokens, in [0, 1].
+
+        (n_texts, n_prompts), NaN where it is not known; None where nobody has asked for it. Nothing is asked.
+        """
+        ...
+
+    def no_labels(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+    ) -> tuple[NoLabel, ...]:
+        """Return those of the (n_texts, n_prompts) predictions that are N/A, with what was answered."""
+        ...
+
+
+def n_computed(model: Model) -> int | None:
+    """How many answers a model with a cache has computed so far; None where it does not say by `computed`."""
+    return getattr(model, "computed", None)
+
+
+class WholeGrids:
+    """What asks a model that answers cells for all of them."""
+
+    def predict(
+        self: CellModel, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        """Classify every text under every prompt; see `Model.predict`."""
+        return self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+
+    def predict_proba(
+        self: CellModel, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of every text under every prompt; see `AbleModel.predict_proba`."""
+        return self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+
+
+def all_cells(prompts: Sequence[Prompt], texts: Sequence[str]) -> Cells:
+    """The cells of a whole grid."""
+    return np.ones((len(texts), len(prompts)), dtype=np.bool_)
+
+
+Ability = Literal[
+    "has_probabilities",
+    "has_metric_scores",
+    "has_explanations",
+    "has_cells",
+    "has_confidences",
+    "is_assessed",
+    "reads_in_part",
+]
+
+
+def can(model: Model, ability: Ability) -> TypeIs[AbleModel]:
+    """Whether the methods that an ability stands for may be called; see `Capabilities`."""
+    return bool(getattr(capabilities_of(model), ability))
+
+
+NOT_ASKED = -1
+"""The place of an answer that nobody has asked for."""
+
+
+def predict_cells(
+    model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
+) -> NDArray[np.int64]:
+    """Classify some texts under some prompts.
+
+    A model without `predict_cells` is asked for whole grids: one for all prompts that have the same texts.
+
+    Parameters
+    ----------
+    cells : (n_texts, n_prompts) bool
+        Which answers are asked for.
+
+    Returns
+    -------
+    predictions : (n_texts, n_prompts) int
+        As `Model.predict` gives them; `NOT_ASKED` in the other cells.
+    """
+    if can(model, "has_cells"):
+        return model.predict_cells(prompts, texts, cells, on_progress)
+    predictions = np.full(cells.shape, NOT_ASKED, dtype=np.int64)
+    _fill(predictions, model.predict, prompts, texts, cells, on_progress)
+    return predictions
+
+
+def predict_proba_cells(
+    model: ProbabilisticModel,
+    prompts: Sequence[Prompt],
+    texts: Sequence[str],
+    cells: Cells,
+    on_progress: OnProgress | None = None,
+) -> NDArray[np.float64]:
+    """Return the probabilities of some texts under some prompts, as `predict_cells` does; NaN in the other cells."""
+    if can(model, "has_cells"):
+        return model.predict_proba_cells(prompts, texts, cells, on_progress)
+    probabilities = np.full((*cells.shape, len(prompts[0].labels) + 1), np.nan)
+    _fill(probabilities, model.predict_proba, prompts, texts, cells, on_progress)
+    return probabilities
+
+
+def _fill(
+    answers: NDArray[Any],
+    ask: Callable[[Sequence[Prompt], Sequence[str], OnProgress | None], NDArray[Any]],
+    prompts: Sequence[Prompt],
+    texts: Sequence[str],
+    cells: Cells,
+    on_progress: OnProgress | None,
+) -> None:
+    """Fill in the answers to cells, grid by grid."""
+    n_done = 0
+    for rows, columns in _grids(cells):
+        progress = _shifted(on_progress, n_done, len(rows) * len(columns), int(cells.sum()))
+        answers[np.ix_(rows, columns)] = ask([prompts[i] for i in columns], [texts[i] for i in rows], progress)
+        n_done += len(rows) * len(columns)
+
+
+def _grids(cells: Cells) -> Iterator[tuple[list[int], list[int]]]:
+    """Cut cells into grids: the columns that have the same rows, with these."""
+    columns_of: dict[bytes, list[int]] = {}
+    for column, chosen in enumerate(cells.T):
+        if chosen.any():
+            columns_of.setdefault(chosen.tobytes(), []).append(column)
+    for columns in columns_of.values():
+        yield [int(row) for row in np.flatnonzero(cells[:, columns[0]])], columns
+
+
+def _shifted(on_progress: OnProgress | None, n_done: int, n_cells: int, n_total: int) -> OnProgress | None:
+    """Tell of one grid's progress as that of all cells; models count in units of their own."""
+    if on_progress is None:
+        return None
+    return lambda done, total: on_progress(n_done + n_cells * done // max(1, total), n_total)

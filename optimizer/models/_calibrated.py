@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from psopt.errors import InputError
 from psopt.metrics import hard_predictions
-from psopt.models._capabilities import capabilities_of
-from psopt.models._cells import predict_cells, predict_proba_cells
-from psopt.models._label_map import fit_label_map, scores_by
+from psopt.models._base import WholeGrids, all_cells, capabilities_of, predict_cells, predict_proba_cells
 from psopt.search_spaces import Calibration
+from scipy.optimize import minimize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.models._base import Model, OnProgress
-    from psopt.models._capabilities import Capabilities, ProbabilisticModel
+    from psopt.models._base import Capabilities, Cells, Model, OnProgress, ProbabilisticModel
     from psopt.models.chat import Budget
     from psopt.search_spaces import Prompt
     from typing_extensions import TypeIs
@@ -42,7 +40,7 @@ class LabelledTexts(NamedTuple):
     labels: Sequence[int]
 
 
-class CalibratedModel:
+class CalibratedModel(WholeGrids):
     """Batch calibration around a model with label probabilities (see `psopt.search_spaces.Calibration`).
 
     From the log-probability of each label its mean over unlabelled texts of the task is subtracted, under the same
@@ -97,27 +95,10 @@ class CalibratedModel:
         """The model's, and that parts of a grid can be asked for."""
         return replace(capabilities_of(self._model), has_cells=True, calibrates=True)
 
-    def predict(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
-        """Classify every text under every prompt; see `Model.predict`."""
-        return self.predict_cells(prompts, texts, np.ones((len(texts), len(prompts)), dtype=np.bool_), on_progress)
-
-    def predict_proba(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
-        """Return the probabilities of every text under every prompt; see `ProbabilisticModel.predict_proba`."""
-        cells = np.ones((len(texts), len(prompts)), dtype=np.bool_)
-        return self.predict_proba_cells(prompts, texts, cells, on_progress)
-
     def predict_cells(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],
-        cells: NDArray[np.bool_],
-        on_progress: OnProgress | None = None,
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify some texts under some prompts; see `CellModel.predict_cells`."""
+        """Classify some texts under some prompts; see `AbleModel.predict_cells`."""
         is_calibrated = np.array([self.calibrates(prompt) for prompt in prompts])
         wanted = cells & is_calibrated
         if not wanted.any():
@@ -128,13 +109,9 @@ class CalibratedModel:
         return answers
 
     def predict_proba_cells(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],
-        cells: NDArray[np.bool_],
-        on_progress: OnProgress | None = None,
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return the probabilities of some texts under some prompts; see `ProbabilisticCellModel`."""
+        """Return the probabilities of some texts under some prompts; see `AbleModel`."""
         probabilities = predict_proba_cells(self._model, prompts, texts, cells, on_progress)
         for column, prompt in enumerate(prompts):
             rows = np.flatnonzero(cells[:, column])
@@ -222,10 +199,9 @@ class CalibratedModel:
 
     def _asked(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
         """The model's own probabilities under one prompt, (n, C), counted."""
-        cells = np.ones((len(texts), 1), dtype=np.bool_)
         if not capabilities_of(self._model).counts_calls:
             self._budget.count(made=len(texts))
-        return predict_proba_cells(self._model, [prompt], texts, cells)[:, 0]
+        return predict_proba_cells(self._model, [prompt], texts, all_cells([prompt], texts))[:, 0]
 
 
 def calibrates(model: Model) -> TypeIs[CalibratedModel]:
@@ -277,3 +253,47 @@ def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 def _spread(texts: list[str], most: int) -> list[str]:
     step = max(1, len(texts) // most)
     return texts[::step][:most]
+
+
+_RIDGE = 3.0  # on val of TREC, CB and sentences on products F1 is about as good from 1 to 10; see docs/decisions.md
+
+
+def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Fit scores that are an affine function of the evidence: (n, C) and labels in [0, C) to a map, (C + 1, C).
+
+    Multinomial logistic regression, held near the map that leaves the evidence as it is, so that few texts change
+    little. Its last row is added to all (supervised calibration, arXiv 2505.23783, is of this kind).
+
+    Examples
+    --------
+    The first label gets twice the evidence that it should:
+
+    >>> evidence = np.array([[1.0, 0.0], [0.5, 0.0], [-1.0, 0.0], [0.5, 0.0]])
+    >>> label_map = fit_label_map(np.repeat(evidence, 25, axis=0), np.repeat([0, 1, 1, 1], 25))
+    >>> scores_by(label_map, evidence).argmax(axis=1)
+    array([0, 1, 1, 1])
+    """
+    n, n_labels = evidence.shape
+    given = np.hstack([evidence, np.ones((n, 1))])
+    start = identity_map(n_labels)
+    target = np.eye(n_labels)[truth]
+
+    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        away = flat.reshape(start.shape) - start
+        scores = given @ (start + away)
+        scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        gradient = given.T @ (np.exp(scores) - target) + 2 * _RIDGE * away
+        return float(-(scores * target).sum() + _RIDGE * (away**2).sum()), gradient.ravel()
+
+    best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B").x
+    return np.asarray(best.reshape(start.shape))
+
+
+def identity_map(n_labels: int) -> NDArray[np.float64]:
+    """The map that leaves evidence as it is, (C + 1, C)."""
+    return np.vstack([np.eye(n_labels), np.zeros((1, n_labels))])
+
+
+def scores_by(label_map: NDArray[np.float64], evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The labels' scores, (n, C)."""
+    return np.asarray(evidence @ label_map[:-1] + label_map[-1])

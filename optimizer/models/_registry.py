@@ -1,22 +1,39 @@
-"""Models by name."""
+"""Models by name, and where all models of a command come from: asked alike, under one budget, from one cache."""
 
 from __future__ import annotations
 
 import difflib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.models._answer_cache import AnswerCache
+from psopt.models._answer_cache import AnswerCache, cache_folder
 from psopt.models._assessors import assessor_for
-from psopt.models._capabilities import capabilities_of
+from psopt.models._base import capabilities_of
+from psopt.models._calibrated import CalibratedModel, calibrates
+from psopt.models.chat import (
+    Budget,
+    LMConfig,
+    asks_in_chat,
+    chat_engine,
+    chat_model,
+    function_name,
+    load_writer,
+    name_hint,
+    same_meaning,
+)
 from psopt.tasks import FREE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models._base import Model
-    from psopt.models.chat import Budget, LMConfig
-    from psopt.tasks import Task
+    from psopt.models._assessor import Assessor
+    from psopt.models._base import Model, ProbabilisticModel
+    from psopt.models.chat import Engine, Writer
+    from psopt.models.minilm import Encoder
+    from psopt.tasks import AnswerSpec, Task
+    from typing_extensions import TypeIs
 
 NAMES = {
     "minilm": "embedded: all-MiniLM-L6-v2 reads the prompt; offline, free",
@@ -90,34 +107,29 @@ def load_model(
     if model == "minilm":
         from psopt.models.minilm import MiniLM
 
-        texts = [sample.text for sample in (task.train or task.val)]
-        return MiniLM(texts, cache_dir=cache_dir)
-    likelihood = options.hf_likelihood if options else "mean"
-    if model == SMOLLM2:
-        from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
-
-        path = fast_copy(fetched_model(model))  # beside all answers, whichever cache these are kept in
-        return GGUFModel(path, name=model, cache=AnswerCache(cache_dir), likelihood=likelihood)
-    if kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
+        return MiniLM([sample.text for sample in (task.train or task.val)], cache_dir=cache_dir)
+    if model != SMOLLM2 and kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
         raise _unknown(model)
     if kind == "sim":
         from psopt.models.sim import SimulatedModel
 
         return SimulatedModel(rest, task)
-    if not rest:
+    if not rest and model != SMOLLM2:
         raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
-    if kind == "gguf":
-        from psopt.models.gguf import GGUFModel
+    cache = AnswerCache(cache_dir)
+    likelihood = options.hf_likelihood if options else "mean"
+    if kind in {SMOLLM2, "gguf"}:
+        from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
 
-        return GGUFModel(rest, cache=AnswerCache(cache_dir), likelihood=likelihood)
+        if kind == "gguf":
+            return GGUFModel(rest, cache=cache, likelihood=likelihood)
+        path = fast_copy(fetched_model(model))  # beside all answers, whichever cache these are kept in
+        return GGUFModel(path, name=model, cache=cache, likelihood=likelihood)
     if kind == "hf":
         from psopt.models.hf import HFModel
 
-        return HFModel(rest, cache=AnswerCache(cache_dir), likelihood=likelihood)
-    from psopt.models.chat import chat_model
-
-    assessor = assessor_for(task.spec, cache_dir, options, budget)
-    return chat_model(kind, rest, AnswerCache(cache_dir), options, budget, assessor)
+        return HFModel(rest, cache=cache, likelihood=likelihood)
+    return chat_model(kind, rest, cache, options, budget, assessor_for(task.spec, cache_dir, options, budget))
 
 
 def _chooses(model: str, task: Task) -> InputError:
@@ -132,8 +144,6 @@ def _unknown(model: str) -> InputError:
     if difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
         kinds = "or gguf/PATH, openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS"
         return UnknownNameError("model", model, _WHOLE_NAMES, kinds)
-    from psopt.models.chat import name_hint
-
     kinds = "There are minilm, smollm2, gguf/PATH, openai/NAME, azure/NAME, hf/REPO-OR-PATH, dspy/NAME and sim/OPTIONS"
     if hint := name_hint(model):
         return InputError(f"unknown model {model!r}: {hint} {kinds}")
@@ -158,8 +168,6 @@ def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | N
             "a model is a name such as 'minilm', a function from messages to a text, a dspy.LM or a psopt Model, "
             f"not {given}"
         )
-    from psopt.models.chat import chat_model
-
     assessor = assessor_for(task.spec, cache_dir, options, budget)
     kind = "dspy" if _is_dspy_lm(model) else "function"
     return chat_model(kind, model, AnswerCache(cache_dir), options, budget, assessor)
@@ -176,11 +184,83 @@ def name_of_model(model: Any) -> str:
     if isinstance(name := getattr(model, "name", None), str) and hasattr(model, "predict"):
         return name
     if callable(model) and not _is_dspy_lm(model):
-        from psopt.models.chat import function_name
-
         return function_name(model)
     return f"dspy/{getattr(model, 'model', type(model).__name__)}"
 
 
 def _is_dspy_lm(model: Any) -> bool:
     return hasattr(model, "model") and hasattr(model, "kwargs") and callable(model)
+
+
+class ModelProvider:
+    """Makes the model that answers, the ones that write and judge, and the encoder.
+
+    Parameters
+    ----------
+    cache_dir : path, optional
+        Where answers and embeddings are kept; by default `cache_folder`.
+    lm : LMConfig, optional
+        How language models are asked.
+    budget : Budget, optional
+        What they may spend together; by default what `lm` allows.
+    """
+
+    def __init__(
+        self, cache_dir: str | Path | None = None, lm: LMConfig | None = None, budget: Budget | None = None
+    ) -> None:
+        self.cache_dir = cache_folder(cache_dir)
+        self.lm = lm or LMConfig()
+        self.budget = budget or Budget.of(self.lm)
+
+    def answering(self, model: Any, task: Task) -> Model:
+        """Load a task model, by name or from an object (see `load_model`); calibrated, where that can be."""
+        answering = load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+        if calibrates(answering):  # loaded before, and given again: its priors would be measured twice
+            return answering
+        if task.spec.is_open or not self._has_label_prior(answering):
+            if self.lm.calibration == "batch":
+                raise InputError(
+                    f"--calibration batch needs the probabilities of labels, and {answering.name} gives none: take "
+                    "smollm2, gguf/ or hf/, or openai/ with --logprobs"
+                )
+            return answering
+        if self.lm.calibration == "off":
+            return answering
+        texts = [sample.text for sample in (task.train or task.val)]
+        return CalibratedModel(answering, texts, self.budget, is_always=self.lm.calibration == "batch")
+
+    def _has_label_prior(self, model: Model) -> TypeIs[ProbabilisticModel]:
+        return capabilities_of(model).has_label_prior or (asks_in_chat(model) and self.lm.logprobs)
+
+    def assessor(self, spec: AnswerSpec) -> Assessor | None:
+        """Make what compares or rates free answers (see `AnswerSpec.is_assessed`); None where nothing must be asked."""
+        return assessor_for(spec, self.cache_dir, self.lm, self.budget)
+
+    def writer(self, model: Any) -> Writer:
+        """Load a model that writes, by name or from a `dspy.LM` (see `load_writer`)."""
+        return load_writer(model, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+
+    def judge(self, model: Any) -> Callable[[str, str], bool]:
+        """Load a model that says whether two descriptions of a task ask for the same."""
+        return same_meaning(self.writer(model))
+
+    def engine(self, kind: str, name: Any) -> Engine:
+        """Make what asks a chat model, for those who ask in a way of their own (see `chat_engine`).
+
+        Raises InputError if batches are asked for: whoever asks in a way of their own asks call by call.
+        """
+        if self.lm.batch:
+            raise InputError(
+                "--batch (LMConfig.batch) means nothing for a program, which asks call by call: leave it out"
+            )
+        return chat_engine(kind, name, AnswerCache(self.cache_dir), self.lm, self.budget)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The embedded encoder.
+
+        Raises MissingExtraError if what it needs is not installed.
+        """
+        from psopt.models.minilm import Encoder
+
+        return Encoder(self.cache_dir)

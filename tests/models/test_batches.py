@@ -14,11 +14,11 @@ import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, UnansweredError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model, price_of
-from psopt.models.chat._errors import ModelRefusedError, ServerGoneError, TransientError
+from psopt.models.chat._client import ModelRefusedError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices
 from psopt.models.chat.batches import BatchRunner, BatchService
 from psopt.models.chat.batches._open_batches import OpenBatch, OpenBatches
-from psopt.models.chat.batches._patience import Patience
+from psopt.models.chat.batches._service import Patience
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import FakeServer
@@ -102,7 +102,7 @@ def test_batches_keep_to_their_size_and_number(server: FakeServer, tmp_path: Pat
     server.change(batch_ms=60.0)
     most_open = 0
     model = model_at(server, tmp_path, batch_size=10, max_batches=2)
-    send = model.engine.batches._sender.send
+    send = model.engine.batches._send
 
     async def watched(lines: dict[bytes, bytes]) -> Any:
         nonlocal most_open
@@ -110,14 +110,14 @@ def test_batches_keep_to_their_size_and_number(server: FakeServer, tmp_path: Pat
         most_open = max(most_open, len(files_in(tmp_path)))
         return sent
 
-    model.engine.batches._sender.send = watched
+    model.engine.batches._send = watched
     model.predict(PROMPTS, TEXTS)
     assert [batch["request_counts"]["total"] for batch in own_batches(server, before)] == [10, 10, 10, 10, 10, 9]
     assert most_open == 2
 
 
 def test_a_file_keeps_to_the_most_bytes(server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("psopt.models.chat.batches._sending.MOST_BYTES", 8_000)
+    monkeypatch.setattr("psopt.models.chat.batches._runner.MOST_BYTES", 8_000)
     server.change(batch_most_bytes=8_000)
     before = len(server.batches())
     try:
@@ -202,7 +202,7 @@ def test_an_interrupted_grid_is_gone_on_with_by_its_batch(server: FakeServer, tm
 
 def run_until_open(model: Any, folder: Path) -> None:
     """Predict until a batch is open, then Ctrl-C, as it arrives at the loop."""
-    from psopt.models.chat import _event_loop
+    from psopt.models.chat import _worker_pool
 
     queries = model.queries(PROMPTS, TEXTS)
     with pytest.MonkeyPatch.context() as patched:
@@ -228,7 +228,7 @@ def run_until_open(model: Any, folder: Path) -> None:
         thread.start()
         while not any(json.loads(file.read_text())["id"] for file in (folder / "batches").glob("*.json")):
             time.sleep(0.005)
-        _event_loop._loop().call_soon_threadsafe(tasks[0].cancel)
+        _worker_pool._loop().call_soon_threadsafe(tasks[0].cancel)
         thread.join()
     assert len(queries) == N
     assert failures
@@ -256,7 +256,7 @@ def test_who_asks_for_the_same_at_the_same_time_waits_for_the_same_batch(server:
     before = len(server.batches())
     models = [model_at(server, tmp_path) for _ in range(3)]
     models[0].predict(PROMPTS[:1], TEXTS[:1])
-    send = models[0].engine.batches._sender.send
+    send = models[0].engine.batches._send
     others = [threading.Thread(target=model.predict, args=(PROMPTS, TEXTS)) for model in models[1:]]
 
     async def first(lines: dict[bytes, bytes]) -> Any:
@@ -265,7 +265,7 @@ def test_who_asks_for_the_same_at_the_same_time_waits_for_the_same_batch(server:
             thread.start()
         return sent
 
-    models[0].engine.batches._sender.send = first
+    models[0].engine.batches._send = first
     models[0].predict(PROMPTS, TEXTS)
     for thread in others:
         thread.join()
@@ -308,7 +308,7 @@ def test_a_server_that_is_away_for_long_is_waited_for(
 def test_a_server_that_stays_away_ends_the_run_and_the_batch_is_kept(
     server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psopt.models.chat.batches._patience.LONGEST_OUTAGE", 0.05)
+    monkeypatch.setattr("psopt.models.chat.batches._service.LONGEST_OUTAGE", 0.05)
     server.change(poll_faults=10_000)
     model = model_at(server, tmp_path)
     with pytest.raises(ServerGoneError, match="no word of its batches for"):
@@ -445,7 +445,7 @@ def test_an_hour_without_a_word_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
 
     loop = SimpleNamespace(time=lambda: seconds)
     clock = SimpleNamespace(sleep=passes, get_running_loop=lambda: loop)
-    monkeypatch.setattr("psopt.models.chat.batches._patience.asyncio", clock)
+    monkeypatch.setattr("psopt.models.chat.batches._service.asyncio", clock)
 
     async def away(until: float) -> str:
         async def ask() -> str:

@@ -16,9 +16,8 @@ from psopt.errors import InputError, ModelError
 from psopt.evaluation import score
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import LMConfig, chat_model
-from psopt.models.chat._client import Answer
-from psopt.models.chat._confidence import confidence_of
-from psopt.models.chat._errors import ModelRefusedError
+from psopt.models.chat._client import Answer, ModelRefusedError
+from psopt.models.chat._label_probabilities import confidence_of
 from psopt.search_spaces import Prompt
 from psopt.tasks import Task
 

@@ -8,7 +8,7 @@ import pytest
 from psopt.errors import AnswersMissingError, InputError
 from psopt.models import load_model
 from psopt.models.chat import LMConfig
-from psopt.models.chat._errors import ModelRefusedError
+from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import FakeServer

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, MissingExtraError, ModelError
-from psopt.models import AnswerCache, has_probabilities, load_model, predict_cells, predict_proba_cells
+from psopt.models import AnswerCache, can, load_model, predict_cells, predict_proba_cells
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.templates import ExampleForm, Field, Message, Part, Template
@@ -214,7 +214,7 @@ def test_no_texts_no_answers(folder: Path) -> None:
 def test_it_is_found_by_its_name(folder: Path, task: Task, tmp_path: Path) -> None:
     model = load_model(f"hf/{folder}", task, cache_dir=tmp_path)
     assert model.name == f"hf/{folder}"
-    assert has_probabilities(model)
+    assert can(model, "has_probabilities")
 
 
 # --- architectures -----------------------------------------------------------------------------------------------
@@ -241,18 +241,18 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "no positions": ("mpt", {"d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 2048}),
     "no attention": ("mamba", {}),
 }
-SHARING = {"learnt positions", "two windows", "experts"}
+SHARING = set(ARCHITECTURES) - {"turning frequencies", "no attention"}
 
 
 @pytest.mark.parametrize("what", ARCHITECTURES)
 def test_scores_are_right_whatever_the_architecture(tmp_path: Path, what: Any) -> None:
-    """Masks and a kept prefix where the architecture takes them, prompts in full where it does not."""
+    """A kept prefix where the architecture goes on behind one, prompts in full where it does not."""
     kind, settings = ARCHITECTURES[what]
     network, tokenizer = make_network(kind, **settings), make_tokenizer()
     model = HFModel(str(save_model(tmp_path, tokenizer, network)), device="cpu", batch_tokens=300)
     prompts, texts = make_prompts(LABEL_SETS["beginnings of each other"])[:2], TEXTS[:4]
     assert_equal(model.predict_proba(prompts, texts), one_by_one(network, tokenizer, prompts, texts))
-    assert model.scorer._shares(400) == (what in SHARING)
+    assert (model.scorer._can_share and model.scorer._network.turns_at > 400) == (what in SHARING)
 
 
 def test_instructions_are_read_once_for_all_texts_and_labels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,8 +263,7 @@ def test_instructions_are_read_once_for_all_texts_and_labels(folder: Path, monke
     texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
     model.predict(PROMPTS[:1], texts)
     in_full = [len(make_tokenizer()(chat_ml(PROMPTS[0], text))["input_ids"]) for text in texts]
-    assert len(tokens_read) == 2  # the instructions; the texts with all labels
-    assert sum(tokens_read) < sum(in_full) / 2
+    assert sum(tokens_read) < 0.6 * sum(in_full)  # labels of several tokens among them
 
 
 def watch_forward(monkeypatch: pytest.MonkeyPatch, watch: Any) -> None:

@@ -12,8 +12,8 @@ from psopt.errors import InputError, NoLabelsError
 from psopt.evaluation import Grid
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model, read_response_format
+from psopt.models.chat._client import ModelRefusedError
 from psopt.models.chat._dialect import Dialect
-from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
 from psopt.tasks import Row
 from psopt.templates import ExampleForm, Field, Message, Part, Template

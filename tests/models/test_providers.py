@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
-from psopt.models.chat._errors import ModelRefusedError
+from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import PROVIDERS, FakeServer

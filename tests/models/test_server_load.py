@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from psopt.models.chat._concurrency_limit import ConcurrencyLimit
-from psopt.models.chat._errors import is_unreachable
-from psopt.models.chat._request_scheduler import TimeoutPolicy
-from psopt.models.chat._retry_after import retry_after
+from psopt.models.chat._client import is_unreachable
+from psopt.models.chat._request_scheduler import ConcurrencyLimit, TimeoutPolicy
+from psopt.models.chat._retry_policy import retry_after
 
 from tests.sweeps import each
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import runpy
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,6 @@ from psopt.evaluation import evaluate
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
 from psopt.models.sim import SimOptions, SimulatedModel
-from psopt.models.sim._expected import expected_scores
 from psopt.proposals import propose_edits
 from psopt.search_spaces import Definition, Example, Prompt, apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Row, Sample, Task
@@ -27,6 +28,9 @@ from psopt.templates import Field, Message, Part, Template
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+EXPECTED = runpy.run_path(str(Path(__file__).resolve().parents[2] / "experiments" / "_expected_scores.py"))
+expected_scores: Any = EXPECTED["expected_scores"]
+expected_of: Any = EXPECTED["expected_of"]
 LABELS = ("Number", "Person", "Place", "Thing")
 OPENINGS = ("when", "who", "where", "what")
 N = 480
@@ -75,7 +79,7 @@ def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings
     model = model_of(options)
     predictions = model.predict(rephrased(1000, prompt), TEXTS)
     measured = np.array([scores(block) for block in np.split(predictions, 40, axis=1)])
-    expected = as_array(model.expected_scores(prompt, TEXTS, TRUE_LABELS, 25))
+    expected = as_array(expected_of(model, prompt, TEXTS, TRUE_LABELS, 25))
     assert (np.abs(measured.mean(axis=0) - expected) < 5 * measured.std(axis=0, ddof=1) / math.sqrt(40)).all()
 
 
@@ -90,7 +94,7 @@ def test_measured_scores_tend_to_the_limits(options: Any) -> None:
     """
     q = 4000
     measured = scores(model_of(options).predict(rephrased(q), TEXTS))
-    limits = as_array(model_of(options).expected_scores(PROMPT, TEXTS, TRUE_LABELS))
+    limits = as_array(expected_of(model_of(options), PROMPT, TEXTS, TRUE_LABELS))
     changes = np.array([1, 2 * math.log(q) / math.log(C), 2]) / (N * q)
     bias = np.array([0, math.log(1 + (C - 1) / q) / math.log(C), C / 2 * math.sqrt(1 / (2 * q))])
     chance = changes * math.sqrt(N * q / 2 * math.log(2e9))
@@ -146,7 +150,7 @@ def test_without_wobble_answers_never_change_whatever_the_prompt_says() -> None:
     for one in (PROMPT, prompt):
         predictions = model_of("wobble=0").predict(rephrased(20, one), TEXTS)
         assert sensitivity(prediction_counts(predictions, C)) == 0
-        assert model_of("wobble=0").expected_scores(one, TEXTS, TRUE_LABELS).sensitivity == 0
+        assert expected_of(model_of("wobble=0"), one, TEXTS, TRUE_LABELS).sensitivity == 0
 
 
 def test_groups_share_their_weak_spots() -> None:
@@ -195,13 +199,13 @@ def test_competing_edits_share_by_their_rates() -> None:
 
 
 def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
-    model, bare = model_of(), model_of().expected_scores(PROMPT, TEXTS, TRUE_LABELS)
+    model, bare = model_of(), expected_of(model_of(), PROMPT, TEXTS, TRUE_LABELS)
     right, wrong = (
         [f'A question that begins with "{word}" belongs to {label}.' for word, label in zip(OPENINGS, to, strict=True)]
         for to in (LABELS, LABELS[::-1])
     )
-    helped = model.expected_scores(noted(*right), TEXTS, TRUE_LABELS)
-    harmed = model.expected_scores(noted(*wrong), TEXTS, TRUE_LABELS)
+    helped = expected_of(model, noted(*right), TEXTS, TRUE_LABELS)
+    harmed = expected_of(model, noted(*wrong), TEXTS, TRUE_LABELS)
     assert harmed.f1 < bare.f1 - 0.3 < bare.f1 + 0.1 < helped.f1
     assert helped.sensitivity < bare.sensitivity
     assert helped.consistency > bare.consistency
@@ -230,7 +234,7 @@ def test_the_rules_proposals_mend_it(task: Task) -> None:
     edits = propose_edits(task, prompt, on_train, diagnose_predictions(on_train))
     texts, labels = zip(*[(sample.text, sample.label) for sample in task.val], strict=True)
     bare, fixed = (
-        model.expected_scores(one, texts, labels).f1
+        expected_of(model, one, texts, labels).f1
         for one in (prompt, apply_edits(prompt, [e for e in edits if e.kind == "note"]))
     )
     assert fixed > bare + 0.1

@@ -3,19 +3,15 @@
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
-from psopt.models.chat._budget import Budget, Need, Usage
-from psopt.models.chat._call_watcher import CallEnd, CallStart, CallWatcher, OnCallEnd
-from psopt.models.chat._client import Query
+from psopt.models.chat._budget import Budget, Need, Price, Usage, grid_price, price_of
+from psopt.models.chat._client import CallEnd, CallStart, CallWatcher, OnCallEnd, Query
+from psopt.models.chat._dialect import read_response_format
 from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
-from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
+from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, name_hint, server_of
 from psopt.models.chat._function_client import function_name
-from psopt.models.chat._judges import RatingJudge, SamenessJudge
 from psopt.models.chat._model import ChatModel, asks_in_chat
-from psopt.models.chat._name_hints import name_hint
-from psopt.models.chat._prices import Price, grid_price, price_of
-from psopt.models.chat._response_format import read_response_format
 from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._token_counts import (
     TokenRange,
@@ -24,7 +20,7 @@ from psopt.models.chat._token_counts import (
     tokens_of_query,
     tokens_of_text,
 )
-from psopt.models.chat._writer import Writer, same_meaning
+from psopt.models.chat._writer import RatingJudge, SamenessJudge, Writer, same_meaning
 from psopt.settings import LMConfig
 
 __all__ = [

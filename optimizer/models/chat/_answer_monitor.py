@@ -5,17 +5,19 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, NO_LABEL_CURES, shown
+from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, NO_LABEL_CURES, reader_for, shown
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
+from psopt.models.chat._label_probabilities import check_confidence
 from psopt.tasks import LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.answers import AnswerReader
-    from psopt.models.chat._client import Alternatives, Answer
+    from psopt.models.chat._client import Answer
+    from psopt.search_spaces import Prompt
     from psopt.settings import LMConfig
 
 # Answers of which one must name a label before the rest is asked for: where a label comes in one answer of five, twenty
@@ -24,52 +26,39 @@ FIRST = 20
 _EXAMPLES = 3  # answers that a message quotes
 # How reasoning begins: <think> and its like, Mistral's [THINK], gpt-oss's channel.
 _THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
+T = TypeVar("T")
 _BEGINNING = 40  # characters, and tokens: more than the longest of these openings has
-Key = TypeVar("Key")
 
 
-class AnswerMonitor(Generic[Key]):
+class AnswerMonitor:
     """The watch over the answers to one grid.
 
     Parameters
     ----------
     name : str
         The model's.
-    reader : AnswerReader
-        Reads the answers.
+    prompt : Prompt
+        One of the grid's: it says how answers are read, and whether that is the user's own choice, which may be wrong.
     is_trusted : bool
         Whether the model is known to name labels.
     least : int
         How many answers must name no label before that is an error; `FIRST` at most.
-    is_own_prompt : bool
-        Whether the prompt is a template of the user's: then it is the reader that may be wrong.
     n_left_out : int
         How many answers of the grid are not asked for. Refusals are held against the whole grid: a part may have more
         than its share of the texts that a server refuses.
-    check : callable
-        Raises where an answer lacks the probabilities that were asked for; gets the model's name and the answer.
     """
 
     def __init__(
-        self,
-        name: str,
-        reader: AnswerReader,
-        options: LMConfig,
-        *,
-        is_trusted: bool = False,
-        least: int = 1,
-        is_own_prompt: bool = False,
-        n_left_out: int = 0,
-        check: Callable[[str, Answer], None] | None = None,
+        self, name: str, prompt: Prompt, options: LMConfig, *, is_trusted: bool, least: int, n_left_out: int
     ) -> None:
         self.is_trusted = is_trusted
         self._name = name
-        self._reader = reader
-        self._is_own_prompt = is_own_prompt
+        self._reader = reader_for(prompt.answer, prompt.labels, prompt.asks)
+        self._is_own_prompt = prompt.template is not None
+        self._check_probabilities = check_probabilities if prompt.asks == LABEL else check_confidence
         self._options = options
         self._least = least
         self._n_left_out = n_left_out
-        self._check_probabilities = check or check_probabilities
         self._total = 0
         self._n_seen = 0
         self._kinds: Counter[str] = Counter()
@@ -83,7 +72,7 @@ class AnswerMonitor(Generic[Key]):
         for answer in kept:
             self.observe(answer)
 
-    def parts(self, keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
+    def parts(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         """Yield what is to be asked, in parts: the first few, and the rest if one of them names a label.
 
         Raises NoLabelsError if none does.
@@ -173,16 +162,11 @@ def check_probabilities(name: str, answer: Answer) -> None:
     """
     if answer.logprobs is None:
         raise ModelError(f"{name} sent no probabilities with its answers: leave --logprobs out")
-    if _begins_with_thoughts(answer.logprobs):
+    if _THINKS.match("".join(token for token, _ in answer.logprobs[:_BEGINNING])):
         raise ModelError(
             f"{name} thinks before it answers ({shown(answer.text)!r}), so that the probabilities of its first tokens"
             " say nothing about the labels: leave --logprobs out, or switch its thinking off"
         )
-
-
-def _begins_with_thoughts(places: Alternatives) -> bool:
-    """Whether the tokens of an answer begin with reasoning, so that they say nothing about the labels."""
-    return _THINKS.match("".join(token for token, _ in places[:_BEGINNING])) is not None
 
 
 def kind_of(answer: Answer, reader: AnswerReader) -> str:
@@ -196,7 +180,7 @@ def _listed(kinds: Counter[str]) -> str:
     return ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
 
 
-def spread(keys: Sequence[Key], n: int) -> list[Key]:
+def spread(keys: Sequence[T], n: int) -> list[T]:
     """Draw `n` from all over a grid, in its order and always the same, so that no one rephrasing or sample decides."""
     drawn = random.Random(0).sample(range(len(keys)), min(n, len(keys)))  # noqa: S311  # nothing secret
     return [keys[place] for place in sorted(drawn)]

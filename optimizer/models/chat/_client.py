@@ -1,13 +1,18 @@
-"""What a chat client is: one request out, one answer in."""
+"""What a chat client is: one request out, one answer in, or how it fails; and who watches each call."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from psopt.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.models.chat._features import Feature
     from psopt.search_spaces import Messages
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]
@@ -87,6 +92,8 @@ class ChatClient:
         Where requests go, as part of the cache's key; None if answers must not be kept on disk.
     features : tuple of str
         What requests may do without, should the server not take it; the most dispensable first.
+    refused : set of str
+        Those among them that requests are built without, where there are any.
     headers : mapping
         Of the last answer.
     """
@@ -94,6 +101,7 @@ class ChatClient:
     name: str
     endpoint: str | None
     features: tuple[str, ...] = ()
+    refused: set[str]
     headers: Mapping[str, str] = {}
 
     def prepare(self) -> None:
@@ -103,15 +111,9 @@ class ChatClient:
         """Build the request, JSON data that decide the answer, using no unsupported feature."""
         raise NotImplementedError
 
-    def uses(self, request: dict[str, Any]) -> list[str]:  # noqa: ARG002  # for those that can do without something
+    def negotiable(self, request: dict[str, Any]) -> list[Feature]:  # noqa: ARG002  # for those that can do without one
         """Return those features that a request uses and can be made without."""
         return []
-
-    def without(self, feature: str) -> None:
-        """Build requests without a feature from now on."""
-
-    def take_back(self, feature: str) -> None:
-        """Build requests with a feature again."""
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
@@ -123,3 +125,129 @@ class ChatClient:
 
     async def close(self) -> None:
         """Close connections."""
+
+
+# How httpx and aiohttp call it; openai's client over aiohttp calls a connection that was cut a ConnectTimeout too.
+_NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
+
+# As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
+_PASSING = frozenset({408, 409, 425, 429})
+_FAULTS_OF_SERVERS = 500
+# 529: Anthropic's "overloaded"; 504: a gateway in front of a server whose queue is too long.
+TOO_MANY = frozenset({429, 504, 529})
+
+
+def passes(status: int) -> bool:
+    """Whether what failed with an HTTP status may go well next time."""
+    return status in _PASSING or status >= _FAULTS_OF_SERVERS
+
+
+@dataclass(eq=False)
+class TransientError(Exception):
+    """A call failed in a way that may pass: it is sent again."""
+
+    reason: str
+    wait: float | None = None  # how many seconds the server asked to wait
+    overloaded: bool = False  # whether the server said that it gets too many requests
+    unreachable: bool = False  # whether no connection came about at all
+    empty: Answer | None = None  # the answer, where all that is wrong with it is that it says nothing
+    unreadable: bool = False  # whether what came is no answer at all; a server that never sent one will not learn it
+    given_up: bool = False  # whether no answer came in time
+    status: int | None = None  # the HTTP status, where it was one that said so
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class UnsupportedError(Exception):
+    """The server does not know a feature that the request uses; the request can be made without it."""
+
+    def __init__(self, feature: str, reason: str) -> None:
+        super().__init__(reason)
+        self.feature = feature
+
+
+class NotThereError(ModelError):
+    """A server doesn't have what it was asked for: an address, or something under it, by its HTTP status."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class ModelRefusedError(ModelError):
+    """The server will not answer this client at all (key, model name, quota, malformed request): the run stops."""
+
+
+class ServerGoneError(ModelError):
+    """A server that answered before has not been there for as long as one waits: the run stops, resumable."""
+
+
+class UnclearRefusalError(ModelRefusedError):
+    """The server will not have the request, and doesn't say which part of it; the others may do."""
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether no connection came about, by the errors that an error comes from."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
+        return False
+    return any(isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION for cause in causes)
+
+
+@dataclass(frozen=True, slots=True)
+class CallStart:
+    """A request that is about to be sent; one that is sent again is another call."""
+
+    model: str  # as `ChatClient.name` has it: ``openai/NAME``
+    endpoint: str | None  # where it goes, if that is known
+    request: Mapping[str, Any]  # the request's body
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """What became of a call."""
+
+    text: str | None = None  # the answer; None where there is none
+    # As `Answer` has them
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cached_in: int = 0
+    reasoning: int = 0
+    finish_reason: str = ""  # ``stop``, ``length`` or ``content_filter``; empty where the call failed
+    # A short name of what went wrong, of which there are few: an HTTP status, ``timeout``, ``cancelled`` or the
+    # exception's name; empty where nothing did
+    error: str = ""
+    message: str = ""  # what is said of that
+
+    @classmethod
+    def answered(cls, answer: Answer) -> CallEnd:
+        """A call that was answered. Servers say more about its end than an `Answer` keeps, but not otherwise."""
+        refused = "content_filter" if answer.unanswered or answer.text is None else "stop"
+        told = {name: getattr(answer, name) for name in ("text", "tokens_in", "tokens_out", "cached_in", "reasoning")}
+        return cls(**told, finish_reason="length" if answer.truncated else refused)
+
+    @classmethod
+    def failed(cls, error: BaseException) -> CallEnd:
+        """A call that came to nothing; an empty answer is one all the same."""
+        if not isinstance(error, TransientError):
+            name = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+            return cls(error=name, message=str(error))
+        if error.empty is not None:
+            return cls.answered(error.empty)
+        line = "connection" if error.unreachable else "transient"
+        name = "timeout" if error.given_up else str(error.status or line)
+        return cls(error=name, message=str(error))
+
+
+OnCallEnd = Callable[[CallEnd], None]
+CallWatcher = Callable[[CallStart], OnCallEnd]
+"""Is told of each call as it is sent, and returns what is to be told of its end.
+
+Both are called in the thread that sends: they return at once and raise nothing. Answers from the cache are no calls;
+those of batches are none either, since they come together.
+"""

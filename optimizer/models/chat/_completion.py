@@ -6,13 +6,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from psopt.models.chat._client import Answer
-from psopt.models.chat._confidence import confidence_of
-from psopt.models.chat._errors import TransientError
-from psopt.models.chat._event_stream import merged_stream
+from psopt.models.chat._client import Answer, TransientError
+from psopt.models.chat._label_probabilities import confidence_of
 from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
 from psopt.models.chat._secrets import redacted
-from psopt.models.chat._server_json import read_json
 
 _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
 # DeepSeek, vLLM and llama.cpp say reasoning_content, OpenRouter and newer vLLM reasoning.
@@ -181,3 +178,72 @@ def _listed(place: dict[str, Any]) -> list[tuple[str, float]]:
     listed = [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]]
     is_listed = place.get("logprob") is None or any(token == place["token"] for token, _ in listed)
     return listed if is_listed else [*listed, (place["token"], float(place["logprob"]))]
+
+
+_DATA = b"data:"
+_FIRST = (_DATA, b"event:", b"id:", b"retry:", b":")
+_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+
+
+def merged_stream(content: bytes) -> dict[str, Any] | None:
+    r"""Return the completion that a stream's chunks make together; None if it is no stream.
+
+    >>> stream = b'data: {"choices": [{"delta": {"content": "Num"}}]}'
+    >>> stream += b'\n\ndata: {"choices": [{"delta": {"content": "ber"}, "finish_reason": "stop"}]}\n\ndata: [DONE]'
+    >>> merged_stream(stream)["choices"][0]["message"]["content"]
+    'Number'
+
+    Raises
+    ------
+    ValueError
+        If a chunk is no JSON, or the stream breaks off.
+    """
+    if not content.lstrip().startswith(_FIRST):
+        return None
+    lines = (line.strip() for line in content.splitlines())
+    events = [line.removeprefix(_DATA).strip() for line in lines if line.startswith(_DATA)]
+    message: dict[str, Any] = {}
+    places: list[Any] = []
+    ends: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
+    for chunk in (read_json(event) for event in events if event != b"[DONE]"):
+        whole |= {name: chunk[name] for name in ("usage", "error", "model") if chunk.get(name)}
+        for choice in chunk.get("choices") or []:
+            if choice.get("index"):
+                continue
+            delta = choice.get("delta") or choice.get("message") or {}
+            message |= {name: _joined(message.get(name), delta[name]) for name in _TEXTS if delta.get(name)}
+            places += (choice.get("logprobs") or {}).get("content") or []
+            ends |= {name: choice[name] for name in ("finish_reason", "error") if choice.get(name)}
+    if not ends.get("finish_reason") and not whole.get("error") and b"[DONE]" not in events:
+        raise ValueError("the stream breaks off")
+    return {**whole, "choices": [{"message": message, "logprobs": {"content": places} if places else None, **ends}]}
+
+
+def _joined(before: Any, after: Any) -> Any:
+    """Join what two chunks say: texts, or parts."""
+    if before is None:
+        return after
+    if isinstance(before, str) and isinstance(after, str):
+        return before + after
+    return [part for said in (before, after) for part in (said if isinstance(said, list) else [said])]
+
+
+def read_json(content: bytes) -> Any:
+    r"""Return the value; half a surrogate pair becomes a question mark.
+
+    >>> read_json(b'"a\\ud800"')
+    'a?'
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, or nested too deep to be read.
+    """
+    try:
+        value = json.loads(content)
+        if b"\\u" not in content and b"\xed" not in content:  # neither escaped nor as bytes: most contents
+            return value
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise ValueError("nested too deep") from None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psopt.models.chat._errors import ModelRefusedError
+from psopt.errors import InputError
+from psopt.models.chat._client import ModelRefusedError
 from psopt.models.chat._features import (
     ALTERNATIVES,
     BOTH,
@@ -16,7 +18,6 @@ from psopt.models.chat._features import (
     features_of,
     without_refused,
 )
-from psopt.models.chat._model_profiles import profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,51 @@ if TYPE_CHECKING:
     from psopt.models.chat._features import Body, Feature
     from psopt.search_spaces import Messages
     from psopt.settings import LMConfig
+
+# Reasoning is paid from the same limit as the answer. OpenAI advises to leave 25,000 tokens at first
+# (platform.openai.com/docs/guides/reasoning); a label takes some hundreds, and what is left over costs nothing.
+REASONING_ROOM = 8_000
+
+
+class Profile(NamedTuple):
+    """What a family of models takes: known before they are asked, it spares them a refusal, which says more."""
+
+    # Regular expression that the model's name fits from its beginning, after the last slash (``openai/gpt-5`` at
+    # OpenRouter), in lower case
+    names: str
+    lacks: frozenset[str] = frozenset()  # names of features (`FEATURES`) that are not sent
+    room: int = 0  # tokens that the model may think with, beside those of its answer
+    seed: str = "seed"  # the field that holds the seed
+
+
+_NO_CHOICE = frozenset({"temperature", "max_tokens", "logprobs"})
+PROFILES = (
+    # platform.openai.com/docs/guides/reasoning and /latest-model; gpt-5.1 and later take a temperature while they don't
+    # reason, gpt-5-chat always
+    Profile(r"o[134](-|$)|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}.*)?$", _NO_CHOICE, REASONING_ROOM),
+    Profile(r"(gpt-(3\.5|4)|chatgpt)", frozenset({"most logprobs"})),  # /docs/api-reference/chat: top_logprobs up to 20
+    # api-docs.deepseek.com/guides/json_mode and /reasoning_model
+    Profile(r"deepseek-chat$", frozenset({"json_schema"})),
+    Profile(r"deepseek-reasoner$", frozenset({"json_schema", "logprobs"}), REASONING_ROOM),
+    # docs.mistral.ai/api: the names of Mistral's own service; elsewhere its models are called mistralai/Mistral-..
+    Profile(
+        r"((open-)?(mistral|ministral|magistral)-(tiny|small|medium|large|nemo|saba|\d+b)"
+        r"|codestral|devstral|pixtral)(-(latest|\d{4}|small|medium|large|.*-latest))*$",
+        seed="random_seed",
+    ),
+    # These think before they answer, and pay for it from the same limit (their makers' model cards).
+    Profile(r"(qwq|deepseek-r1|gpt-oss|gemini-(2\.5|3)|grok-(3-mini|4)|qwen3.*thinking)", room=REASONING_ROOM),
+)
+
+
+def profile_of(model: str) -> Profile:
+    """Return what is known of a model.
+
+    >>> profile_of("openai/gpt-5-mini").room, profile_of("mistral-small-latest").seed, profile_of("llama-3").lacks
+    (8000, 'random_seed', frozenset())
+    """
+    name = model.rpartition("/")[2].casefold()
+    return next((profile for profile in PROFILES if re.match(profile.names, name)), Profile(""))
 
 
 class Dialect:
@@ -35,16 +81,8 @@ class Dialect:
         self._options = options
         self._profile = profile_of(model)
         self._extra = dict(options.extra_body or {})
-        self._refused: set[str] = set()
+        self.refused: set[str] = set()  # features that requests are written without
         self._own_forms: set[str] = set()
-
-    def leave_out(self, feature: str) -> None:
-        """Write requests without a feature from now on."""
-        self._refused.add(feature)
-
-    def take_back(self, feature: str) -> None:
-        """Write requests with a feature again."""
-        self._refused.discard(feature)
 
     def negotiable(self, body: Body) -> list[Feature]:
         """Return the features of a request that it can do without; not what is the user's own."""
@@ -71,34 +109,33 @@ class Dialect:
             self._own_forms.add(canonical)
         has_logprobs = self._options.logprobs and bool(query.labels)
         if query.has_confidence:
-            body["logprobs"] = self._tokens_alone()
-        elif query.labels and self._is_held(query, has_logprobs=has_logprobs):
+            if TOKENS_ALONE in self.refused or "logprobs" in self._profile.lacks:
+                raise self._no_logprobs()
+            body["logprobs"] = True
+        elif (
+            query.labels and not query.is_own and self._options.structured and not (has_logprobs and self._lacks(BOTH))
+        ):
             self._add_form(body, query.labels)
         if has_logprobs:
             n_alternatives = self._n_alternatives(is_held=bool(labels_asked_for(body)))
             body |= {"logprobs": True, "top_logprobs": n_alternatives}
-        body = without_refused(body, self._refused | self._profile.lacks)
+        body = without_refused(body, self.refused | self._profile.lacks)
         if self._extra:
             body |= self._extra
             return {name: value for name, value in body.items() if value is not None}
         return body
 
     def _lacks(self, feature: str) -> bool:
-        return feature in self._refused or feature in self._profile.lacks
+        return feature in self.refused or feature in self._profile.lacks
 
     def _add_length(self, body: Body, wanted: int | None) -> None:
         """The limit on tokens under the name that the server takes; a profile says only which to try first."""
         names = ["max_tokens", "max_completion_tokens"]
         if "max_tokens" in self._profile.lacks:
             names.reverse()
-        name = next((name for name in names if name not in self._refused), None)
+        name = next((name for name in names if name not in self.refused), None)
         if name is not None:
             body[name] = (wanted or self._options.max_tokens) + self._profile.room
-
-    def _is_held(self, query: Query, *, has_logprobs: bool) -> bool:
-        """Whether an answer is held to a form of psopt's: never one to the user's own messages."""
-        wanted = self._options.structured and not query.is_own
-        return wanted and not (has_logprobs and self._lacks(BOTH))
 
     def _n_alternatives(self, *, is_held: bool) -> int:
         if self._lacks("logprobs"):
@@ -106,11 +143,6 @@ class Dialect:
         if self._lacks("many logprobs"):
             return FEWER_ALTERNATIVES
         return MOST_ALTERNATIVES if is_held and not self._lacks("most logprobs") else ALTERNATIVES
-
-    def _tokens_alone(self) -> bool:
-        if TOKENS_ALONE in self._refused or "logprobs" in self._profile.lacks:
-            raise self._no_logprobs()
-        return True
 
     def _no_logprobs(self) -> ModelRefusedError:
         return ModelRefusedError(f"{self._model} gives no log-probabilities at this server: leave --logprobs out")
@@ -158,3 +190,97 @@ def _asking_for_json(messages: Messages) -> Messages:
     if messages and messages[0]["role"] == "system":
         return [{"role": "system", "content": f"{messages[0]['content']}\n{asked}"}, *messages[1:]]
     return [{"role": "system", "content": asked}, *messages]
+
+
+_NAME = "answer"
+_FORMS = 'give a JSON schema, {"name": .., "schema": ..} or {"type": "json_schema", "json_schema": {"schema": ..}}'
+# Of JSON Schema 2020-12: what says anything of a value, where schemas stand within one, and what a type may be.
+_SAYING = frozenset({"type", "properties", "items", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "required"})
+_SCHEMA = ("items", "additionalProperties", "not", "contains", "if", "then", "else")
+_SCHEMAS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions")
+_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
+
+
+@functools.lru_cache(maxsize=64)
+def read_response_format(text: str) -> str:
+    """Read a response format as a user has it, and return it as requests hold it, as JSON text.
+
+    Raises InputError if it is no JSON, or no schema, in one line.
+
+    Parameters
+    ----------
+    text : str
+        A JSON schema, alone, as ``{"name": .., "schema": ..}``, or in OpenAI's ``{"type": "json_schema", ..}``.
+
+    Examples
+    --------
+    >>> read_response_format('{"type": "object", "properties": {"team": {"type": "string"}}}')[:58]
+    '{"type": "json_schema", "json_schema": {"name": "answer", '
+    """
+    try:
+        data = json.loads(text)
+        form = _in_full(data)
+        _check(form["json_schema"]["schema"], "")
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the response format is no JSON: {error}; {_FORMS}") from error
+    return json.dumps(form, ensure_ascii=False)
+
+
+def _in_full(data: Any) -> dict[str, Any]:
+    """The response format as OpenAI has it, whatever of it was given."""
+    if not isinstance(data, dict):
+        raise InputError(f"the response format is no JSON schema but {_shown(data)}; {_FORMS}")
+    if data.get("type") == "json_schema":
+        inner = data.get("json_schema")
+    elif "schema" in data:
+        inner = data
+    else:
+        inner = {"name": _NAME, "schema": data}
+    if not isinstance(inner, dict) or not isinstance(inner.get("schema"), dict):
+        raise InputError(f"the response format holds no schema: {_FORMS}")
+    named = inner if isinstance(inner.get("name"), str) and inner["name"] else {"name": _NAME, **inner}
+    if not _SAYING & set(named["schema"]):
+        shown = _shown(named["schema"])
+        raise InputError(f"the response format is no JSON schema: {shown} says neither type nor properties; {_FORMS}")
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _check(schema: Any, place: str) -> None:
+    """Make sure that a schema, and all within it, is one."""
+    if isinstance(schema, bool):
+        return
+    if not isinstance(schema, dict):
+        raise _wrong(place, f"{_shown(schema)} is no schema")
+    types = schema.get("type", [])
+    for name in types if isinstance(types, list) else [types]:
+        if not isinstance(name, str) or name not in _TYPES:
+            raise _wrong(f"{place}.type", f"{_shown(name)} is no type: {', '.join(sorted(_TYPES))}")
+    for keyword, holds in {"required": list, "enum": list, **dict.fromkeys(_SCHEMAS, list)}.items():
+        if keyword in schema and not (
+            isinstance(schema[keyword], holds) and (schema[keyword] or keyword == "required")
+        ):
+            raise _wrong(f"{place}.{keyword}", f"{_shown(schema[keyword])} is no list of values")
+    for keyword in _SCHEMA:
+        if keyword in schema:
+            _check(schema[keyword], f"{place}.{keyword}")
+    for keyword in _SCHEMAS:
+        for index, inner in enumerate(schema.get(keyword, ())):
+            _check(inner, f"{place}.{keyword}[{index}]")
+    for keyword in _NAMED_SCHEMAS:
+        inner_schemas = schema.get(keyword, {})
+        if not isinstance(inner_schemas, dict):
+            raise _wrong(f"{place}.{keyword}", f"{_shown(inner_schemas)} is no object of schemas")
+        for name, inner in inner_schemas.items():
+            _check(inner, f"{place}.{keyword}.{name}")
+
+
+def _wrong(place: str, why: str) -> InputError:
+    return InputError(f"the response format is no JSON schema: at {place.lstrip('.') or 'its top'}, {why}")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:38]}.."

@@ -11,20 +11,19 @@ from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
-from psopt.models.chat._client import Query
-from psopt.models.chat._errors import ModelRefusedError, TransientError
-from psopt.models.chat._event_loop import run
-from psopt.models.chat._factory import CHAT_KINDS, chat_engine
-from psopt.models.chat._name_hints import name_hint
+from psopt.models.chat._client import ModelRefusedError, Query, TransientError
+from psopt.models.chat._factory import CHAT_KINDS, chat_engine, name_hint
+from psopt.models.chat._openai_client import OpenAIClient
 from psopt.models.chat._secrets import redacted
+from psopt.models.chat._worker_pool import run
+from psopt.models.chat.batches import BatchService
 from psopt.settings import LMConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.models.chat._call_watcher import CallEnd, CallStart, OnCallEnd
-    from psopt.models.chat._client import Answer, ChatClient
+    from psopt.models.chat._client import Answer, CallEnd, CallStart, ChatClient, OnCallEnd
 
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
@@ -114,15 +113,11 @@ class _Patient:
         self.headers: list[Mapping[str, str]] = []
         self._request: Mapping[str, Any] = {}
 
-    def ask(self, text: str, labels: tuple[str, ...] = ()) -> _Call:
-        """Ask for the class of a text."""
-        return self.ask_this(_TASK.format(text), labels)
-
-    def ask_this(self, prompt: str, labels: tuple[str, ...] = ()) -> _Call:
-        """Ask once, with what the server takes; that is remembered."""
+    def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
+        """Ask once for the class of a text, with what the server takes; that is remembered."""
         messages = [
             {"role": "system", "content": "You are a text classifier."},
-            {"role": "user", "content": prompt},
+            {"role": "user", "content": task.format(text)},
         ]
         (answer,) = self.engine.answers([Query(messages, labels, sample=time.time_ns())])
         return _Call(self._request, answer)
@@ -185,7 +180,7 @@ def _long_prompts(plain: _Patient) -> Finding:
     """Whether the front of a long prompt is read: it holds a word that is asked for at the end."""
     what = "long prompts"
     try:
-        answer = plain.ask_this(_RECALL).answer
+        answer = plain.ask(_RECALL, task="{}").answer
     except (ModelRefusedError, ModelError) as error:
         return Finding(what, _NO, f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
     if answer.unanswered:
@@ -209,9 +204,6 @@ def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:
     """Whether the server has the batch API; looking costs nothing."""
-    from psopt.models.chat._openai_client import OpenAIClient
-    from psopt.models.chat.batches import BatchService
-
     if not isinstance(client, OpenAIClient):
         return Finding("batches", _NO, "these models are asked call by call")
     try:

@@ -7,15 +7,16 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
-from psopt.models.chat._client import Answer, ChatClient
-from psopt.models.chat._errors import (
+from psopt.models.chat._client import (
+    Answer,
+    ChatClient,
     ModelRefusedError,
     TransientError,
     UnclearRefusalError,
     UnsupportedError,
     is_unreachable,
 )
-from psopt.models.chat._event_loop import in_a_thread
+from psopt.models.chat._dialect import profile_of
 from psopt.models.chat._features import (
     FEATURES,
     about_the_form,
@@ -23,10 +24,10 @@ from psopt.models.chat._features import (
     own_form_refused,
     without_refused,
 )
-from psopt.models.chat._model_profiles import profile_of
 from psopt.models.chat._refusals import kind_of_refusal, read_refusal
-from psopt.models.chat._retry_after import retry_after
+from psopt.models.chat._retry_policy import retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
+from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
@@ -56,11 +57,11 @@ class DspyClient(ChatClient):
         dspy = import_extra("dspy", "a dspy/ model", "dspy")
         if options.headers:
             raise InputError("dspy/ models send no --header: use openai/NAME with --api-base")
-        self._refused: set[str] = set()
+        self.refused: set[str] = set()
         stay_here()
         self._is_made_here = isinstance(lm, str)
         if isinstance(lm, str):
-            self._refused.update(profile_of(lm).lacks)
+            self.refused.update(profile_of(lm).lacks)
             address = {"api_base": options.api_base} if options.api_base else {}
             try:
                 lm = dspy.LM(lm, **_settings(lm, options), **address)
@@ -81,26 +82,15 @@ class DspyClient(ChatClient):
         if query.response_format:
             request["response_format"] = json.loads(query.response_format)
         request |= self._options.extra_body or {}
-        if "max_tokens" in self._refused:
+        if "max_tokens" in self.refused:
             request.pop("max_tokens", None)
-        return without_refused(request, self._refused)
+        return without_refused(request, self.refused)
 
-    def uses(self, request: dict[str, Any]) -> list[str]:
-        """Return the features that a request uses and can be made without."""
-        return [feature.name for feature in self._negotiable(request)]
-
-    def _negotiable(self, request: dict[str, Any]) -> list[Feature]:
+    def negotiable(self, request: dict[str, Any]) -> list[Feature]:
+        """Return the features that a request uses and can be made without; the rest dspy drops by itself."""
         own = self._options.extra_body or {}
         used = features_of(request)
         return [feature for feature in used if feature.field in _NEGOTIABLE and feature.field not in own]
-
-    def without(self, feature: str) -> None:
-        """Leave a feature out from now on; the rest dspy drops by itself."""
-        self._refused.add(feature)
-
-    def take_back(self, feature: str) -> None:
-        """Use a feature again."""
-        self._refused.discard(feature)
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
@@ -135,7 +125,7 @@ class DspyClient(ChatClient):
     def _refusal(self, text: str, message: str, request: dict[str, Any]) -> Exception:
         """Say whether a request that is refused can be made in another way."""
         refusal = read_refusal(_BAD_REQUEST, None, text)
-        feature = refusal.names(self._negotiable(request))
+        feature = refusal.names(self.negotiable(request))
         if feature is not None:
             return UnsupportedError(feature.name, message)
         if "response_format" in request and about_the_form(refusal.text):

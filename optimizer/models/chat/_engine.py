@@ -4,52 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
-from psopt.models.chat._call_watcher import CallEnd, CallStart
-from psopt.models.chat._client import Answer
-from psopt.models.chat._errors import TransientError, UnsupportedError
-from psopt.models.chat._event_loop import run, run_soon
+from psopt.models.chat._budget import check_price, price_of
+from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
 from psopt.models.chat._negotiation import Negotiation
-from psopt.models.chat._prices import check_price, price_of
 from psopt.models.chat._request_scheduler import RequestScheduler
 from psopt.models.chat._retry_policy import RetryPolicy, Tries
-from psopt.models.chat._token_counts import most_tokens_in, most_tokens_out
-from psopt.models.chat._token_meter import TokenMeter
-from psopt.models.chat._worker_pool import Batch, Progress, Worker, run_workers
+from psopt.models.chat._token_counts import TokenMeter, most_tokens_in, most_tokens_out
+from psopt.models.chat._worker_pool import Batch, Progress, Worker, run, run_soon, run_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._answer_rate import AnswerRate
-    from psopt.models.chat._budget import Budget
+    from psopt.models.chat._budget import Budget, Price
     from psopt.models.chat._client import ChatClient, Query
-    from psopt.models.chat._prices import Price
     from psopt.settings import LMConfig
 
 _SETTLING = 0.01  # seconds between two looks whether reservations of the budget have been settled
 _MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server takes
-
-
-class Batches(Protocol):
-    """A way to ask many queries in batches (`batches`)."""
-
-    async def check(self) -> None:
-        """Make sure that it can be gone, before anything is spent."""
-
-    def holds(self, queries: Iterable[Query]) -> bool:
-        """Whether it has been gone with one of these already."""
-
-    async def answer(
-        self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
-    ) -> list[Answer]:
-        """Answer all; raises as `Engine.answers`."""
 
 
 class Engine:
@@ -65,20 +45,22 @@ class Engine:
 
     Attributes
     ----------
-    batches : Batches or None
+    options : LMConfig
+        How the model is asked.
+    batches : BatchRunner or None
         By which grids are asked (`answers` with a monitor), but for the few answers that come first.
     """
 
     def __init__(self, client: ChatClient, cache: AnswerCache, budget: Budget, options: LMConfig) -> None:
         self.client = client
         self.budget = budget
-        self._options = options
+        self.options = options
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
         self._price = price_of(client.name)
         self._batch_price = self._price and self._price.in_batches()
         self.meter = TokenMeter(self._price)
         self._asking_time = AskingTime()
-        self.batches: Batches | None = None
+        self.batches: Any = None
         if budget.max_cost is not None:
             check_price(client.name)
         self._scheduler = RequestScheduler(client.name, options)
@@ -88,16 +70,11 @@ class Engine:
         self._closing = weakref.finalize(self, _close, client)
         self._negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
-    @property
-    def options(self) -> LMConfig:
-        """How the model is asked."""
-        return self._options
-
     def answers(
         self,
         queries: Sequence[Query],
         on_progress: Callable[[int, int], None] | None = None,
-        monitor: AnswerMonitor[bytes] | None = None,
+        monitor: AnswerMonitor | None = None,
     ) -> list[Answer]:
         """Answer queries, in their order; equal ones get one answer. A monitor sees each, and may stop the work.
 
@@ -130,29 +107,27 @@ class Engine:
         keys = [self.key(query) for query in queries]
         return [*map(self.kept_by_key(keys).get, keys)]
 
-    def kept_by_key(self, keys: Iterable[bytes]) -> dict[bytes, Answer | None]:
-        """Return the answers that are in the cache; None for one that isn't."""
-        listed = [*keys]
-        kept = self._cache.get_many(listed)
-        return {key: Answer.from_dict(kept[key]) if key in kept else None for key in listed}
+    def kept_by_key(self, keys: Iterable[bytes]) -> dict[bytes, Answer]:
+        """Return those answers that are in the cache."""
+        return {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
 
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """Those queries that would be sent, each once; what is known of the others teaches the meter."""
         by_key = {self.key(query): query for query in queries}
-        kept = self._cache.get_many(by_key)
-        for key, value in kept.items():
-            self.meter.learn(by_key[key], Answer.from_dict(value))
+        kept = self.kept_by_key(by_key)
+        for key, answer in kept.items():
+            self.meter.learn(by_key[key], answer)
         return [query for key, query in by_key.items() if key not in kept]
 
     @property
     def rate(self) -> AnswerRate | None:
         """How fast the model answers: by what this engine has seen, else by what others have left in the cache."""
-        seen = self._asking_time.rate(self._options.concurrency)
+        seen = self._asking_time.rate(self.options.concurrency)
         return seen or kept_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint))
 
     def keep_rate(self) -> None:
         """Leave in the cache how fast the model answered, where enough was asked to tell."""
-        rate = self._asking_time.rate(self._options.concurrency)
+        rate = self._asking_time.rate(self.options.concurrency)
         if rate is not None:
             keep_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint), rate)
 
@@ -169,7 +144,7 @@ class Engine:
     def _looked_up(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer], dict[bytes, Query]]:
         """The queries' keys, the answers that are in the cache, and the queries that have none there."""
         keys = [self.key(query) for query in queries]
-        answers = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        answers = self.kept_by_key(keys)
         return keys, answers, {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
 
     async def _find_out(self, queries: Sequence[Query]) -> int:
@@ -193,23 +168,20 @@ class Engine:
             return min(len(queries), self.budget.usage.made - n_before)
 
     async def _kept_or_asked(self, query: Query) -> Answer:
-        kept = self._cache.get(self.key(query))
-        return Answer.from_dict(kept) if kept is not None else await self._answer(query, Worker(Batch()))
+        (kept,) = self.kept([query])
+        return kept or await self._answer(query, Worker(Batch()))
 
-    async def _ask(
-        self, queries: list[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
-    ) -> list[Answer]:
+    async def _ask(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Ask by batches where a grid is worth one, else query by query."""
         if self.batches and monitor:
             # Some may have come with the part before: an open batch is taken in as a whole.
             are_batched = len(queries) > FIRST or self.batches.holds(queries) or any(self.kept(queries))
             if are_batched:
-                return await self.batches.answer(queries, progress, monitor)
+                answers: list[Answer] = await self.batches.answer(queries, progress, monitor)
+                return answers
         return await self.ask_alone(queries, progress, monitor)
 
-    async def ask_alone(
-        self, queries: list[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
-    ) -> list[Answer]:
+    async def ask_alone(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
         self.client.prepare()
         answers: dict[int, Answer] = {}
@@ -222,7 +194,7 @@ class Engine:
                 monitor.observe(answers[index])
 
         with self._asking_time.asking():
-            await run_workers(len(queries), ask, self._options.concurrency, self._options.timeout)
+            await run_workers(len(queries), ask, self.options.concurrency, self.options.timeout)
         self._asking_time.calls += len(queries)
         return [answers[index] for index in range(len(queries))]
 
@@ -249,8 +221,9 @@ class Engine:
                 answer = await self._send(query, worker, tries)
             except UnsupportedError as error:
                 self.learn_refused(error.feature)
-                if (kept := self._cache.get(self.key(query))) is not None:  # asked so before
-                    return Answer.from_dict(kept)
+                (kept,) = self.kept([query])
+                if kept:  # asked so before
+                    return kept
             except PsoptError:
                 worker.batch.is_over = True  # at once: the place that this leaves is the next one's
                 raise
@@ -271,7 +244,7 @@ class Engine:
                 await asyncio.sleep(_SETTLING)
             worker.is_sending = True
             try:
-                answer = await self._answer_or_last_empty(query, tries)
+                answer = await self._send_once(self.client.request(query), tries)
                 # Before the reservation is released: a kill between the two would lose the call.
                 self._pay(answer, self._price, made=1)
             finally:
@@ -281,36 +254,26 @@ class Engine:
         self.meter.learn(query, answer)
         return answer
 
-    async def _answer_or_last_empty(self, query: Query, tries: Tries) -> Answer:
-        """Send once; what fails is counted, and of empty answers those that are asked for again."""
-        try:
-            return await self._send_watched(self.client.request(query), tries)
-        except TransientError as failure:
-            if failure.empty is not None and self._is_final(tries.empty):
-                return failure.empty
-            if failure.empty is not None:
-                self._pay(failure.empty, self._price, failed=1)
-            elif not failure.unreachable:  # else nothing was sent
-                self.budget.count(failed=1)
-            raise
+    async def _send_once(self, request: dict[str, Any], tries: Tries) -> Answer:
+        """Send once, and tell whoever watches; what fails is counted.
 
-    def _is_final(self, n_empty: int) -> bool:
-        """Whether an empty answer is the answer: it is asked for once more, twice where the model says something else.
-
-        Each of them is paid, and servers send empty ones by fault too.
+        An empty answer is the answer where it was asked for once more, twice where the model says something else: each
+        of them is paid, and servers send empty ones by fault too.
         """
-        return n_empty >= 1 + self._has_spoken
-
-    async def _send_watched(self, request: dict[str, Any], tries: Tries) -> Answer:
-        """Send once, and tell whoever watches."""
         watcher = self.budget.call_watcher
-        if watcher is None:
-            return await self._scheduler.send(self.client.send(request), tries.given_up)
-        tell_end = watcher(CallStart(self.client.name, self.client.endpoint, request))
+        tell_end = watcher(CallStart(self.client.name, self.client.endpoint, request)) if watcher else _tell_nobody
         try:
             answer = await self._scheduler.send(self.client.send(request), tries.given_up)
         except BaseException as error:
             tell_end(CallEnd.failed(error))
+            if not isinstance(error, TransientError):
+                raise
+            if error.empty is not None:
+                if tries.empty >= 1 + self._has_spoken:
+                    return error.empty
+                self._pay(error.empty, self._price, failed=1)
+            elif not error.unreachable:  # else nothing was sent
+                self.budget.count(failed=1)
             raise
         tell_end(CallEnd.answered(answer))
         return answer
@@ -339,7 +302,7 @@ class Engine:
     def most(self, query: Query, *, in_batch: bool = False) -> tuple[int, float]:
         """Return the tokens and US dollars that one query can't pass."""
         read = most_tokens_in(query)
-        written = most_tokens_out(self.client.request(query), self._options.max_tokens)
+        written = most_tokens_out(self.client.request(query), self.options.max_tokens)
         price = self._batch_price if in_batch else self._price
         return read + written, price.of(read, written) if price else 0.0
 
@@ -354,6 +317,10 @@ class Engine:
             cached_in=answer.cached_in,
             cost=price.of(answer.tokens_in, answer.tokens_out, answer.cached_in) if price else 0.0,
         )
+
+
+def _tell_nobody(_: CallEnd) -> None:
+    """Where nobody watches."""
 
 
 def _close(client: ChatClient) -> None:

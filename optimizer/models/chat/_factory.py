@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat._address import public_address
+from psopt.models.chat._address import azure_address, public_address
 from psopt.models.chat._budget import Budget
+from psopt.models.chat._dspy_client import DspyClient
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._function_client import KIND, FunctionClient
 from psopt.models.chat._model import ChatModel
-from psopt.models.chat._name_hints import name_hint
+from psopt.models.chat._openai_client import OpenAIClient
 from psopt.models.chat._writer import Writer
+from psopt.models.chat.batches import BatchRunner
 from psopt.settings import LMConfig
 
 if TYPE_CHECKING:
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 
     from psopt.models._assessor import Assessor
     from psopt.models.chat._client import ChatClient
-    from psopt.models.chat._engine import Batches
 
 CHAT_KINDS = frozenset({"openai", "azure", "dspy"})
 """What names of models that are asked by chat messages begin with."""
@@ -47,38 +49,21 @@ def chat_engine(
         options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=SLOTS)
     client = chat_client(kind, model, options)
     engine = Engine(client, cache, budget or Budget.of(options), options)
-    if options.batch and kind in BATCH_KINDS:
-        engine.batches = _batches(engine, client, cache)
+    if options.batch and isinstance(client, OpenAIClient):
+        engine.batches = BatchRunner(engine, client, cache.folder)
     return engine
-
-
-def _batches(engine: Engine, client: ChatClient, cache: AnswerCache) -> Batches:
-    from psopt.models.chat._openai_client import OpenAIClient
-    from psopt.models.chat.batches import BatchRunner
-
-    assert isinstance(client, OpenAIClient)  # noqa: S101  # `chat_client` makes no other for these kinds
-    return BatchRunner(engine, client, cache.folder)
 
 
 def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
     """Make what sends the requests to a kind of model, ``openai``, ``azure``, ``dspy`` or ``function``."""
-    if kind == "openai":
-        from psopt.models.chat._openai_client import OpenAIClient
-
-        return OpenAIClient(model, options)
-    if kind == "azure":
-        from psopt.models.chat._address import azure_address
-        from psopt.models.chat._openai_client import OpenAIClient
-
-        return OpenAIClient(model, options, azure_address(model, options), kind)
+    if kind in BATCH_KINDS:
+        return OpenAIClient(model, options, azure_address(model, options) if kind == "azure" else None, kind)
     if kind == KIND:
         return FunctionClient(model, options)
     if kind == GGUF_KIND:
         from psopt.models.chat._gguf_client import GGUFClient
 
         return GGUFClient(f"{kind}/{model}", model, options)
-    from psopt.models.chat._dspy_client import DspyClient
-
     return DspyClient(model, options)
 
 
@@ -126,3 +111,44 @@ def load_writer(
         hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT, gguf/PATH or dspy/NAME"
         raise InputError(f"model {model!r} writes no text: {hint}")
     return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))
+
+
+_OLLAMA = "http://localhost:11434/v1"  # where Ollama listens, by its documentation
+_OPENAI = re.compile(r"(gpt|chatgpt|o\d|ft:)[\w.:-]*", re.IGNORECASE)
+_ELSEWHERE = {"claude": "anthropic", "gemini": "gemini", "command-r": "cohere", "grok": "xai"}
+_OPEN_WEIGHTS = re.compile(r"(llama|mistral|mixtral|qwen|phi|gemma|deepseek|tinyllama|smollm|gpt-oss)", re.IGNORECASE)
+# Of LiteLLM's many those that people have in their settings; a first part that is none is an organisation of the hub's.
+_OF_LITELLM = frozenset({
+    "anthropic", "bedrock", "cohere", "deepseek", "gemini", "groq", "mistral", "openrouter", "together_ai", "vertex_ai",
+    "xai",
+})  # fmt: skip
+
+
+def name_hint(model: str) -> str:
+    """Return what a name of no kind that psopt has was probably to be, as a question; empty where nothing is known.
+
+    >>> name_hint("gpt-4o-mini")
+    'did you mean openai/gpt-4o-mini?'
+    >>> name_hint("claude-3-5-haiku-latest")
+    'did you mean dspy/anthropic/claude-3-5-haiku-latest?'
+    >>> name_hint("ollama/llama3")
+    'did you mean openai/llama3 with --api-base http://localhost:11434/v1 (Ollama), or another server of yours?'
+    """
+    kind, slash, rest = model.partition("/")
+    kind = kind.casefold()
+    if kind in {"ollama", "ollama_chat"} and rest:
+        return _of_ollama(rest)
+    if kind in {"huggingface", "transformers"} and rest:
+        return f"did you mean hf/{rest} to run it here?"
+    if slash:
+        return f"did you mean dspy/{model}?" if kind in _OF_LITELLM else ""
+    if _OPENAI.fullmatch(model) and not _OPEN_WEIGHTS.match(model):
+        return f"did you mean openai/{model}?"
+    if _OPEN_WEIGHTS.match(model) or ":" in model:  # NAME:TAG is Ollama's way
+        return _of_ollama(model)
+    provider = next((provider for name, provider in _ELSEWHERE.items() if model.casefold().startswith(name)), None)
+    return f"did you mean dspy/{provider}/{model}?" if provider else ""
+
+
+def _of_ollama(name: str) -> str:
+    return f"did you mean openai/{name} with --api-base {_OLLAMA} (Ollama), or another server of yours?"

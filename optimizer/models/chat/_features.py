@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import dataclass
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,25 +63,17 @@ def _more_alternatives_than(n: int) -> Callable[[Body], bool]:
     return lambda body: bool(body.get("top_logprobs", 0) > n)
 
 
-def _has_few_alternatives(body: Body) -> bool:
-    return bool(0 < body.get("top_logprobs", 0) <= FEWER_ALTERNATIVES)
+def asks_for_tokens_alone(body: Body) -> bool:
+    """Whether a request asks for the log-probabilities of the tokens that are written, and for no others."""
+    return bool(body.get("logprobs")) and not body.get("top_logprobs")
 
 
 def _both(body: Body) -> bool:
     return _has_form("json_schema", "json_object")(body) and bool(body.get("top_logprobs"))
 
 
-def asks_for_tokens_alone(body: Body) -> bool:
-    """Whether a request asks for the log-probabilities of the tokens that are written, and for no others."""
-    return bool(body.get("logprobs")) and not body.get("top_logprobs")
-
-
-def _has_system(body: Body) -> bool:
-    return any(message["role"] == "system" for message in body["messages"])
-
-
-def _repeats_a_role(body: Body) -> bool:
-    return any(before["role"] == message["role"] for before, message in itertools.pairwise(body["messages"]))
+def _roles(body: Body) -> list[str]:
+    return [message["role"] for message in body["messages"]]
 
 
 _IN_BOTH = rf"(?s)(?=.*({_STRUCTURED}))(?=.*{_LOGPROBS})"
@@ -95,14 +87,14 @@ FEATURES = (
     Feature("seed", _has("seed"), "seed", r"\bseed\b"),
     Feature("random_seed", _has("random_seed"), "random_seed", r"\b(random_)?seed\b"),
     Feature("many logprobs", _more_alternatives_than(FEWER_ALTERNATIVES), "top_logprobs", _LOGPROBS),
-    Feature("logprobs", _has_few_alternatives, "top_logprobs", _LOGPROBS),
+    Feature("logprobs", lambda body: 0 < body.get("top_logprobs", 0) <= FEWER_ALTERNATIVES, "top_logprobs", _LOGPROBS),
     Feature(TOKENS_ALONE, asks_for_tokens_alone, "logprobs", _LOGPROBS),
     Feature("temperature 0", lambda body: body.get("temperature") == 0, "temperature", r"\btemperature\b", _POSITIVE),
     Feature("temperature", _has("temperature"), "temperature", r"\btemperature\b"),
     Feature("max_tokens", _has("max_tokens"), "max_tokens", _LENGTH),
     Feature("max_completion_tokens", _has("max_completion_tokens"), "max_completion_tokens", _LENGTH),
-    Feature("consecutive roles", _repeats_a_role, "messages", _ROLES),
-    Feature("system role", _has_system, "messages", _SYSTEM),
+    Feature("consecutive roles", lambda body: any(map(eq, _roles(body), _roles(body)[1:])), "messages", _ROLES),
+    Feature("system role", lambda body: "system" in _roles(body), "messages", _SYSTEM),
 )
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, PsoptError
-from psopt.models.chat._client import Answer, ChatClient
-from psopt.models.chat._errors import TOO_MANY, ModelRefusedError, TransientError, passes
-from psopt.models.chat._event_loop import in_a_thread
+from psopt.models.chat._client import TOO_MANY, Answer, ChatClient, ModelRefusedError, TransientError, passes
 from psopt.models.chat._secrets import redacted
+from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

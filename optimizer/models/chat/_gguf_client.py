@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import ModelError, import_extra
-from psopt.models.chat._client import ChatClient
+from psopt.models.chat._client import ChatClient, ModelRefusedError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
-from psopt.models.chat._errors import ModelRefusedError
-from psopt.models.chat._event_loop import in_a_thread
+from psopt.models.chat._worker_pool import in_a_thread
 from psopt.models.gguf import check_is_gguf
 
 if TYPE_CHECKING:

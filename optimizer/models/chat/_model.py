@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.answers import NoLabel, reader_for, shown
 from psopt.errors import InputError
-from psopt.models._capabilities import Capabilities, capabilities_of
-from psopt.models._cells import NOT_ASKED
+from psopt.models._base import NOT_ASKED, Capabilities, WholeGrids, all_cells, capabilities_of
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities, kind_of
 from psopt.models.chat._client import Query
-from psopt.models.chat._confidence import check_confidence
+from psopt.models.chat._dialect import read_response_format
 from psopt.models.chat._label_probabilities import label_probabilities
-from psopt.models.chat._response_format import read_response_format
 from psopt.models.chat._token_counts import tokens_of_answer, tokens_of_query, unread_line
 from psopt.search_spaces import render
 from psopt.tasks import LABEL
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models._assessor import Assessment, Assessor
-    from psopt.models._base import Model, OnProgress
+    from psopt.models._base import Cells, Model, OnProgress
     from psopt.models.chat._client import Answer
     from psopt.models.chat._engine import Engine
     from psopt.search_spaces import Prompt
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
 
 
-class ChatModel:
+class ChatModel(WholeGrids):
     """Classifies by asking a chat model, prompt by prompt, the text last, so that servers can keep common beginnings.
 
     The first answers are looked at before the rest is asked for: a model none of whose answers names a label is an
@@ -87,20 +85,10 @@ class ChatModel:
         """The address that is asked, without secrets; None where DSPy decides it."""
         return public_address(self.engine.client.endpoint)
 
-    def predict(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
-        """Classify every text under every prompt; see `Model.predict`."""
-        return self.predict_cells(prompts, texts, _all_cells(prompts, texts), on_progress)
-
     def predict_cells(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],
-        cells: NDArray[np.bool_],
-        on_progress: OnProgress | None = None,
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify some texts under some prompts, all in flight at once; see `CellModel.predict_cells`."""
+        """Classify some texts under some prompts, all in flight at once; see `AbleModel.predict_cells`."""
         answers = iter(self._ask(prompts, texts, cells, on_progress))
         array = np.full(cells.shape, NOT_ASKED, dtype=np.int64)
         for column, prompt in enumerate(prompts):
@@ -111,24 +99,14 @@ class ChatModel:
             ]
         return array
 
-    def predict_proba(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    def predict_proba_cells(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return the probability of each label, and of naming none: (n_texts, n_prompts, C) float, rows sum to 1.
+        """Return the probability of each label, and of naming none; see `AbleModel.predict_proba_cells`.
 
         Raises ModelError if the server sends no probabilities. Raises InputError if the prompt's answers are more than
         a label.
         """
-        return self.predict_proba_cells(prompts, texts, _all_cells(prompts, texts), on_progress)
-
-    def predict_proba_cells(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],
-        cells: NDArray[np.bool_],
-        on_progress: OnProgress | None = None,
-    ) -> NDArray[np.float64]:
-        """Return probabilities as `predict_proba` does, of some texts under some prompts; NaN in the other cells."""
         answers = self._ask(prompts, texts, cells, on_progress)
         labels = prompts[0].labels
         probabilities = np.full((len(prompts), len(texts), len(labels) + 1), np.nan)
@@ -136,9 +114,7 @@ class ChatModel:
         probabilities[cells.T] = rows.reshape(len(answers), len(labels) + 1)
         return probabilities.swapaxes(0, 1)
 
-    def queries(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: NDArray[np.bool_] | None = None
-    ) -> list[Query]:
+    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Query]:
         """What is asked, in the order in which it is asked: all, or where `cells`, (n_texts, n_prompts), is True.
 
         Prompt by prompt, so that requests with a common beginning go out next to each other.
@@ -148,7 +124,7 @@ class ChatModel:
         """
         if prompts and prompts[0].template is not None:
             self.engine.meter.expect(tokens_of_answer(prompts[0]))
-        columns = (_all_cells(prompts, texts) if cells is None else cells).T
+        columns = (all_cells(prompts, texts) if cells is None else cells).T
         return [
             self._query(prompt, text)
             for prompt, column in zip(prompts, columns, strict=True)
@@ -184,7 +160,7 @@ class ChatModel:
     def no_labels(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
-        """Return those of the predictions that are N/A, with what was answered; see `ExplainingModel.no_labels`."""
+        """Return those of the predictions that are N/A, with what was answered; see `AbleModel.no_labels`."""
         places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
         queries = [self._query(prompts[column], texts[row]) for row, column in places]
         readers = [reader_for(prompt.answer, prompt.labels, prompt.asks) for prompt in prompts]
@@ -197,7 +173,7 @@ class ChatModel:
     def confidences(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        """Return how sure the model was of each open answer; see `ConfidentModel.confidences`."""
+        """Return how sure the model was of each open answer; see `AbleModel.confidences`."""
         if not self.engine.options.logprobs or prompts[0].asks == LABEL:
             return None
         asked = array != NOT_ASKED
@@ -208,35 +184,28 @@ class ChatModel:
         return by_prompt.T
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
-        """Return what an assessor says of answers; see `AssessedModel.assess`."""
+        """Return what an assessor says of answers; see `AbleModel.assess`."""
         assert self._assessor is not None  # noqa: S101  # `capabilities` says so
         return self._assessor.assess(array, samples)
 
     def _ask(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],
-        cells: NDArray[np.bool_],
-        on_progress: OnProgress | None,
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None
     ) -> list[Answer]:
-        least = FIRST if self.few_may_fail else 1
-        first = prompts[0]
-        monitor: AnswerMonitor[bytes] = AnswerMonitor(
+        form = prompts[0].answer
+        monitor = AnswerMonitor(
             self.name,
-            reader_for(first.answer, first.labels, first.asks),
+            prompts[0],
             self.engine.options,
-            is_trusted=first.answer in self._readable,
-            least=least,
-            is_own_prompt=first.template is not None,
+            is_trusted=form in self._readable,
+            least=FIRST if self.few_may_fail else 1,
             n_left_out=int((~cells).sum()),
-            check=check_probabilities if first.asks == LABEL else check_confidence,
         )
         queries = self.queries(prompts, texts, cells)
         answers = self.engine.answers(queries, on_progress, monitor)
         self._note_models(answers)
         self._note_unread(queries, answers)
         if monitor.is_trusted:
-            self._readable.add(first.answer)
+            self._readable.add(form)
         return answers
 
     def _note_models(self, answers: Sequence[Answer]) -> None:
@@ -266,10 +235,6 @@ class ChatModel:
             return [*(0.0 for _ in labels), 1.0]
         check_probabilities(self.name, answer)
         return label_probabilities(answer.logprobs or [], labels)
-
-
-def _all_cells(prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.bool_]:
-    return np.ones((len(texts), len(prompts)), dtype=np.bool_)
 
 
 def asks_in_chat(model: Model) -> TypeIs[ChatModel]:

@@ -11,7 +11,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from psopt.models._answer_cache import answer_key
-from psopt.models.chat._errors import UnclearRefusalError
+from psopt.models.chat._client import UnclearRefusalError
 from psopt.models.chat._features import TOKENS_ALONE
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Negotiation:
         kept = self._cache.get_many([*refused, *taken])
         for key in kept:
             if key in refused:
-                self._client.without(refused[key])
+                self._client.refused.add(refused[key])
             else:
                 self._taken.add(taken[key])
 
@@ -60,7 +60,7 @@ class Negotiation:
 
     def refused(self, feature: str) -> None:
         """Learn that a feature is not taken."""
-        self._client.without(feature)
+        self._client.refused.add(feature)
         self._cache.put(self._key("unsupported", feature), value=True)
 
     def answered(self, query: Query) -> None:
@@ -80,25 +80,21 @@ class Negotiation:
         while (answer := await _unless_unclear(query, ask)) is None:
             rest = [name for name in self._used(query) if name not in _NEEDED]
             if not rest:
-                self._restore(dropped)
+                self._client.refused.difference_update(dropped)
                 return await ask(query)
             dropped.append(rest[0])
-            self._client.without(rest[0])
+            self._client.refused.add(rest[0])
         if dropped:
             blamed = [dropped.pop()]
-            self._restore(dropped)
+            self._client.refused.difference_update(dropped)
             if dropped and await _unless_unclear(query, ask) is None:
                 blamed += dropped
             for name in blamed:
                 self.refused(name)
         return answer
 
-    def _restore(self, names: list[str]) -> None:
-        for name in names:
-            self._client.take_back(name)
-
     def _used(self, query: Query) -> list[str]:
-        return self._client.uses(self._client.request(query))
+        return [feature.name for feature in self._client.negotiable(self._client.request(query))]
 
     def _key(self, kind: str, feature: str) -> bytes:
         return answer_key(endpoint=self._client.endpoint, model=self._client.name, **{kind: feature})
@@ -113,4 +109,4 @@ async def _unless_unclear(query: Query, ask: Callable[[Query], Awaitable[Answer]
 
 @functools.cache
 def _lock(_endpoint: str | None, _name: str) -> asyncio.Lock:
-    return asyncio.Lock()  # of the one loop that all models share (`_event_loop.py`)
+    return asyncio.Lock()  # of the one loop that all models share (`_worker_pool.py`)

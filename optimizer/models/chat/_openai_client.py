@@ -8,14 +8,14 @@ import json
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
 
 from psopt.errors import nearest
 from psopt.models.chat._address import openai_address
-from psopt.models.chat._client import Answer, ChatClient
-from psopt.models.chat._completion import ErrorInAnswerError, read_completion
-from psopt.models.chat._dialect import Dialect, labels_asked_for
-from psopt.models.chat._errors import (
+from psopt.models.chat._client import (
     TOO_MANY,
+    Answer,
+    ChatClient,
     ModelRefusedError,
     NotThereError,
     TransientError,
@@ -24,13 +24,13 @@ from psopt.models.chat._errors import (
     is_unreachable,
     passes,
 )
+from psopt.models.chat._completion import ErrorInAnswerError, read_completion, read_json
+from psopt.models.chat._dialect import Dialect, labels_asked_for
 from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
 from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._refusals import read_refusal
-from psopt.models.chat._retry_after import retry_after
+from psopt.models.chat._retry_policy import retry_after
 from psopt.models.chat._secrets import redacted
-from psopt.models.chat._server_json import read_json
-from psopt.models.chat._transport import NoResponseError, Transport
 from psopt.models.chat._wait_notices import span
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import httpx2
     from psopt.models.chat._address import Address
     from psopt.models.chat._client import Query
+    from psopt.models.chat._features import Feature
     from psopt.models.chat._refusals import Refusal
     from psopt.settings import LMConfig
 
@@ -93,28 +94,21 @@ class OpenAIClient(ChatClient):
         self.owner = hashlib.sha256("\n".join(self._address.secrets).encode()).hexdigest()[:16]
         self._options = options
         self._dialect = Dialect(model, options)
+        self.refused = self._dialect.refused
         self._transport: Transport | None = None
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build the body of a chat completion."""
         return self._dialect.body(query)
 
-    def uses(self, request: dict[str, Any]) -> list[str]:
+    def negotiable(self, request: dict[str, Any]) -> list[Feature]:
         """Return the features that a request uses and can be made without."""
-        return [feature.name for feature in self._dialect.negotiable(request)]
+        return self._dialect.negotiable(request)
 
     def prepare(self) -> None:
         """Import the client: that takes a second, which the first answer must not seem to take."""
         import httpx2  # noqa: F401
         import openai  # noqa: F401
-
-    def without(self, feature: str) -> None:
-        """Leave a feature out from now on."""
-        self._dialect.leave_out(feature)
-
-    def take_back(self, feature: str) -> None:
-        """Use a feature again."""
-        self._dialect.take_back(feature)
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send one chat completion; see `ChatClient.send`."""
@@ -181,7 +175,9 @@ class OpenAIClient(ChatClient):
         if asks_for_tokens_alone(request):
             # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
             return replace(answer, logprobs=None)
-        if not (answer.text and request.get("logprobs")) or BOTH not in self.uses(request):
+        if not (answer.text and request.get("logprobs")) or all(
+            feature.name != BOTH for feature in self.negotiable(request)
+        ):
             return answer
         if answer.logprobs is None:
             raise UnsupportedError(BOTH, "no log-probabilities came with a structured answer")
@@ -216,7 +212,7 @@ class OpenAIClient(ChatClient):
         if status == HTTPStatus.TOO_MANY_REQUESTS and "insufficient_quota" in refusal.text:
             return ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}")
         if refusal.is_about_the_request:
-            feature = refusal.names(self._dialect.negotiable(request))
+            feature = refusal.names(self.negotiable(request))
             if feature is not None:
                 return UnsupportedError(feature.name, message)
             if self._dialect.has_own_form(request) and about_the_form(refusal.text):
@@ -244,7 +240,7 @@ class OpenAIClient(ChatClient):
         """The names that the server lists; none where it can't."""
         try:
             async with asyncio.timeout(_LISTING):
-                body = _error_of_response(await self._connected().models()).body
+                body = _error_of_response(await self._connected().call("GET", "/models")).body
         except (NoResponseError, TimeoutError):
             return []
         listed = body.get("data") if isinstance(body, dict) else None
@@ -277,3 +273,81 @@ def _error_of_response(response: httpx2.Response) -> HTTPError:
     except ValueError:
         body = None
     return HTTPError(response.status_code, body, response.text, response.headers)
+
+
+class NoResponseError(Exception):
+    """No HTTP response came: the connection failed or broke, or what came is no HTTP. Its cause says how."""
+
+    def __init__(self, reason: str, *, is_no_http: bool) -> None:
+        super().__init__(reason)
+        self.is_no_http = is_no_http
+
+
+class Transport:
+    """Sends requests to one address, and nowhere else: redirects are not followed.
+
+    The openai package knows the headers (organization, project, `$OPENAI_CUSTOM_HEADERS`), proxies and certificates,
+    and makes the HTTP client. Requests are sent by that client itself: what the package does around it takes half of
+    the processor's time of a request, and is not needed here (retries, types, pages).
+    """
+
+    def __init__(self, address: Address, *, connect_timeout: float) -> None:
+        import httpx2
+        import openai
+
+        timeout = httpx2.Timeout(None, connect=connect_timeout)
+        self._http = openai.DefaultAioHttpClient(timeout=timeout, follow_redirects=False)
+        settings = openai.AsyncOpenAI(base_url=address.base, api_key=address.key or "none", http_client=self._http)
+        headers = {name: value for name, value in settings.default_headers.items() if isinstance(value, str)}
+        if address.key_header:
+            headers |= {address.key_header: address.key} if address.key else {}
+        else:
+            headers["Authorization"] = f"Bearer {address.key or 'none'}"
+        self._headers = httpx2.Headers(_overridden(headers, address.headers))
+        query = f"?{urlencode(address.query)}" if address.query else ""
+        self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
+        # Files and batches are the resource's at Azure, not the deployment's.
+        self._beside = httpx2.URL(f"{address.base.partition('/deployments/')[0]}{query}")
+
+    async def post(self, body: dict[str, Any]) -> httpx2.Response:
+        """Ask for a chat completion; an HTTP error is a response like any other.
+
+        Raises NoResponseError if there is none.
+        """
+        return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=self._headers)
+
+    async def call(
+        self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
+    ) -> httpx2.Response:
+        """Ask an address beside the chat's, with JSON, or with a file for a batch; raises as `post`."""
+        import httpx2
+
+        url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
+        if not upload:
+            content = None if body is None else json.dumps(body).encode()
+            return await self._send(method, url, content=content, headers=self._headers)
+        headers = httpx2.Headers(self._headers)
+        headers.pop("Content-Type", None)  # the form's own, which names the boundary of its parts
+        file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
+        return await self._send(method, url, data={"purpose": "batch"}, files=file, headers=headers)
+
+    async def _send(self, method: str, url: httpx2.URL, **sent: Any) -> httpx2.Response:
+        import aiohttp
+        import httpx2
+
+        try:
+            return await self._http.request(method, url, **sent)
+        except aiohttp.ClientResponseError as error:  # the transport maps all others to httpx2's
+            raise NoResponseError(error.message, is_no_http=True) from error
+        except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+            raise NoResponseError(str(error), is_no_http=False) from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def _overridden(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Headers with the user's in place of those of the same name, in whatever case."""
+    names = {name.casefold() for name in own}
+    return {**{name: value for name, value in headers.items() if name.casefold() not in names}, **own}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
 from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.models.chat._concurrency_limit import ConcurrencyLimit, most_connections
-from psopt.models.chat._errors import TransientError
+from psopt.models.chat._client import TransientError
 from psopt.models.chat._wait_notices import WaitNotices, clock, span
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from psopt.models.chat._client import Answer
     from psopt.settings import LMConfig
-
 
 _BETWEEN_LOOKS = 0.1  # seconds between two looks for requests that hang
 _WORTH_SAYING = 5.0  # seconds of waiting
@@ -64,12 +64,17 @@ class RequestScheduler:
         So requests go out in the order of the queries, and those that begin alike next to each other, which servers
         with prefix caching read faster and ask less for.
         """
-        await self._turn()
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        self._wake()
         try:
+            await turn
             await self._start()
             yield
         finally:
-            self._leave()
+            if turn.done() and not turn.cancelled():  # the place was handed over: now it is the next one's
+                self._in_flight -= 1
+                self._wake()
 
     async def send(self, sending: Coroutine[Any, Any, Answer], n_given_up: int = 0) -> Answer:
         """Wait for an answer as long as one may come, and take note of the outcome.
@@ -88,8 +93,10 @@ class RequestScheduler:
         except TransientError as failure:
             if failure.empty is not None:
                 self._answered(call)
-            elif failure.overloaded:
-                self._overloaded(call, failure)
+            elif failure.overloaded:  # ask less at once, and nothing while the server asks to wait
+                self.limit.refused(call.sent_at, loop.time())
+                if self.limit.is_refused and failure.wait:
+                    self._resume_at = max(self._resume_at, loop.time() + failure.wait)
             raise
         finally:
             self._calls.pop(call, None)
@@ -112,18 +119,6 @@ class RequestScheduler:
                 f"{self.progress()}",
             )
 
-    async def _turn(self) -> None:
-        """Wait in line for a place, which is handed over: nobody who comes later takes it first."""
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        self._wake()
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if not turn.cancelled():  # the place was handed over already: it is the next one's
-                self._leave()
-            raise
-
     async def _start(self) -> None:
         """Wait until a server that asked for a pause may be asked again, and for this request's turn in the minute."""
         loop = asyncio.get_running_loop()
@@ -133,10 +128,6 @@ class RequestScheduler:
             start = max(loop.time(), self._next_start)
             self._next_start = start + self._seconds_a_start
             await asyncio.sleep(start - loop.time())
-
-    def _leave(self) -> None:
-        self._in_flight -= 1
-        self._wake()
 
     def _wake(self) -> None:
         while self._waiting and self._in_flight < self.limit.places:
@@ -150,13 +141,6 @@ class RequestScheduler:
         self.timeouts.answered(call, now)
         self.limit.answered(call.sent_at, now)
         self.notices.tell_back()
-
-    def _overloaded(self, call: _Call, failure: TransientError) -> None:
-        """The server refuses what is too much: ask less at once, and nothing while it asks to wait."""
-        now = asyncio.get_running_loop().time()
-        self.limit.refused(call.sent_at, now)
-        if self.limit.is_refused and failure.wait:
-            self._resume_at = max(self._resume_at, now + failure.wait)
 
     def _look_later(self) -> None:
         if self._looking is None:
@@ -231,3 +215,91 @@ class TimeoutPolicy:
             return False
         n_served = self.n_answers - call.n_before
         return n_served >= _SLACK * call.places or self.silence(now) >= allowed
+
+
+# A server that is full refuses what is above its capacity: at twice the capacity every second request. One that draws
+# its faults, or is unwell, refuses the same few however little it is asked. Below this share nothing is learnt about
+# capacity, and fewer requests would only be slower; TCP's fixed cut at each loss keeps about sqrt(1.5 / share) requests
+# going (Mathis et al. 1997: 6 of 64 at 4 %), whatever the line could carry.
+_TOLERATED = 0.1
+_SMALLEST_ROUND = 10  # refusals of fewer requests are no share: one of ten is what is tolerated
+# Set by hand, and tried on simulated servers that are full or draw faults: tests/models/test_server_load.py.
+_LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
+_OTHER_FILES = 32  # that a process has open beside its connections: 19 at most were seen in a run, and libraries load
+_WON_BACK = 0.2  # of the limit, by a round with no more refusals than are tolerated; at least one request
+
+
+class ConcurrencyLimit:
+    """How many requests may be in flight: all that are allowed, unless the server shows that it takes fewer.
+
+    Outcomes are judged in rounds of about as many requests as are in flight, counting only those sent after the last
+    judgement, so that one burst of refusals counts once. A round cuts the limit to the share that was taken, which is
+    the capacity itself where the server refuses what is too much, and one with few refusals or none wins a fifth back.
+
+    Examples
+    --------
+    >>> limit = ConcurrencyLimit(32)
+    >>> for number in range(32):  # four are taken, the others refused
+    ...     limit.answered(0.0, 1.0) if number % 8 == 0 else limit.refused(0.0, 1.0)
+    >>> limit.places
+    8
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = float(most)
+        self._value = float(most)
+        self._since = -1.0
+        self._n_answered = self._n_refused = 0
+
+    @property
+    def places(self) -> int:
+        """How many requests may be in flight."""
+        return int(self._value)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the refusals of this round are too many to be chance: then waiting is for all."""
+        return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
+
+    def answered(self, sent_at: float, now: float) -> None:
+        """A request was answered."""
+        self._count(sent_at, now, is_refused=False)
+
+    def refused(self, sent_at: float, now: float) -> None:
+        """The server said that it gets too many requests."""
+        self._count(sent_at, now, is_refused=True)
+
+    def _count(self, sent_at: float, now: float, *, is_refused: bool) -> None:
+        if sent_at <= self._since:
+            return
+        self._n_refused += is_refused
+        self._n_answered += not is_refused
+        n = self._n_answered + self._n_refused
+        if n < max(self.places, _SMALLEST_ROUND if self._n_refused else 1):
+            return
+        if self._n_refused > _TOLERATED * n:
+            self._value = max(1.0, self._value * max(_LEAST_LEFT, 1 - self._n_refused / n))
+        else:
+            self._value = min(self._most, self._value + max(1.0, _WON_BACK * self._value))
+        self._since = now
+        self._n_answered = self._n_refused = 0
+
+
+def most_connections(wanted: int) -> int:
+    """How many of the wanted connections the system lets a process have open beside its files; at least one.
+
+    The limit is raised, where the system allows that.
+    """
+    if sys.platform == "win32":  # sockets are no files there
+        return wanted
+    import resource
+
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _OTHER_FILES
+    if limit == resource.RLIM_INFINITY or limit >= needed:
+        return wanted
+    with contextlib.suppress(ValueError, OSError):
+        higher = needed if most == resource.RLIM_INFINITY else min(most, needed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (higher, most))
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(1, min(wanted, limit - _OTHER_FILES))

@@ -1,18 +1,23 @@
-"""When a call that failed in passing is sent again, and when it has failed for good."""
+"""When a call that failed in passing is sent again, when it has failed for good, and how long servers ask to wait."""
 
 from __future__ import annotations
 
 import asyncio
 import random
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError
-from psopt.models.chat._errors import ModelRefusedError, ServerGoneError
+from psopt.models.chat._client import ModelRefusedError, ServerGoneError
 from psopt.models.chat._wait_notices import clock
 
 if TYPE_CHECKING:
-    from psopt.models.chat._errors import TransientError
+    from collections.abc import Callable, Mapping
+
+    from psopt.models.chat._client import TransientError
     from psopt.models.chat._request_scheduler import RequestScheduler
 
 _FIRST_WAIT = 0.25  # seconds; doubles with each try
@@ -51,26 +56,21 @@ class RetryPolicy:
 
         Raises AnswersMissingError, ServerGoneError or ModelRefusedError if there is no next try.
         """
-        if is_over or tries.failed > self._most(failure):
-            self._give_up(failure, tries.failed)
+        timeouts = self._scheduler.timeouts
+        is_silent = failure.given_up or failure.unreadable or failure.unreachable
+        most = self._retries if timeouts.n_answers or not is_silent else min(self._retries, _RETRIES_UNANSWERED)
+        if is_over or tries.failed > most:
+            if failure.unreachable and timeouts.n_answers:
+                raise ServerGoneError(
+                    f"{self._name}: the server was not there at any of {tries.failed} tries: {failure}"
+                ) from None
+            cure = "; if it takes longer, raise --timeout" if failure.given_up else ""
+            raise AnswersMissingError(
+                f"{self._name}: a call failed {tries.failed} times, at last with: {failure}{cure}"
+            ) from None
         wait = self._wait(failure, tries.failed)
         self._scheduler.say_wait(wait, failure)
         return wait
-
-    def _most(self, failure: TransientError) -> int:
-        is_silent = failure.given_up or failure.unreadable or failure.unreachable
-        has_answered = self._scheduler.timeouts.n_answers > 0
-        return self._retries if has_answered or not is_silent else min(self._retries, _RETRIES_UNANSWERED)
-
-    def _give_up(self, failure: TransientError, n_tries: int) -> NoReturn:
-        if failure.unreachable and self._scheduler.timeouts.n_answers:
-            raise ServerGoneError(
-                f"{self._name}: the server was not there at any of {n_tries} tries: {failure}"
-            ) from None
-        cure = "; if it takes longer, raise --timeout" if failure.given_up else ""
-        raise AnswersMissingError(
-            f"{self._name}: a call failed {n_tries} times, at last with: {failure}{cure}"
-        ) from None
 
     def _wait(self, failure: TransientError, n_failed: int) -> float:
         """Exponential backoff with jitter, or as long as the server asked.
@@ -88,3 +88,86 @@ class RetryPolicy:
         longest = min(_LONGEST_WAIT, max(_LONGEST_SERVED, silence))
         backoff = min(longest, _FIRST_WAIT * 2.0 ** (n_failed - 1)) * self._jitter.uniform(0.75, 1.25)
         return max(backoff, asked)
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = (
+    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])"
+)
+_IN_WORDS = re.compile(
+    rf"(?:try again|retry|wait)(?:\s+(?:again|after|in|for|at least))*\s+((?:{_PART}[\s,]*(?:and\s+)?)+)", re.IGNORECASE
+)
+# The headers of OpenAI and those who follow it, of Anthropic, and of OpenRouter: what is left, and when it begins anew.
+_LIMITS = (
+    *((f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens")),
+    *(
+        (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset")
+        for kind in ("requests", "tokens", "input-tokens", "output-tokens")
+    ),
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+)
+# Greater numbers are moments since 1970, not spans, as OpenRouter gives its resets in milliseconds.
+_FIRST_EPOCH = 1e9
+_FIRST_EPOCH_MS = 1e12
+
+
+def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] | None = None) -> float | None:
+    """Seconds that a refusal asks to wait; None if it does not say.
+
+    The most exact goes first: `retry-after-ms`, `retry-after` (seconds or an HTTP date), the words of the message, then
+    the reset of a limit that is used up; where the server does not say which are, of all.
+
+    >>> retry_after({"retry-after-ms": "1500", "retry-after": "2"}, "")
+    1.5
+    >>> retry_after({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
+    62.5
+    >>> retry_after({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, "")
+    360.0
+    """
+    at = now or (lambda: datetime.now(UTC))
+    words = _IN_WORDS.search(message)
+    exact = (
+        _seconds(headers.get("retry-after-ms"), "ms", at),
+        _seconds(headers.get("retry-after"), "s", at),
+        _summed(words.group(1)) if words else None,
+    )
+    known = next((wait for wait in exact if wait is not None), None)
+    if known is not None:
+        return known
+    resets = [(headers.get(left), _seconds(headers.get(reset), "s", at)) for left, reset in _LIMITS]
+    waits = [(left, wait) for left, wait in resets if wait is not None]
+    used_up = [wait for left, wait in waits if left is not None and _duration(left) == 0]
+    return max(used_up or [wait for _, wait in waits], default=None)
+
+
+def _seconds(header: str | None, unit: str, now: Callable[[], datetime]) -> float | None:
+    """A header's wait: a number in its unit, a duration such as 6m0s, or a date."""
+    if not header:
+        return None
+    wait = _duration(header)
+    if wait is not None and wait >= _FIRST_EPOCH:
+        moment = wait / 1000 if wait >= _FIRST_EPOCH_MS else wait
+        return max(0.0, moment - now().timestamp())
+    if wait is not None:
+        return wait * _UNITS[unit]
+    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            until = parse(header)
+        except (TypeError, ValueError):
+            continue
+        return max(0.0, ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now()).total_seconds())
+    return None
+
+
+def _duration(text: str) -> float | None:
+    """Read "20ms", "1.5s", "6m0s", "1h2m" or plain seconds; None for what is no span of time."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return _summed(text) if re.fullmatch(rf"(?:{_PART})+", text.strip(), re.IGNORECASE) else None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def _summed(text: str) -> float:
+    parts = re.findall(_PART, text.lower())
+    return sum(float(number) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for number, unit in parts)

@@ -8,12 +8,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.models.chat._budget import Need
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from psopt.models.chat._client import Query
+    from psopt.models.chat._budget import Price
+    from psopt.models.chat._client import Answer, Query
     from psopt.search_spaces import Prompt
 
 # What a server may add to a conversation by itself: signs around each message (three or four tokens at OpenAI), the
@@ -102,12 +104,8 @@ def tokens_of_text(text: str) -> TokenRange:
 
 def tokens_of_query(query: Query) -> TokenRange:
     """Return about how many tokens a request's messages take, and the response format of the user's."""
-    total = TokenRange(*_TEMPLATE_RANGE)
-    for message in query.messages:
-        total += tokens_of_text(message["content"])
-    if query.response_format:
-        total += tokens_of_text(query.response_format)
-    return total
+    texts = [*(message["content"] for message in query.messages), query.response_format]
+    return sum(map(tokens_of_text, texts), TokenRange(*_TEMPLATE_RANGE))
 
 
 def most_tokens_in(query: Query) -> int:
@@ -177,3 +175,72 @@ def tokens_of_answer(prompt: Prompt) -> TokenRange:
     is_label_alone = len(prompt.template.example.keys) == 1
     fewest, most = (_JSON / 2, 2 * _JSON) if is_label_alone else _REASONS
     return TokenRange(low + fewest, high + most)
+
+
+# Answers after which the server's own counts replace what is known of scripts: as many as come before a grid.
+_ENOUGH = 20
+_SPREAD = 1.1  # texts differ in what a token holds: so far from the mean another prompt may be
+# What an answer takes: a bare label is one token to three, {"label": "..."} five to a dozen.
+ANSWER = TokenRange(1, 12)
+
+
+class TokenMeter:
+    """Learns from answers how many tokens a model's texts and answers have."""
+
+    def __init__(self, price: Price | None) -> None:
+        self.price = price
+        self.n = 0
+        self._expected = TokenRange()
+        self._tokens_in = self._tokens_out = self._cached_in = 0
+        self._answer = ANSWER
+
+    def expect(self, answer: TokenRange) -> None:
+        """Take answers to be so long until enough of them have been counted."""
+        self._answer = answer
+
+    def learn(self, query: Query, answer: Answer) -> None:
+        """Take an answer into account, whose tokens the server has counted."""
+        if answer.tokens_in:
+            self.n += 1
+            self._expected += tokens_of_query(query)
+            self._tokens_in += answer.tokens_in
+            self._tokens_out += answer.tokens_out
+            self._cached_in += answer.cached_in
+
+    def tokens_in(self, expected: TokenRange) -> TokenRange:
+        """Narrow a range of tokens to what the server's counts so far make likely."""
+        if self.n < _ENOUGH:
+            return expected
+        counted_by_low = self._tokens_in / self._expected.low
+        counted_by_high = self._tokens_in / self._expected.high
+        middle = (expected.low * counted_by_low + expected.high * counted_by_high) / 2
+        return TokenRange(middle / _SPREAD, middle * _SPREAD)
+
+    @property
+    def tokens_out(self) -> TokenRange:
+        """Tokens of an answer."""
+        if self.n < _ENOUGH:
+            return self._answer
+        mean = self._tokens_out / self.n
+        return TokenRange(mean / _SPREAD, mean * _SPREAD)
+
+    @property
+    def cached_share(self) -> float:
+        """The share of the tokens in that the server had read before, as far as it counts them; limits go without."""
+        return self._cached_in / self._tokens_in if self.n >= _ENOUGH else 0.0
+
+    def needs(self, queries: Iterable[Query]) -> tuple[Need, Need]:
+        """Return what queries will take, at least and at most, as far as that can be told."""
+        ranges = [tokens_of_query(query) for query in queries]
+        return self.needs_of(len(ranges), sum(ranges, TokenRange()))
+
+    def needs_of(self, calls: int, expected: TokenRange) -> tuple[Need, Need]:
+        """Return what so many calls take whose messages have so many tokens by their script, at least and at most."""
+        read = self.tokens_in(expected)
+        written = self.tokens_out.times(calls)
+
+        def need(tokens_in: float, tokens_out: float) -> Need:
+            cost = self.price.of(tokens_in, tokens_out) if self.price else 0.0
+            return Need(calls, round(tokens_in + tokens_out), cost)
+
+        return need(read.low, written.low), need(read.high, written.high)

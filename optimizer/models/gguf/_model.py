@@ -15,16 +15,15 @@ import numpy as np
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from psopt.errors import InputError, import_extra
-from psopt.models.gguf._reader import Reader
-from psopt.models.gguf._weights import GGUFWeights, check_is_gguf
-from psopt.models.scoring import PromptTokenizer, ScoringModel, check_length
+from psopt.models.gguf._reader import GGUFWeights, Reader, check_is_gguf
+from psopt.models.scoring import PromptTokenizer, ScoringModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from psopt.models._answer_cache import AnswerCache
-    from psopt.models.gguf._weights import Tokens
+    from psopt.models.gguf._reader import Tokens
     from psopt.models.scoring import LabelTree
     from psopt.search_spaces import Messages
 
@@ -88,23 +87,20 @@ class _GGUFScorer:
 
     def __init__(self, name: str, path: Path) -> None:
         self._weights = GGUFWeights(name, path)
-        self._tokenizer = PromptTokenizer(_GGUFTokenizer(self._weights))
+        self.tokenizer = PromptTokenizer(_GGUFTokenizer(self._weights))
+        self.longest: int | None = self._weights.longest
         self._readers: SimpleQueue[Reader] = SimpleQueue()
         self._n_readers = _n_processors()
         for _ in range(self._n_readers):
             self._readers.put(Reader(self._weights))
 
-    def score(
-        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
-    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Score labels as answers to conversations; see `LabelScorer.score`."""
-        prompts, tree = self._tokenizer.scored(conversations, labels, lead)
-        check_length(self._weights.name, prompts, tree, self._weights.longest)
+    def steps(self, prompts: Sequence[Tokens], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """Score the tree behind prompts; see `LabelScorer.steps`."""
         threads = ThreadPoolExecutor(self._n_readers)
         try:
             futures = [threads.submit(self._steps, prompt, tree) for prompt in prompts]
             for index, future in enumerate(futures):
-                yield [index], tree.log_likelihoods(np.array([future.result()]), per_token=per_token)
+                yield [index], np.array([future.result()])
         finally:  # nobody wants the rest where one has failed, or Ctrl-C was pressed; and no thread is left behind
             threads.shutdown(cancel_futures=True)
 

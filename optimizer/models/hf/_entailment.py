@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, ModelError, first_line
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.hf._source import find_source
-from psopt.models.hf._weights import find_device, load_tokenizer, load_weights
+from psopt.models._assessor import Matcher
+from psopt.models.hf._source import find_device, find_source, load_tokenizer, load_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,8 @@ _BATCH = 32
 _LONGEST = 512  # tokens of both answers; what BERT and its kin were trained for
 
 
-class EntailmentMatcher:
-    """Says that two answers are the same if each follows from the other; see `psopt.models.Matcher`.
+class EntailmentMatcher(Matcher):
+    """Says that two answers are the same if each follows from the other.
 
     Bidirectional entailment: Kuhn, Gal and Farquhar, "Semantic uncertainty", 2023. Of both answers together the first
     512 tokens are read, or fewer if the model takes no more; the text of the sample is not.
@@ -52,10 +52,6 @@ class EntailmentMatcher:
         directions = [one for _, first, second in pairs for one in ((first, second), (second, first))]
         entailed = self._entailed(list(dict.fromkeys(directions)))
         return [entailed[first, second] and entailed[second, first] for _, first, second in pairs]
-
-    def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:  # noqa: ARG002
-        """Nothing is known of what a model of entailment says."""
-        return {}
 
     def _entailed(self, directions: list[tuple[str, str]]) -> dict[tuple[str, str], bool]:
         keys = {pair: answer_key(kind="nli", version=self._source.version, pair=list(pair)) for pair in directions}

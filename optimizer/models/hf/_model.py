@@ -5,24 +5,25 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.errors import InputError, ModelError, first_line
-from psopt.models.hf._full_reading import score_in_full
-from psopt.models.hf._loading import import_transformers
-from psopt.models.hf._network import load_network
-from psopt.models.hf._shared_prefix import can_share, score_behind_prefix
-from psopt.models.hf._source import check_is_causal, find_source
-from psopt.models.hf._token_limit import TokenLimit
-from psopt.models.hf._weights import find_device, load_tokenizer
-from psopt.models.scoring import PromptTokenizer, ScoringModel, check_length
+from psopt.models.hf._network import Network, TokenLimit, can_share, score
+from psopt.models.hf._source import (
+    check_is_causal,
+    find_device,
+    find_source,
+    import_transformers,
+    load_tokenizer,
+    load_weights,
+)
+from psopt.models.scoring import LabelTree, PromptTokenizer, ScoringModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from psopt.models._answer_cache import AnswerCache
     from psopt.models.hf._source import Source
-    from psopt.search_spaces import Messages
 
 
 _BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
@@ -106,35 +107,26 @@ class _Scorer:
 
     def __init__(self, source: Source, device: Any, dtype: Any, batch_tokens: int) -> None:
         self._name = source.name
-        self._tokenizer = PromptTokenizer(load_tokenizer(source))
-        self._network = load_network(source, device, dtype)
+        self.tokenizer = PromptTokenizer(load_tokenizer(source))
+        self._network = Network(load_weights(source, "AutoModelForCausalLM", device, dtype), device)
+        self.longest: int | None = getattr(
+            self._network.model.config.get_text_config(), "max_position_embeddings", None
+        )
         self._can_share = can_share(self._network)
         self._limit = TokenLimit(batch_tokens)
 
-    def score(
-        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
-    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Score labels as answers to conversations, best ones that begin alike; see `LabelScorer.score`.
+    def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """Score the tree behind prompts; see `LabelScorer.steps`.
 
-        Raises ModelError if a conversation is too long for the model, or it answers with what is no number.
+        Raises ModelError if the tokenizer is another model's, or the network breaks down.
         """
-        prompts, tree = self._tokenizer.scored(conversations, labels, lead)
-        config = self._network.model.config.get_text_config()
-        n_tokens = check_length(self._name, prompts, tree, getattr(config, "max_position_embeddings", None))
         self._check_vocabulary([*prompts, tree.tokens, tree.targets])
-        score = score_behind_prefix if self._shares(n_tokens) else score_in_full
+        n_tokens = max(map(len, prompts)) + max(map(len, tree.paths()))
+        shares = self._can_share and n_tokens <= self._network.turns_at
         try:
-            for indices, steps in score(self._network, prompts, tree, self._limit):
-                scores = tree.log_likelihoods(steps, per_token=per_token)
-                if np.isnan(scores).any():
-                    raise ModelError(f"{self._name} gives NaN for a probability: its weights are damaged")
-                yield indices, scores
+            yield from score(self._network, prompts, tree, self._limit, shares=shares)
         except RuntimeError as error:
             raise ModelError(f"{self._name} can't answer: {first_line(error)}") from error
-
-    def _shares(self, n_tokens: int) -> bool:
-        attention = self._network.attention
-        return self._can_share and attention is not None and attention.covers(n_tokens)
 
     def _check_vocabulary(self, sequences: Sequence[Sequence[int]]) -> None:
         n_vocabulary = self._network.n_vocabulary

@@ -1,65 +1,78 @@
-"""A causal language model, loaded: tokens in, logits out."""
+"""A causal language model, loaded: prompts and a tree of labels in, log-probabilities out.
+
+What prompts begin with is read once for all of them, and a text once for all labels, in a cache of transformers' own.
+Only rows of one length are read together, so that nothing is padded, and no mask is needed.
+"""
 
 from __future__ import annotations
 
+import copy
 import inspect
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from psopt.models.hf._weights import load_weights
+from psopt.errors import ModelError
+from psopt.models.scoring import common_length, label_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
-    from psopt.models.hf._packed_row import PackedRow
-    from psopt.models.hf._source import Source
+    from psopt.models.scoring import LabelTree
 
-    KeysValues = list[tuple[Any, Any]]
+    Steps = NDArray[np.float64]
 
+Result = TypeVar("Result")
 
-_DESCRIBED = {"sliding_window", "use_sliding_window", "max_window_layers"}  # by layer_types
-# As transformers names kinds of layers in a configuration's layer_types.
-_FULL = "full_attention"
-_SLIDING = "sliding_attention"
+# What a network is tried on: prompts of different lengths behind one prefix, and labels of one to three tokens. The
+# numbers are tokens that every vocabulary has.
+_TRIED_PROMPTS = [[1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 8], [1, 2, 3, 4, 9, 7, 5, 3, 6]]
+_TRIED_LABELS = [[7], [7, 8], [9, 3, 4]]
+# Looks for texts that are read otherwise, not for last digits: reading in another order rounds otherwise, about 1e-5 in
+# single precision and some hundredths in half.
+_TOLERANCE = {"torch.float32": 1e-3}
+_COARSE_TOLERANCE = 0.5
+_KEPT = 16  # tokens in caches to one that is read at once, at most: what rows begin with is kept for each of them
+_FEWEST = 8  # tokens: where these don't fit, the network's own weights fill the memory
 
 
 @dataclass(frozen=True, slots=True)
-class _Attention:
-    """How a model attends."""
+class Network:
+    """A loaded model."""
 
-    windows: dict[str, int | None]  # how many tokens each kind of layer looks back, None for all
-    # Up to how many tokens these windows are the whole truth: behind it some models turn to other frequencies, or to a
-    # window that the settings don't describe
-    longest: int | None = None
+    model: Any
+    device: Any
 
-    def covers(self, n_tokens: int) -> bool:
-        """Return whether a text of so many tokens is read as described."""
-        return self.longest is None or n_tokens <= self.longest
+    @property
+    def n_vocabulary(self) -> int:
+        """How many tokens it has vectors for."""
+        return int(self.model.get_input_embeddings().weight.shape[0])
 
+    @property
+    def turns_at(self) -> float:
+        """Behind how many tokens it computes all positions in another way, so that what was read before is void."""
+        config = self.model.config.get_text_config(decoder=True)
+        return min(_turning_lengths(getattr(config, "rope_parameters", None)), default=float("inf"))
 
-def describe_attention(config: Any) -> _Attention | None:
-    """Return how a model attends, or None where the settings name something else than full and sliding attention."""
-    text = config.get_text_config(decoder=True)
-    if any(value for name, value in text.to_dict().items() if _is_window(name)):
-        return None
-    window = getattr(text, "sliding_window", None)
-    kinds = set(getattr(text, "layer_types", None) or ())
-    turns = list(_turning_lengths(getattr(text, "rope_parameters", None)))
-    if not kinds:
-        return _Attention({_FULL: None}, min([*turns, window] if window else turns, default=None))
-    if not kinds <= {_FULL, _SLIDING} or (_SLIDING in kinds and not window):
-        return None
-    windows = {kind: window if kind == _SLIDING else None for kind in sorted(kinds)}
-    return _Attention(windows, min(turns, default=None))
+    def read(self, rows: Sequence[Sequence[int]], keep: Sequence[int], cache: Any = None) -> Any:
+        """Read rows of one length behind what a cache holds, which holds them too then.
 
+        Returns the logits at some columns: (n_rows, n_keep, n_vocabulary).
+        """
+        import torch
 
-def _is_window(name: str) -> bool:
-    """Whether a setting limits attention in a way of its own."""
-    if name in _DESCRIBED or name.endswith("pattern"):
-        return False
-    return any(part in name for part in ("window", "local_attention", "attention_chunk"))
+        columns = torch.tensor(keep, device=self.device, dtype=torch.long)
+        inputs = {"input_ids": torch.tensor(rows, device=self.device), "use_cache": cache is not None}
+        if cache is not None:
+            inputs["past_key_values"] = cache
+        if "logits_to_keep" in inspect.signature(self.model.forward).parameters:
+            inputs["logits_to_keep"] = columns
+        with torch.inference_mode():
+            logits = self.model(**inputs).logits
+        return logits if logits.shape[1] == len(keep) else logits[:, columns]
 
 
 def _turning_lengths(rope: Any) -> Iterator[int]:
@@ -72,97 +85,157 @@ def _turning_lengths(rope: Any) -> Iterator[int]:
         yield from _turning_lengths(nested)
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A loaded model."""
+class TokenLimit:
+    """The most tokens of one forward pass; it stays where an exhausted memory has brought it."""
 
-    model: Any
-    device: Any
-    attention: _Attention | None  # how far its layers look, where that is known
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
 
-    @property
-    def n_vocabulary(self) -> int:
-        """How many tokens it has vectors for."""
-        return int(self.model.get_input_embeddings().weight.shape[0])
+    def retrying(self, run: Callable[[int], Result]) -> Result:
+        """Return ``run(tokens)``, with half as many tokens each time that the GPU's memory is exhausted.
 
-    def read(self, rows: Sequence[Sequence[int]], keep: Sequence[int]) -> Any:
-        """Read rows of one length, each alone; returns the logits at some columns: (n_rows, n_keep, n_vocabulary)."""
-        import torch
-
-        ids = torch.tensor(rows, device=self.device)
-        return self._logits(keep, input_ids=ids, use_cache=False)[0]
-
-    def read_row(self, pack: PackedRow, past: KeysValues) -> tuple[Any, KeysValues]:
-        """Read texts in one row behind what was read before.
-
-        Parameters
-        ----------
-        past : list of tuple of tensor
-            Keys and values of each layer, (1, n_heads, n_past, n) each; they stay as they are.
-
-        Returns
-        -------
-        logits : (1, n_ends, n_vocabulary) tensor
-        past : list of tuple of tensor
-            Keys and values, the pack's included.
+        Raises ModelError if the memory does not do for a few tokens.
         """
         import torch
-        from transformers import DynamicCache
 
-        windows = self.attention.windows if self.attention else {}
-        masks = {kind: self._additive(pack.within(window)) for kind, window in windows.items()}
-        logits, cache = self._logits(
-            pack.ends,
-            input_ids=torch.tensor([pack.tokens], device=self.device),
-            attention_mask=masks if len(masks) > 1 else next(iter(masks.values())),
-            position_ids=torch.as_tensor(pack.positions, device=self.device)[None],
-            past_key_values=DynamicCache(past) if past else DynamicCache(),
-            use_cache=True,
-        )
-        return logits, [(layer.keys, layer.values) for layer in cache.layers]
-
-    def _logits(self, keep: Sequence[int], **inputs: Any) -> tuple[Any, Any]:
-        import torch
-
-        columns = torch.tensor(keep, device=self.device)
-        if "logits_to_keep" in inspect.signature(self.model.forward).parameters:
-            inputs["logits_to_keep"] = columns
-        with torch.inference_mode():
-            output = self.model(**inputs)
-        whole = output.logits.shape[1] != len(keep)
-        return output.logits[:, columns] if whole else output.logits, getattr(output, "past_key_values", None)
-
-    def _additive(self, mask: Any) -> Any:
-        """0 where a token sees, the lowest number where not: what all ways to compute attention understand."""
-        import torch
-
-        seen = torch.as_tensor(mask, device=self.device)[None, None]
-        additive = torch.zeros(seen.shape, dtype=self.model.dtype, device=self.device)
-        return additive.masked_fill_(~seen, torch.finfo(self.model.dtype).min)
+        while True:
+            try:
+                return run(self.tokens)
+            except torch.cuda.OutOfMemoryError as error:
+                if self.tokens <= _FEWEST:
+                    raise ModelError(
+                        "the GPU's memory does not do for a single text: give a smaller model or shorter prompts, or "
+                        "end what else uses the GPU"
+                    ) from error
+            self.tokens //= 2
+            torch.cuda.empty_cache()  # not within the except block, whose error holds on to the tensors
 
 
-def load_network(source: Source, device: Any, dtype: Any) -> Network:
-    """Load a model's weights.
-
-    Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
-    installed.
-    """
-    model = load_weights(source, "AutoModelForCausalLM", device, dtype)
-    return Network(model, device, describe_attention(model.config))
-
-
-def log_probabilities(logits: Any, columns: Sequence[int], targets: Sequence[int]) -> NDArray[np.float64]:
-    """Return the log-probability of each target token where it would follow: (n_texts, n_targets) float.
+def score(
+    network: Network, prompts: Sequence[list[int]], tree: LabelTree, limit: TokenLimit, *, shares: bool
+) -> Iterator[tuple[list[int], Steps]]:
+    """Score labels behind prompts, some prompts at a time.
 
     Parameters
     ----------
-    logits : (n_texts, n_nodes, n_vocabulary) tensor
-    columns, targets : sequence of int
-        The node, and the token.
+    shares : bool
+        Read what all prompts begin with once, and each text once for all labels; else each prompt in full, and again
+        for each label of several tokens. The numbers are the same.
+
+    Yields
+    ------
+    indices : list of int
+        Some of the prompts; each is yielded once.
+    steps : (n_indices, n_steps) float
+        Log-probabilities of the tree's steps.
     """
+    n_shared, cache = 0, None
+    if shares:
+        n_shared = min(common_length(prompts), min(map(len, prompts)) - 1)
+        cache = limit.retrying(partial(_prefix, network, prompts[0][:n_shared]))
+    by_length: defaultdict[int, list[int]] = defaultdict(list)
+    for index, prompt in enumerate(prompts):
+        by_length[len(prompt)].append(index)
+    for indices in by_length.values():
+        rest = indices
+        while rest:
+            texts = [prompts[index][n_shared:] for index in rest]
+            steps = limit.retrying(partial(_steps, network, cache, texts, tree))
+            yield rest[: len(steps)], steps
+            rest = rest[len(steps) :]
+
+
+def _prefix(network: Network, tokens: list[int], limit: int) -> Any:
+    from transformers import DynamicCache
+
+    cache = DynamicCache()
+    if tokens:
+        _read_on(network, [tokens], cache, 1, limit)
+    return cache
+
+
+def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: LabelTree, limit: int) -> Steps:
+    """The steps behind as many texts of one length as the limit allows, one at least."""
+    paths = tree.paths()
+    endings = [[tree.tokens[node - 1] for node in path[1:]] for path in paths]
+    longest = max(map(len, endings))
+    n_kept = (cache.get_seq_length() if cache is not None else 0) + len(texts[0]) + longest
+    most_rows = max(1, min(limit, _KEPT * limit // n_kept))
+    n_read = len(texts[0]) + longest * (len(paths) if cache is not None else 1)
+    texts = texts[: max(1, min(limit // n_read, most_rows))]
+    steps = np.empty((len(texts), len(tree.nodes)))
+    if cache is None:
+        for path, ending in zip(paths, endings, strict=True):
+            rows = [text + ending for text in texts]
+            logits = network.read(rows, range(len(rows[0]) - len(path), len(rows[0])))
+            _fill(steps, tree, path, logits)
+        return steps
     import torch
 
+    read = _repeated(cache, len(texts))
+    first = _read_on(network, texts, read, 1, limit)
+    n_paths = max(1, most_rows // len(texts))
+    for start in range(0, len(paths), n_paths):
+        part = endings[start : start + n_paths]
+        logits = first.repeat_interleave(len(part), dim=0)
+        if longest:
+            rows = [ending + [0] * (longest - len(ending)) for _ in texts for ending in part]
+            behind = _read_on(network, rows, _repeated(read, len(part)), longest, limit)
+            logits = torch.cat([logits, behind], dim=1)
+        for number, path in enumerate(paths[start : start + n_paths]):
+            _fill(steps, tree, path, logits[number :: len(part), : len(path)])
+    return steps
+
+
+def _repeated(cache: Any, times: int) -> Any:
+    """A copy of a cache, with each of its rows so many times."""
+    cache = copy.deepcopy(cache)
+    cache.batch_repeat_interleave(times)
+    return cache
+
+
+def _read_on(network: Network, rows: Sequence[list[int]], cache: Any, n_kept: int, limit: int) -> Any:
+    """Read rows in parts within the limit; the logits at their last columns."""
+    import torch
+
+    width = max(1, limit // len(rows))
+    first_kept = len(rows[0]) - n_kept
+    logits = []
+    for start in range(0, len(rows[0]), width):
+        part = [row[start : start + width] for row in rows]
+        keep = range(max(0, first_kept - start), len(part[0]))
+        logits.append(network.read(part, keep, cache))
+    return torch.cat(logits, dim=1)
+
+
+def _fill(steps: Steps, tree: LabelTree, path: Sequence[int], logits: Any) -> None:
+    """Fill in those steps that begin on a path, from the logits at its nodes: (n_texts, n_nodes, n_vocabulary)."""
+    import torch
+
+    on_path = [step for step, node in enumerate(tree.nodes) if node in path]
+    columns = [path.index(tree.nodes[step]) for step in on_path]
     # Text by text: a vocabulary in single precision is large.
     totals = torch.stack([torch.logsumexp(text.float(), dim=-1) for text in logits])
-    picked = logits[:, list(columns), list(targets)].float() - totals[:, list(columns)]
-    return np.asarray(picked.cpu().numpy(), dtype=np.float64)
+    picked = logits[:, columns, [tree.targets[step] for step in on_path]].float() - totals[:, columns]
+    steps[:, on_path] = picked.cpu().numpy()
+
+
+def can_share(network: Network) -> bool:
+    """Score a few tokens in both ways and return whether they agree: not every network goes on behind a cache."""
+    import torch
+
+    try:
+        difference = _tried(network, shares=True) - _tried(network, shares=False)
+    except torch.cuda.OutOfMemoryError:
+        raise
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
+        return False  # layers of another kind, or a forward pass that takes no such arguments
+    return bool(np.abs(difference).max() < _TOLERANCE.get(str(network.model.dtype), _COARSE_TOLERANCE))
+
+
+def _tried(network: Network, *, shares: bool) -> Steps:
+    tree = label_tree(_TRIED_LABELS)
+    steps = np.empty((len(_TRIED_PROMPTS), len(tree.nodes)))
+    for indices, scored in score(network, _TRIED_PROMPTS, tree, TokenLimit(64), shares=shares):
+        steps[indices] = scored
+    return steps

@@ -1,17 +1,20 @@
-"""Where a model comes from: a folder or a repository on the hub, and which version of it."""
+"""Where a model comes from, a folder or a repository on the hub, and loading it by transformers."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, ModelError
-from psopt.models.hf._loading import explain_loading, explain_repository, import_transformers, quiet, unreachable
+from psopt.errors import InputError, ModelError, first_line, import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from psopt.errors import PsoptError
 
 HF = "hf/"
 _WEIGHTS = (".safetensors", ".bin")
@@ -47,12 +50,10 @@ def find_source(repo_or_path: str, revision: str | None = None, prefix: str = HF
     if folder.suffix == ".gguf" and folder.is_file():
         return _in_gguf_file(name, folder)
     if folder.exists():
-        source = _in_folder(name, folder, revision)
-    elif repo_or_path.startswith((".", "/", "~")) or "\\" in repo_or_path or repo_or_path.count("/") > 1:
+        return _in_folder(name, folder, revision)
+    if repo_or_path.startswith((".", "/", "~")) or "\\" in repo_or_path or repo_or_path.count("/") > 1:
         raise InputError(f"{name}: there is no folder {folder}; give a folder that holds a model, or {prefix}ORG/NAME")
-    else:
-        source = _on_the_hub(name, repo_or_path, revision)
-    return source
+    return _on_the_hub(name, repo_or_path, revision)
 
 
 def _in_folder(name: str, folder: Path, revision: str | None) -> Source:
@@ -111,12 +112,8 @@ def _fetched_commit(name: str, repo: str, revision: str) -> str:
 
 
 def _config(name: str, place: str, options: dict[str, Any]) -> Any:
-    transformers = import_transformers(name)
-    try:
-        with quiet(transformers):
-            return transformers.AutoConfig.from_pretrained(place, **options)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise explain_loading(name, place, error) from error
+    with loading(name, place) as transformers:
+        return transformers.AutoConfig.from_pretrained(place, **options)
 
 
 def check_is_causal(source: Source) -> None:
@@ -145,3 +142,135 @@ def _digest(files: Iterable[Path]) -> str:
             stat = path.stat()
             digest.update(f"{path.name}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
     return digest.hexdigest()
+
+
+# Of huggingface_hub and the HTTP clients that it has used; by name, since which is installed depends on its version.
+_NOT_FETCHED = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ReadTimeout"}
+
+
+def import_transformers(name: str) -> Any:
+    """Import transformers for the model of this name.
+
+    Raises MissingExtraError if transformers or torch is not installed.
+    """
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import_extra("torch", f"the model {name}", "local")
+    return import_extra("transformers", f"the model {name}", "local")
+
+
+@contextlib.contextmanager
+def loading(name: str, place: str) -> Iterator[Any]:
+    """Give transformers, without its progress bars and advice; what it raises becomes one line that helps."""
+    from safetensors import SafetensorError
+
+    transformers = import_transformers(name)
+    logging = transformers.utils.logging
+    verbosity = logging.get_verbosity()
+    shows_bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield transformers
+    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
+        raise explain_loading(name, place, error) from error
+    finally:
+        logging.set_verbosity(verbosity)
+        if shows_bars:
+            logging.enable_progress_bar()
+
+
+def explain_repository(name: str, repo: str, revision: str | None, error: BaseException) -> PsoptError:
+    """What the hub says of a repository that it does not give."""
+    kinds = _kinds(error)
+    prefix = name.removesuffix(repo)
+    if "GatedRepoError" in kinds:
+        return ModelError(f"{name} is gated: accept its terms at https://huggingface.co/{repo}, then run hf auth login")
+    if "RevisionNotFoundError" in kinds:
+        return InputError(f"{name} has no revision {revision!r} on the hub")
+    if "HFValidationError" in kinds:
+        return InputError(
+            f"{name}: {repo!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
+        )
+    return InputError(
+        f"{name}: there is no folder {repo!r}, and no such model on the hub, or a private one (run hf auth login)"
+    )
+
+
+def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
+    """Why a model that was found can't be loaded."""
+    kinds = _kinds(error)
+    if "GatedRepoError" in kinds:
+        return explain_repository(name, place, None, error)
+    if "OutOfMemoryError" in kinds:
+        return ModelError(f"{name} does not fit into the GPU's memory: give a smaller model")
+    if kinds & _NOT_FETCHED:
+        return unreachable(name, place)
+    if "trust_remote_code" in str(error):
+        return ModelError(f"{name} brings code of its own, which is never run: give a model that transformers knows")
+    if "model type" in str(error) and "does not recognize" in str(error):
+        return ModelError(f"{name} is of a kind that the installed transformers does not know: update transformers")
+    return ModelError(f"{name} can't be loaded: {first_line(error)}")
+
+
+def unreachable(name: str, repo: str) -> ModelError:
+    """Neither here nor to be fetched."""
+    return ModelError(
+        f"{name}: there is no folder {repo!r}, and the hub can't be reached: where there is a network, run "
+        f"hf download {repo}"
+    )
+
+
+def _kinds(error: BaseException | None) -> set[str]:
+    """The names of an error's classes, and of those of the errors that it comes from."""
+    kinds: set[str] = set()
+    while error is not None:
+        kinds |= {kind.__name__ for kind in type(error).__mro__}
+        error = error.__cause__ or error.__context__
+    return kinds
+
+
+def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
+    """Load a model with its head, on a device, to be evaluated.
+
+    Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
+    installed.
+
+    Parameters
+    ----------
+    kind : str
+        The class of transformers that loads it, such as ``AutoModelForCausalLM``.
+    """
+    with loading(source.name, source.place) as transformers:
+        model, info = getattr(transformers, kind).from_pretrained(
+            source.place, dtype=dtype, output_loading_info=True, **source.options
+        )
+        missing = sorted({*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])})
+        if missing:
+            raise ModelError(f"{source.name} lacks weights: {len(missing)} are missing, such as {missing[0]}")
+        return model.eval().to(device)
+
+
+def load_tokenizer(source: Source) -> Any:
+    """Load a model's tokenizer.
+
+    Raises ModelError if there is none, or it is damaged.
+    """
+    with loading(f"the tokenizer of {source.name}", source.place) as transformers:
+        return transformers.AutoTokenizer.from_pretrained(source.place, **source.options)
+
+
+def find_device(name: str | None = None) -> Any:
+    """Return a device by its name; by default a GPU if there is one.
+
+    Raises InputError if there is no such device.
+    """
+    import torch
+
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"there is no device {name!r} here: leave the device out, or give cpu") from error
+    return device

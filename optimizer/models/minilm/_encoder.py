@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import hashlib
 import os
-import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.errors import ModelError, import_extra
+from psopt.errors import InputError, ModelError, import_extra
+from psopt.models._answer_cache import AnswerCache
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
@@ -26,7 +27,6 @@ MAX_TOKENS = 256
 _BATCH = 32
 _BUCKET = 8  # tokens that lengths are padded to a multiple of
 _KEEP_EVERY = 32 * _BATCH  # texts after which vectors go to the disk, so that an interrupted run keeps them
-_IN_ONE_QUERY = 500  # SQLite took 999 parameters at most until 3.32 (sqlite.org/limits.html)
 
 
 class Encoder:
@@ -41,34 +41,31 @@ class Encoder:
 
     def __init__(self, cache_dir: Path | None = None) -> None:
         self._folder = _checked_weights()
-        store = cache_dir / f"embeddings-minilm-{WEIGHTS_SHA256[:8]}.sqlite" if cache_dir else None
-        self._store = _EmbeddingStore(store)
+        self._store = AnswerCache(None)
+        with contextlib.suppress(InputError):  # embeddings can be made again: their store is no reason to stop
+            self._store = AnswerCache(cache_dir, f"embeddings-minilm-{WEIGHTS_SHA256[:8]}.sqlite")
         self._known: dict[str, NDArray[np.float16]] = {}
         self._parts_read: dict[str, str] = {}
 
     def encode(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> NDArray[np.float32]:
         """Return (n_texts, 384) float32 vectors of length 1 (to float16's precision)."""
         unseen = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(self._store.get(unseen))
+        with contextlib.suppress(InputError):
+            kept = self._store.get_many(_key(text) for text in unseen)
+            vectors = ((text, kept.get(_key(text))) for text in unseen)
+            self._known.update({text: _unpacked(vector) for text, vector in vectors if vector})
         unseen = [text for text in unseen if text not in self._known]
         for start in range(0, len(unseen), _KEEP_EVERY):
             if on_progress:
                 on_progress(start, len(unseen))
             part = unseen[start : start + _KEEP_EVERY]
-            vectors = dict(zip(part, self._run(part), strict=True))
-            self._store.put(vectors)
-            self._known.update(vectors)
+            new = dict(zip(part, self._run(part), strict=True))
+            self._known.update(new)
+            with contextlib.suppress(InputError):
+                self._store.put_many({_key(text): _packed(vector) for text, vector in new.items()})
         if not len(texts):
             return np.empty((0, 384), dtype=np.float32)
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
-
-    def n_longer(self, texts: Sequence[str]) -> int:
-        """How many texts have more tokens than are read; only the long ones are looked at."""
-        long = [text for text in texts if len(text) > MAX_TOKENS]
-        if not long:
-            return 0
-        tokenizer, _ = _tokenizer_and_network(self._folder)
-        return sum(len(ids) > MAX_TOKENS for ids in tokenizer(long, verbose=False)["input_ids"])
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
         """What is read of each text: of those with more tokens than are read, the text up to there."""
@@ -143,51 +140,13 @@ def _checked_weights() -> Path:
     return folder
 
 
-class _EmbeddingStore:
-    """float16 vectors by text, in a SQLite file that several processes may share.
-
-    A file that can't be written (read-only folder, full disk) or is damaged is done without: embeddings can be made
-    again, so a cache is no reason to stop.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._connection: sqlite3.Connection | None = None
-        if path is None:
-            return
-        with contextlib.suppress(OSError, sqlite3.Error):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(path, timeout=30)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS embeddings (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
-            )
-            self._connection = connection
-
-    def get(self, texts: Sequence[str]) -> dict[str, NDArray[np.float16]]:
-        """Return the vectors of those texts that are kept."""
-        if self._connection is None:
-            return {}
-        vectors: dict[str, NDArray[np.float16]] = {}
-        by_key = {_key(text): text for text in texts}
-        keys = list(by_key)
-        with contextlib.suppress(sqlite3.Error):
-            for start in range(0, len(keys), _IN_ONE_QUERY):
-                part = keys[start : start + _IN_ONE_QUERY]
-                marks = ",".join("?" * len(part))
-                query = f"SELECT text, vector FROM embeddings WHERE text IN ({marks})"  # noqa: S608  # marks are "?,?"
-                for key, vector in self._connection.execute(query, part):
-                    vectors[by_key[key]] = np.frombuffer(vector, dtype=np.float16)
-        return vectors
-
-    def put(self, vectors: Mapping[str, NDArray[np.float16]]) -> None:
-        """Keep these vectors."""
-        if self._connection is None:
-            return
-        rows = [(_key(text), vector.tobytes()) for text, vector in vectors.items()]
-        with contextlib.suppress(sqlite3.Error), self._connection:
-            self._connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?)", rows)
-
-
 def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _packed(vector: NDArray[np.float16]) -> str:
+    return base64.b64encode(vector.tobytes()).decode()
+
+
+def _unpacked(packed: str) -> NDArray[np.float16]:
+    return np.frombuffer(base64.b64decode(packed), dtype=np.float16)

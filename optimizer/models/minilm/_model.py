@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
+from operator import ne
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.models._capabilities import Capabilities
-from psopt.models._cells import NOT_ASKED
+from psopt.models._base import NOT_ASKED, Capabilities
 from psopt.models.minilm._encoder import MAX_TOKENS, Encoder
 from psopt.search_spaces import with_statements
 from psopt.tasks import sample_shows
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from psopt.models._base import OnProgress
+    from psopt.models._base import Cells, OnProgress
     from psopt.search_spaces import Prompt
 
     Vectors = NDArray[np.float32]
@@ -75,14 +75,15 @@ class MiniLM:
         return predictions
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
-        """Return the beginnings of texts that are longer than what is read (see `PartlyReadingModel`)."""
+        """Return the beginnings of texts that are longer than what is read (see `AbleModel`)."""
         return self.encoder.parts_read(texts)
 
     def _say_what_is_cut(self, prompt: Prompt, texts: Sequence[str]) -> None:
         """Say once how many texts are longer than what is read of them."""
         new = set(texts) - self._looked_at
         self._looked_at |= new
-        n_longer = self.encoder.n_longer([_joint(prompt, text) for text in texts if text in new])
+        joint = [_joint(prompt, text) for text in texts if text in new]
+        n_longer = sum(map(ne, joint, self.encoder.parts_read(joint)))
         if n_longer and not self._has_said:
             self._has_said = True
             _LOGGER.warning(
@@ -91,13 +92,9 @@ class MiniLM:
             )
 
     def predict_cells(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],
-        cells: NDArray[np.bool_],
-        on_progress: OnProgress | None = None,
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify some texts under some prompts (see `CellModel.predict_cells`), from the whole grid.
+        """Classify some texts under some prompts (see `AbleModel.predict_cells`), from the whole grid.
 
         The last digit of an embedding hangs on the batch that it is computed in, so that parts of a grid might tip a
         near tie the other way; and what is embedded is the same for all candidates, and kept.

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from psopt.errors import InputError
+from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models._capabilities import Capabilities
+from psopt.models._base import Capabilities
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
+    from psopt.models.scoring._tokenizer import LabelTree, PromptTokenizer
     from psopt.search_spaces import Messages, Prompt
 
 
@@ -26,26 +27,15 @@ _DIGITS = 6  # equal labels tie although they were read side by side with other 
 
 
 class LabelScorer(Protocol):
-    """A model made ready: conversations and labels in, log-likelihoods out."""
+    """A model made ready: tokens of prompts and labels in, log-probabilities out."""
 
-    def score(
-        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
-    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Score labels as answers to conversations, some conversations at a time.
+    tokenizer: PromptTokenizer
+    longest: int | None  # how many tokens it reads, if it says so
 
-        Parameters
-        ----------
-        per_token : bool
-            Divide a label's log-probability by the number of its tokens.
-        lead : str
-            What the answer says before the label.
+    def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """Yield the indices of some prompts, best ones that begin alike, and what labels' tokens have behind each.
 
-        Yields
-        ------
-        indices : list of int
-            Some of the conversations.
-        scores : (n_indices, n_labels) float
-            Log-probability of each label, or its mean per token.
+        That is (n_indices, n_steps) log-probabilities of the tree's steps.
         """
         ...
 
@@ -155,8 +145,12 @@ class ScoringModel:
         missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
         if missing:
             missing_keys = list(missing)
-            per_token = self._likelihood == "mean"
-            for indices, scores in self.scorer.score(list(missing.values()), labels, per_token=per_token, lead=lead):
+            prompts, tree = self.scorer.tokenizer.scored(list(missing.values()), labels, lead)
+            self._check_length(prompts, tree)
+            for indices, steps in self.scorer.steps(prompts, tree):
+                if np.isnan(steps).any():
+                    raise ModelError(f"{self.name} gives NaN for a probability: its weights are damaged")
+                scores = tree.log_likelihoods(steps, per_token=self._likelihood == "mean")
                 rows = scores.round(_DIGITS).tolist()
                 answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
                 self._cache.put_many(answered)
@@ -164,6 +158,16 @@ class ScoringModel:
                 self.computed += len(answered)
                 count(sum(times[key] for key in answered))
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
+
+    def _check_length(self, prompts: Sequence[list[int]], tree: LabelTree) -> None:
+        longest = self.scorer.longest
+        n_prompt = max(map(len, prompts))
+        n_label = max(map(len, tree.paths()))
+        if longest and n_prompt + n_label > longest:
+            raise ModelError(
+                f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {self.name} "
+                "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
+            )
 
     def _key(self, messages: Any, labels: Sequence[str], lead: str) -> bytes:
         # Named only where there is one: so keys are those of caches from before there were leads.

@@ -1,33 +1,143 @@
-"""From strings to tokens, so that a prompt's tokens and a label's are those of the two written together."""
+"""From messages to the string that a model reads, and to tokens, up to the place where its answer begins."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.errors import InputError, ModelError
-from psopt.models.scoring._chat_template import SAMPLE, ChatFormat, find_format
-from psopt.models.scoring._common_prefix import common_length
+from jinja2 import TemplateError
+from psopt.errors import InputError, ModelError, first_line
+from psopt.models.chat._features import alternating, without_system
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Messages
 
     Tokens = list[int]
 
+# A template that writes today's date would make answers change from day to day; this shadows the date it is given.
+_FIXED_DATE = (
+    "{%- macro strftime_now(format) -%}{{ format | replace('%Y', '2025') | replace('%m', '01') | replace('%d', '01')"
+    " | replace('%b', 'Jan') | replace('%B', 'January') }}{%- endmacro -%}"
+)
+# What a template is tried with, to see where it puts them.
+_SYSTEM = "Be brief."
+_USER = "Label:"
+_ANSWER = "Answer"
+SAMPLE: Messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": _USER}]
+
 
 @dataclass(frozen=True, slots=True)
-class TokenizedLabels:
-    """Labels as continuations of a prompt."""
+class ChatFormat:
+    """How a tokenizer's chat template is used."""
 
-    # How many of a prompt's last tokens may grow together with a label (the space of ``"Label: "``, mostly none). They
-    # are taken off the prompt and begin the labels instead.
-    n_open: int
-    tokens: tuple[Tokens, ...]  # each label's tokens
+    tokenizer: Any
+    # None for a tokenizer without one: then the messages are joined by empty lines, and the answer follows a space
+    template: str | None
+    # Whether the template refuses or drops a system message, so that it goes into the user's
+    folds_system: bool = False
+    # What is taken off the end of the template's generation prompt and what takes its place, so that the string ends as
+    # a finished answer's beginning does: templates open a reasoning block there, or leave out a header
+    cut: str = ""
+    added: str = ""
+
+    def write(self, conversations: Sequence[Messages]) -> list[str]:
+        """Return each conversation as a string that a label can be appended to.
+
+        A conversation that ends with the assistant's turn has its answer begun there.
+
+        Raises ModelError if the template does not take the conversations.
+        """
+        if self.template is None:
+            return ["\n\n".join(message["content"] for message in messages) + " " for messages in conversations]
+        turns = [messages[-1] for messages in conversations]
+        begun = [turn["content"] if turn["role"] == "assistant" else "" for turn in turns]
+        rendered = self._rendered([messages[:-1] if begun[i] else messages for i, messages in enumerate(conversations)])
+        endings = [self.added + beginning for beginning in begun]
+        return [text.removesuffix(self.cut) + ending for text, ending in zip(rendered, endings, strict=True)]
+
+    def _rendered(self, conversations: Sequence[Messages]) -> list[str]:
+        """Fill in the template, with what it refuses joined and folded; messages of psopt's own it has taken before."""
+
+        def fold(messages: Messages) -> Messages:
+            return without_system(messages) if self.folds_system else messages
+
+        refused: ModelError | None = None
+        for adapt in (
+            fold,
+            lambda messages: alternating(fold(messages)),
+            lambda messages: alternating(without_system(messages)),
+        ):
+            try:
+                return _render(self.tokenizer, self.template or "", [adapt(messages) for messages in conversations])
+            except ModelError as error:
+                refused = refused or error
+        raise refused or ModelError("the model's chat template can't be used")
+
+
+def find_format(tokenizer: Any) -> ChatFormat:
+    """Find out how a tokenizer's template wants to be used, by trying it.
+
+    Raises ModelError if the template takes neither form of a conversation.
+    """
+    if tokenizer.chat_template is None:
+        return ChatFormat(tokenizer, None)
+    template = tokenizer.get_chat_template()
+    if "strftime_now" in template:
+        template = _FIXED_DATE + template
+    try:
+        folds_system = _SYSTEM not in _render(tokenizer, template, [SAMPLE])[0]
+    except ModelError:
+        folds_system = True
+    sample = without_system(SAMPLE) if folds_system else SAMPLE
+    return ChatFormat(tokenizer, template, folds_system, *_answer_opening(tokenizer, template, sample))
+
+
+def _answer_opening(tokenizer: Any, template: str, sample: Messages) -> tuple[str, str]:
+    """How the beginning of a finished answer differs from the generation prompt: (cut, added)."""
+    prompt = _render(tokenizer, template, [sample])[0]
+    try:
+        finished = [*sample, {"role": "assistant", "content": _ANSWER}]
+        answered = _render(tokenizer, template, [finished], add_generation_prompt=False)[0]
+    except ModelError:
+        return "", ""
+    beginning = answered[: answered.rfind(_ANSWER)]
+    shared = common_length([prompt, beginning])
+    if _ANSWER not in answered or shared < prompt.rfind(_USER) + len(_USER):
+        return "", ""
+    return prompt[shared:], beginning[shared:]
+
+
+def _render(
+    tokenizer: Any, template: str, conversations: Sequence[Messages], *, add_generation_prompt: bool = True
+) -> list[str]:
+    try:
+        return tokenizer.apply_chat_template(  # type: ignore[no-any-return]
+            list(conversations),
+            chat_template=template,
+            tokenize=False,
+            add_generation_prompt=add_generation_prompt,
+            enable_thinking=False,  # where a template knows the word
+        )
+    except (TemplateError, TypeError, ValueError, KeyError) as error:
+        raise ModelError(f"the model's chat template can't be used: {first_line(error)}") from error
+
+
+def common_length(sequences: Sequence[str] | Sequence[list[int]]) -> int:
+    """Return the length of the longest beginning that all sequences share.
+
+    What the first and the last in order share, all between them share too.
+
+    >>> common_length([[1, 2, 3], [1, 2], [1, 2, 4]])
+    2
+    """
+    first = min(sequences)
+    last = max(sequences)
+    shorter = min(len(first), len(last))
+    return next((index for index in range(shorter) if first[index] != last[index]), shorter)
 
 
 class PromptTokenizer:
@@ -42,56 +152,33 @@ class PromptTokenizer:
         """Return the tokens of each conversation, up to where the label stands: `lead` is what precedes it."""
         return self._encode([text + lead for text in self._format.write(conversations)])
 
-    def labels(self, labels: Sequence[str], lead: str = "", begun: Messages | None = None) -> TokenizedLabels:
-        """Return the tokens of labels that follow a prompt.
-
-        A label is tokenized behind the end of a short prompt, not alone: some tokenizers give a word another token
-        at the start of a string. What surrounds a label in white space is left out. `lead` is what the answer says
-        before the label, `begun` the assistant's turn that the prompt ends with.
-
-        Raises InputError if a label is empty.
-        """
-        written = self._format.write([[*SAMPLE, *(begun or [])]])[0] + lead
-        (prompt,) = self._encode([written])
-        together = self._encode([written + label.strip() for label in labels])
-        n_shared = common_length([prompt, *together])
-        tokens = tuple(sequence[n_shared:] for sequence in together)
-        if not all(tokens):
-            raise InputError(f"label {labels[tokens.index([])]!r} has no tokens: give every label a name")
-        return TokenizedLabels(len(prompt) - n_shared, tokens)
-
     def scored(
         self, conversations: Sequence[Messages], labels: Sequence[str], lead: str = ""
     ) -> tuple[list[Tokens], LabelTree]:
         """Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
 
+        A label is tokenized behind the end of a short prompt, not alone: some tokenizers give a word another token at
+        the start of a string. A prompt's last tokens that may grow together with a label (the space of ``"Label: "``,
+        mostly none) are taken off it and begin the labels instead. What surrounds a label in white space is left out.
+
         Raises InputError if a label is empty.
         """
         begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
-        tokenized = self.labels(labels, lead, begun)
-        written = self.prompts(conversations, lead)
-        return [tokens[: len(tokens) - tokenized.n_open] for tokens in written], label_tree(tokenized.tokens)
+        written = self._format.write([[*SAMPLE, *begun]])[0] + lead
+        (short,) = self._encode([written])
+        together = self._encode([written + label.strip() for label in labels])
+        n_shared = common_length([short, *together])
+        endings = [sequence[n_shared:] for sequence in together]
+        if not all(endings):
+            raise InputError(f"label {labels[endings.index([])]!r} has no tokens: give every label a name")
+        n_open = len(short) - n_shared
+        return [tokens[: len(tokens) - n_open] for tokens in self.prompts(conversations, lead)], label_tree(endings)
 
     def _encode(self, texts: Sequence[str]) -> list[Tokens]:
         if not texts:
             return []
         encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)
         return [self._opening + list(tokens) for tokens in encoded["input_ids"]]
-
-
-def check_length(name: str, prompts: Sequence[Tokens], tree: LabelTree, longest: int | None) -> int:
-    """Return how many tokens the longest prompt and label are; `longest` is how many the model reads, if it says so.
-
-    Raises ModelError if that is too long for the model.
-    """
-    n_prompt = max(map(len, prompts))
-    n_label = max(tree.depths()) + 1
-    if longest and n_prompt + n_label > longest:
-        raise ModelError(
-            f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {name} "
-            "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
-        )
-    return n_prompt + n_label
 
 
 def _opening_tokens(tokenizer: Any) -> Tokens:
@@ -118,25 +205,12 @@ class LabelTree:
     nodes: tuple[int, ...]
     targets: tuple[int, ...]
 
-    def depths(self) -> list[int]:
-        """Return how many tokens behind the prompt's end each node lies: 0 for the root."""
-        depths = [0]
-        for parent in self.parents:
-            depths.append(depths[parent] + 1)
-        return depths
-
-    def sees(self) -> NDArray[np.bool_]:
-        """Return which nodes lie on the way to each, itself included: (n_nodes, n_nodes) bool."""
-        sees = np.eye(len(self.parents) + 1, dtype=bool)
-        for node, parent in enumerate(self.parents, start=1):
-            sees[node] |= sees[parent]
-        return sees
-
     def paths(self) -> list[list[int]]:
         """Return the ways from the root to each leaf, as nodes; together they touch every node."""
-        inner = set(self.parents)
-        leaves = [node for node in range(len(self.parents) + 1) if node not in inner]
-        return [np.flatnonzero(way).tolist() for way in self.sees()[leaves]]
+        ways = [[0]]
+        for node, parent in enumerate(self.parents, start=1):
+            ways.append([*ways[parent], node])
+        return [way for node, way in enumerate(ways) if node not in self.parents]
 
     def log_likelihoods(self, steps: NDArray[np.float64], *, per_token: bool) -> NDArray[np.float64]:
         """Return each label's log-probability, whole or as the mean of its tokens: (n_texts, n_steps) to

@@ -11,8 +11,8 @@ on the label it is confused with. The default answer is itself one draw from q, 
     p(c | text) = (1 - w) [c is the default answer] + w q(c),
 
 drawn by hashing text and description: independent between texts and between descriptions, the same in any process and
-order. So p is p_tau in the limit of many rephrasings, and S, C_y and F1 follow from it: see
-`SimulatedModel.expected_scores`, which also gives their means at finite Q.
+order. So p is p_tau in the limit of many rephrasings, and S, C_y and F1 follow from `SimulatedModel.profiles`:
+experiments/_expected_scores.py computes them, and their means at finite Q.
 
 What a prompt says moves p (`_cues` tells how much): a cue that concerns a text pulls it to a label with a rate r,
 and rates add up, to r_L for label L and R in all. Then exp(-R) of q remains, and a share (1 - exp(-R)) r_L / R of it
@@ -21,7 +21,6 @@ complies does so under every wording. Averaged over texts an edit alone moves th
 it concerns.
 """
 
-from psopt.models.sim._model import SimulatedModel
-from psopt.models.sim._options import SimOptions
+from psopt.models.sim._model import SimOptions, SimulatedModel
 
 __all__ = ["SimOptions", "SimulatedModel"]

@@ -1,17 +1,15 @@
-"""The simulated model: hidden traits, read prompts, drawn answers."""
+"""The simulated model: options as they stand in its name, hidden traits, read prompts, drawn answers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.models._capabilities import Capabilities
+from psopt.models._base import Capabilities
 from psopt.models.sim._cues import TextWords, pulls, read_cues
-from psopt.models.sim._draws import key, keys, uniform
-from psopt.models.sim._expected import ExpectedScores, expected_scores
-from psopt.models.sim._options import SimOptions
 from psopt.search_spaces import with_statements
 from psopt.text import words_of
 
@@ -20,11 +18,95 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
-    from psopt.models.sim._draws import Keys
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
+    Keys = NDArray[np.uint64]
     Floats = NDArray[np.float64]
+
+# As users of 0.1 type them, and as run.json holds them. What is typed in full is taken as well.
+_TYPED = {"instability": "wobble", "compliance": "obey"}
+
+
+@dataclass(frozen=True, slots=True)
+class SimOptions:
+    """What a simulated model is like."""
+
+    accuracy: float = 0.7  # expected share of right answers under a bare prompt
+    # Typed ``wobble``. Mean share of a text's answers that depend on the wording. 0: S = 0; 1: all texts alike, S at
+    # its highest.
+    instability: float = 0.3
+    na: float = 0.1  # share of N/A in the wrong answers
+    # Share of the texts that have their traits in common with those of the same label and opening word, so that weak
+    # spots can be named by a phrase. 0: every text for itself.
+    grouped: float = 0.5
+    compliance: float = 1.0  # Typed ``obey``. How strongly edits pull; 0: the prompt is not read.
+    seed: int = 42  # which of many such models
+
+    @classmethod
+    def parse(cls, text: str) -> SimOptions:
+        """Read options such as ``accuracy=0.6,wobble=0.3``, with or without ``sim/`` before them.
+
+        Raises InputError if an option is unknown, stands twice or has a value it can't have.
+        """
+        typed = [part.strip() for part in text.removeprefix("sim/").split(",") if part.strip()]
+        pairs = [part.partition("=")[::2] for part in typed]
+        values = dict(_option(name.strip(), value.strip()) for name, value in pairs)
+        if len(values) < len(pairs):
+            raise InputError(f"model sim/{text}: an option stands twice")
+        return cls(**values)  # type: ignore[arg-type]  # _option gives the seed as int
+
+    @property
+    def name(self) -> str:
+        """The model's name: the options that are not the default."""
+        default = SimOptions()
+        values = ((option.name, getattr(self, option.name)) for option in fields(self))
+        changed = ((name, value) for name, value in values if value != getattr(default, name))
+        return f"sim/{','.join(_TYPED.get(name, name) + f'={value}'.removesuffix('.0') for name, value in changed)}"
+
+
+def _option(typed: str, text: str) -> tuple[str, float | int]:
+    """Read one option as it is typed: its name, and its value."""
+    names = {_TYPED.get(option.name, option.name): option.name for option in fields(SimOptions)}
+    name = names.get(typed, typed)
+    if name not in names.values():
+        raise InputError(f"model sim has no option {typed!r}; its options are {', '.join(names)}, as in sim/wobble=0.3")
+    highest = float("inf") if name in {"compliance", "seed"} else 1.0
+    try:
+        value = int(text) if name == "seed" else float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 <= value <= highest or value == float("inf"):
+        kind = "a whole number, 0 or more" if name == "seed" else "from 0 to 1" if highest == 1 else "0 or more"
+        raise InputError(f"model sim: {typed}={text or '(nothing)'} can't be; it must be {kind}")
+    return name, value
+
+
+def key(*parts: str | int) -> int:
+    """Return 64 bits that stand for these parts."""
+    joined = "\x00".join(map(str, parts)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(joined, digest_size=8).digest(), "little")
+
+
+def keys(values: list[int]) -> Keys:
+    """Return keys as an array."""
+    return np.array(values, dtype=np.uint64)
+
+
+def uniform(first: Keys, second: Keys) -> NDArray[np.float64]:
+    """Return a uniform number in [0, 1) for every pair of keys, by NumPy's rules of broadcasting.
+
+    Steele, Lea & Flood (2014), *Fast splittable pseudorandom number generators*: SplitMix64's finaliser, used twice.
+    """
+    bits = _mixed(_mixed(first) ^ second)
+    return np.asarray((bits >> np.uint64(11)) * 2.0**-53)
+
+
+def _mixed(bits: Keys) -> Keys:
+    bits = bits + np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.array(0xBF58476D1CE4E5B9, dtype=np.uint64)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.array(0x94D049BB133111EB, dtype=np.uint64)
+    return bits ^ (bits >> np.uint64(31))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +190,6 @@ class SimulatedModel:
         traits = _draw_traits(own, group, truth, len(self.labels), self.options)
         rates = pulls(read_cues(with_statements(prompt), self.labels), [text.words for text in read], len(self.labels))
         return _profiles(traits, self.options.compliance * rates)[:, [*positions, -1]]
-
-    def expected_scores(
-        self, prompt: Prompt, texts: Sequence[str], labels: Sequence[str], n_rephrasings: int | None = None
-    ) -> ExpectedScores:
-        """Return what F1, S and C_y are on average, exactly, over all there is to draw under a prompt.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            N different texts.
-        labels : sequence of str
-            The labels to score by, usually the true ones.
-        n_rephrasings : int, optional
-            The mean at Q different descriptions; by default the limit Q -> infinity. At finite Q, S and C_y are lower.
-        """
-        truth = np.array([prompt.labels.index(label) for label in labels])
-        return expected_scores(self.profiles(prompt, texts), truth, n_rephrasings)
 
     def true_labels(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Return the hidden true labels: the task's own, or by hash."""

@@ -28,11 +28,10 @@ def model(smollm2: Path) -> GGUFModel:
 
 def _read_alone(model: GGUFModel, text: str, label: str) -> list[float]:
     """The log-probabilities of a label's tokens, each from a whole reading of all before it, nothing shared."""
-    from psopt.models.gguf._reader import Reader
-    from psopt.models.gguf._weights import GGUFWeights
+    from psopt.models.gguf._reader import GGUFWeights, Reader
 
     weights = GGUFWeights("alone", model._path)
-    prompt = model.scorer._tokenizer.prompts([render(PROMPT, text)])[0]
+    prompt = model.scorer.tokenizer.prompts([render(PROMPT, text)])[0]
     found = []
     read = list(prompt)
     for token in weights.tokens(label):
@@ -76,7 +75,7 @@ def test_scores_are_those_of_transformers_within_quantisation(model: GGUFModel, 
     ).eval()
     numbers = []
     for text in TEXTS:
-        tokens = model.scorer._tokenizer.prompts([render(PROMPT, text)])[0]
+        tokens = model.scorer.tokenizer.prompts([render(PROMPT, text)])[0]
         with torch.no_grad():
             logits = network(torch.tensor([tokens])).logits[0, -1]
         numbers.append(float(torch.log_softmax(logits, dim=-1)[model.scorer._weights.tokens("Number")[0]]))

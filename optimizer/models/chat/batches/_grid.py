@@ -6,19 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._client import Answer, Query
+    from psopt.models.chat._engine import Engine
     from psopt.models.chat._worker_pool import Progress
 
-_TRIES = 3  # of a line in batches, each of which may take a day; then it is asked alone
 
-
-class GridState:
-    """The queries of a grid by the keys of their answers.
-
-    `key_of` says the key of a query's answer, which changes when its request does; a monitor sees each answer.
+class Grid:
+    """A grid on its way: its queries by the keys of their answers, which change when requests do.
 
     Attributes
     ----------
@@ -31,20 +28,16 @@ class GridState:
     """
 
     def __init__(
-        self,
-        queries: Sequence[Query],
-        key_of: Callable[[Query], bytes],
-        progress: Progress,
-        monitor: AnswerMonitor[bytes] | None,
+        self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor | None
     ) -> None:
         self._queries = queries
-        self._key_of = key_of
-        self.progress = progress
+        self._engine = engine
         self._monitor = monitor
+        self.progress = progress
         self.answers: dict[int, Answer] = {}
-        self.alone: set[bytes] = set()
         self.waiting: dict[bytes, int] = {}
-        self._failures: Counter[bytes] = Counter()
+        self.alone: set[bytes] = set()
+        self.failures: Counter[bytes] = Counter()
         self._former: set[bytes] = set()
         self.write_keys()
 
@@ -52,7 +45,7 @@ class GridState:
         """Find the keys anew, after requests are written in another way: what failed before may do now."""
         self._former |= self.waiting.keys()
         places = (place for place in range(len(self._queries)) if place not in self.answers)
-        self.waiting = {self._key_of(self._queries[place]): place for place in places}
+        self.waiting = {self._engine.key(self._queries[place]): place for place in places}
 
     @property
     def keys(self) -> set[bytes]:
@@ -63,11 +56,6 @@ class GridState:
         """The query whose answer has a key; None if it is none of this grid's, or answered."""
         place = self.waiting.get(key)
         return None if place is None else self._queries[place]
-
-    def failed(self, keys: Iterable[bytes]) -> None:
-        """Count lines that the server failed at; one that failed often is asked alone."""
-        self._failures.update(keys)
-        self.alone |= {key for key, times in self._failures.items() if times >= _TRIES}
 
     def answered(self, key: bytes, answer: Answer) -> None:
         """Take in an answer, if it is one of this grid's; raises what the monitor does."""

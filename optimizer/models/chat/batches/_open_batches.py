@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
@@ -12,7 +14,6 @@ from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
-    from pathlib import Path
 
 FOLDER = "batches"
 _LOCK = "batches.lock"
@@ -33,80 +34,68 @@ class OpenBatch:
     most_tokens: int = 0
     most_cost: float = 0.0
 
+    @property
+    def answer_keys(self) -> list[bytes]:
+        """The keys of the answers."""
+        return [bytes.fromhex(key) for key in self.keys]
+
 
 class OpenBatches:
     """The open batches of one server, a file each, beside the answer cache.
 
-    `folder` is the answer cache's; None keeps them in memory only.
+    `folder` is the answer cache's; None keeps them as long as the process lives.
     """
 
     def __init__(self, folder: Path | None, server: str) -> None:
-        self._folder = folder and folder / FOLDER
+        if folder is None:
+            self._temporary = TemporaryDirectory()
+            folder = Path(self._temporary.name)
+        self._folder = folder / FOLDER
         self._server = server
         self._batches: dict[str, OpenBatch] = {}
-        self._is_sending = False
 
     @contextmanager
     def sending(self) -> Iterator[bool]:
         """Say whether nobody else opens batches here; if so, nobody does until this ends, in whatever process."""
-        if self._is_sending:
-            yield False
-            return
-        lock = self._folder and FileLock(self._folder.with_name(_LOCK))
+        lock = FileLock(self._folder.with_name(_LOCK))
         try:
-            if lock:
-                lock.acquire(timeout=0)
+            lock.acquire(timeout=0)
         except Timeout:
             yield False
             return
-        self._is_sending = True
         try:
             yield True
         finally:
-            self._is_sending = False
-            if lock:
-                lock.release()
+            lock.release()
 
     def holding(self, keys: Container[bytes]) -> list[OpenBatch]:
         """Those that hold one of these keys, whichever process sent them."""
-        if self._folder:
-            files = {file.stem: file for file in sorted(self._folder.glob("*.json"))}
-            known = {tag: batch for tag, batch in self._batches.items() if tag in files and batch.id}
-            read = {tag: self._read(file) for tag, file in files.items() if tag not in known}
-            self._batches = known | {tag: batch for tag, batch in read.items() if batch}
+        files = {file.stem: file for file in sorted(self._folder.glob("*.json"))}
+        known = {tag: batch for tag, batch in self._batches.items() if tag in files and batch.id}
+        read = {tag: self._read(file) for tag, file in files.items() if tag not in known}
+        self._batches = known | {tag: batch for tag, batch in read.items() if batch}
         own = [batch for batch in self._batches.values() if batch.server == self._server]
-        return [batch for batch in own if any(bytes.fromhex(key) in keys for key in batch.keys)]
+        return [batch for batch in own if any(key in keys for key in batch.answer_keys)]
 
     def keep(self, batch: OpenBatch) -> None:
         """Keep a batch before it is sent, and once the server has named it."""
         self._batches[batch.tag] = batch
-        if self._folder is None:
-            return
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             draft = self._folder / f"{batch.tag}.part"
             draft.write_text(json.dumps(asdict(batch)), "utf-8")
-            draft.replace(self._file(self._folder, batch))
+            draft.replace(self.file(batch))
         except OSError as error:
             raise InputError(f"{self._folder} can't be written: {error}; choose another --cache-dir") from error
 
     def drop(self, batch: OpenBatch) -> None:
         """Forget a batch: its answers are kept, or there are none."""
         self._batches.pop(batch.tag, None)
-        if self._folder:
-            self._file(self._folder, batch).unlink(missing_ok=True)
+        self.file(batch).unlink(missing_ok=True)
 
-    def is_open(self, batch: OpenBatch) -> bool:
-        """Whether a batch is still to be answered; another process may just have taken it in."""
-        return self._file(self._folder, batch).exists() if self._folder else batch.tag in self._batches
-
-    def where(self, batch: OpenBatch) -> str:
-        """The file that a batch is kept in, for messages."""
-        return str(self._file(self._folder, batch)) if self._folder else "memory"
-
-    @staticmethod
-    def _file(folder: Path, batch: OpenBatch) -> Path:
-        return folder / f"{batch.tag}.json"
+    def file(self, batch: OpenBatch) -> Path:
+        """Where a batch is kept while it is open; another process may just have taken it in."""
+        return self._folder / f"{batch.tag}.json"
 
     @staticmethod
     def _read(file: Path) -> OpenBatch | None:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import uuid
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
-from psopt.models.chat._errors import ModelRefusedError, NotThereError, ServerGoneError, TransientError
+from psopt.models.chat._client import (
+    ModelRefusedError,
+    NotThereError,
+    ServerGoneError,
+    TransientError,
+    UnsupportedError,
+)
+from psopt.models.chat._completion import read_json
 from psopt.models.chat._wait_notices import WaitNotices
-from psopt.models.chat.batches._grid import GridState
-from psopt.models.chat.batches._open_batches import OpenBatches
-from psopt.models.chat.batches._patience import Patience
-from psopt.models.chat.batches._results import Results
-from psopt.models.chat.batches._sending import Sender
-from psopt.models.chat.batches._service import BatchService
+from psopt.models.chat.batches._grid import Grid
+from psopt.models.chat.batches._open_batches import OpenBatch, OpenBatches
+from psopt.models.chat.batches._service import BatchService, Patience
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -26,12 +33,14 @@ if TYPE_CHECKING:
     from psopt.models.chat._engine import Engine
     from psopt.models.chat._openai_client import OpenAIClient
     from psopt.models.chat._worker_pool import Progress
-    from psopt.models.chat.batches._open_batches import OpenBatch
     from psopt.models.chat.batches._service import BatchState
 
+MOST_LINES = 50_000  # OpenAI's limits (platform.openai.com/docs/guides/batch), and Azure's
+MOST_BYTES = 200_000_000
 _FIRST_TRIES = 4  # at a server that has not answered yet: it is likely not there
 _FIRST_WAIT = 0.25  # seconds; doubles with each try
 _MOST_FRUITLESS = 3  # batches in a row that end without an answer, each after up to a day
+_TRIES = 3  # of a line in batches, each of which may take a day; then it is asked alone
 _CROWDED = "token_limit"  # OpenAI's token_limit_exceeded, Azure's token_limit_..: too much waits in batches already
 
 
@@ -39,6 +48,7 @@ class BatchRunner:
     """Answers the grids of an engine by batches of one server.
 
     It asks through the engine, alone, what batches can't answer, and keeps open batches in the answer cache's folder.
+    What each line may take at most is set aside in the budget until it is answered or will not be.
     """
 
     def __init__(self, engine: Engine, client: OpenAIClient, folder: Path | None) -> None:
@@ -48,7 +58,9 @@ class BatchRunner:
         self._service = BatchService(client, engine.options.timeout)
         self._batches = OpenBatches(folder, client.endpoint)
         self._patience = Patience(client.name, engine.options.batch_tick, self._notices)
-        self._sender = Sender(engine, client, self._service, self._batches, self._patience)
+        self._most_lines = min(engine.options.batch_size, MOST_LINES)
+        self._sent: set[str] = set()  # tags of the batches that were opened here
+        self._reserved: dict[bytes, tuple[int, float]] = {}
         self._is_checked = False
         self._is_crowded = False
         self._n_fruitless = 0
@@ -58,12 +70,7 @@ class BatchRunner:
     async def check(self) -> None:
         """Make sure, once, that the server has batches; nothing is spent by that.
 
-        Raises
-        ------
-        InputError
-            If it has none.
-        ModelError
-            If it is not there.
+        Raises InputError if it has none. Raises ModelError if it is not there.
         """
         self._client.prepare()
         for number in range(_FIRST_TRIES):
@@ -81,11 +88,9 @@ class BatchRunner:
         """Whether a batch that is open holds one of these."""
         return bool(self._batches.holding({self._engine.key(query) for query in queries}))
 
-    async def answer(
-        self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
-    ) -> list[Answer]:
+    async def answer(self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Answer all, in their order; raises as `Engine.answers`."""
-        grid = GridState(queries, self._engine.key, progress, monitor)
+        grid = Grid(queries, self._engine, progress, monitor)
         try:
             while grid.waiting.keys() - grid.alone:
                 if not await self._step(grid):
@@ -99,22 +104,24 @@ class BatchRunner:
             self._notices.say("its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
-            held = (bytes.fromhex(key) for batch in self._batches.holding(grid.keys) for key in batch.keys)
-            self._sender.settle(grid.keys | {*held})
+            held = (key for batch in self._batches.holding(grid.keys) for key in batch.answer_keys)
+            self._settle(grid.keys | {*held})
         if places := sorted(grid.waiting.values()):
             asked = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
             grid.answers |= dict(zip(places, asked, strict=True))
         return [grid.answers[place] for place in range(len(queries))]
 
-    async def _step(self, grid: GridState) -> bool:
+    async def _step(self, grid: Grid) -> bool:
         """Open what may be opened and look at what is open; return whether one of them has ended."""
-        with (
-            self._batches.sending() as may_send
-        ):  # grids that are asked side by side must not both send what they share
+        # Grids that are asked side by side must not both send what they share.
+        with self._batches.sending() as may_send:
             batches = await self._under_way(grid, may_find=may_send)
             if may_send:
                 batches += await self._send_more(grid, batches)
-        self._tell(len(batches), grid.progress)
+        if (len(batches), self._n_done) != self._told:
+            self._told = (len(batches), self._n_done)
+            kind = "batch" if len(batches) == 1 else "batches"
+            self._notices.say(f"{len(batches)} {kind} open, {self._n_done} done; {grid.progress}")
         n_ahead = 0
         has_ended = False
         for batch in batches:
@@ -126,53 +133,124 @@ class BatchRunner:
         grid.progress.show(min(n_ahead, len(grid.waiting)))
         return has_ended
 
-    async def _under_way(self, grid: GridState, *, may_find: bool) -> list[OpenBatch]:
-        """The open batches that hold some of a grid; one without an id that nobody is opening is looked for."""
+    async def _under_way(self, grid: Grid, *, may_find: bool) -> list[OpenBatch]:
+        """The open batches that hold some of a grid, whose cost is as good as spent.
+
+        One without an id that nobody is opening is looked for: its process ended meanwhile.
+        """
         batches = []
         for batch in self._batches.holding(grid.keys):
-            found: OpenBatch | None = batch
+            named = batch
             if not batch.id and may_find:
-                found = await self._found(batch)
-            if found:
-                self._sender.hold(found, grid)
-                batches.append(found)
+                opened = await self._patience.insist(partial(self._service.find, batch.tag))
+                if not opened:
+                    self._batches.drop(batch)
+                    continue
+                named = replace(batch, id=opened)
+                self._batches.keep(named)
+            share = batch.most_tokens // len(batch.keys), batch.most_cost / len(batch.keys)
+            for key in batch.answer_keys:
+                if key not in self._reserved:
+                    query = grid.query(key)
+                    self._reserved[key] = share if query is None else self._engine.most(query, in_batch=True)
+                    self._engine.budget.set_aside(*self._reserved[key])
+            batches.append(named)
         return batches
 
-    async def _found(self, batch: OpenBatch) -> OpenBatch | None:
-        """A batch that was being opened when its process ended; None where that did not come about."""
-        opened = await self._patience.insist(lambda: self._service.find(batch.tag))
-        if not opened:
-            self._batches.drop(batch)
-            return None
-        named = replace(batch, id=opened)
-        self._batches.keep(named)
-        return named
-
-    async def _send_more(self, grid: GridState, batches: Collection[OpenBatch]) -> list[OpenBatch]:
+    async def _send_more(self, grid: Grid, batches: Collection[OpenBatch]) -> list[OpenBatch]:
         """Open batches for what is in none, up to the most; what another process was answered meanwhile is taken."""
-        held = {bytes.fromhex(key) for batch in batches for key in batch.keys}
+        held = {key for batch in batches for key in batch.answer_keys}
         free = [key for key in grid.waiting if key not in held and key not in grid.alone]
         kept = self._engine.kept_by_key(free)
         for key, answer in kept.items():
-            if answer is not None:
-                self._engine.budget.count(cached=1)
-                grid.answered(key, answer)
-        queue = [key for key in free if kept[key] is None]
+            self._engine.budget.count(cached=1)
+            grid.answered(key, answer)
+        queue = [key for key in free if key not in kept]
         sent: list[OpenBatch] = []
         while queue and len(batches) + len(sent) < self._engine.options.max_batches:
             if self._is_crowded and (batches or sent):
                 break
             try:
-                lines = self._sender.next_lines(queue, grid)
+                lines = self._next_lines(queue, grid)
             except BudgetReachedError:
                 if not batches and not sent:
                     raise
                 break  # what is open is waited for, as calls under way are
             if not lines:
                 break
-            sent.append(await self._sender.send(lines))
+            sent.append(await self._send(lines))
             queue = [key for key in queue if key not in lines]
         return sent
+
+    def _next_lines(self, keys: Iterable[bytes], grid: Grid) -> dict[bytes, bytes]:
+        """Write the lines of one batch, as many as the limits allow; none while the budget is set aside for others.
+
+        A line's `custom_id` is its answer's key, by which anyone can tell what it answers.
+
+        Raises BudgetReachedError if it doesn't pay a single one.
+        """
+        lines: dict[bytes, bytes] = {}
+        n_bytes = 0
+        for key in keys:
+            query = grid.query(key)
+            if query is None:
+                continue
+            request = self._client.request(query)
+            wish = {"custom_id": key.hex(), "method": "POST", "url": self._service.url, "body": request}
+            line = json.dumps(wish).encode() + b"\n"
+            n_bytes += len(line)
+            if len(lines) == self._most_lines or (lines and n_bytes > MOST_BYTES):
+                break
+            most = self._engine.most(query, in_batch=True)
+            try:
+                has_room = self._engine.budget.reserve(*most)
+            except BudgetReachedError:
+                if not lines:
+                    raise
+                break
+            if not has_room:
+                break
+            self._reserved[key] = most
+            lines[key] = line
+        return lines
+
+    async def _send(self, lines: dict[bytes, bytes]) -> OpenBatch:
+        """Open a batch of these lines; whoever is interrupted meanwhile finds it again by its tag."""
+        tokens, costs = zip(*(self._reserved[key] for key in lines), strict=True)
+        batch = OpenBatch(
+            uuid.uuid4().hex,
+            self._client.endpoint,
+            self._client.name,
+            self._client.owner,
+            tuple(key.hex() for key in lines),
+            most_tokens=sum(tokens),
+            most_cost=sum(costs),
+        )
+        self._sent.add(batch.tag)
+        has_tried = False
+
+        async def attempt() -> str:
+            """A try that seemed to fail may have opened it, so look before the next."""
+            nonlocal has_tried
+            opened = await self._service.find(batch.tag) if has_tried else None
+            has_tried = True
+            return opened or await self._service.create(file, batch.tag)
+
+        try:
+            self._batches.keep(batch)
+            file = await self._patience.insist(lambda: self._service.upload(b"".join(lines.values())))
+            named = replace(batch, id=await self._patience.insist(attempt))
+            self._batches.keep(named)
+        except PsoptError:  # refused: nothing is open
+            self._batches.drop(batch)
+            raise
+        return named
+
+    def _settle(self, keys: Iterable[bytes]) -> None:
+        """Give back what was set aside for these."""
+        for key in keys:
+            if key in self._reserved:
+                self._engine.budget.release(*self._reserved.pop(key))
 
     async def _state(self, batch: OpenBatch) -> BatchState | None:
         """How a batch stands; None while the server is away."""
@@ -192,18 +270,18 @@ class BatchRunner:
         return InputError(
             f"{self._client.endpoint} does not show {batch.id}, which {len(batch.keys)} answers are expected from"
             f" ({error}): {why}; or go on call by call (psopt resume RUN --no-batch), or delete"
-            f" {self._batches.where(batch)}: then they are asked, and paid, anew"
+            f" {self._batches.file(batch)}: then they are asked, and paid, anew"
         )
 
-    async def _take_in(self, batch: OpenBatch, state: BatchState, grid: GridState, n_others: int) -> bool:
+    async def _take_in(self, batch: OpenBatch, state: BatchState, grid: Grid, n_others: int) -> bool:
         """Take in what became of a batch, keep its answers, forget it; False while its files can't be fetched."""
-        keys = [bytes.fromhex(key) for key in batch.keys]
+        keys = batch.answer_keys
         if state.status == "failed":
-            await self._forget(batch, keys, state)
+            await self._forget(batch, state)
             self._learn_from_failure(keys, state, grid, n_others)
             return True
-        if all(self._engine.kept_by_key(keys).values()):  # another process has taken it in, and counted it
-            await self._forget(batch, keys)
+        if len(self._engine.kept_by_key(keys)) == len(set(keys)):  # another process has taken it in, and counted it
+            await self._forget(batch)
             return True
         try:
             contents = [await self._service.content(file, len(keys)) for file in state.files]
@@ -211,41 +289,52 @@ class BatchRunner:
             self._patience.count(failure)
             return False
         except NotThereError as error:
-            if self._batches.is_open(batch):
+            if self._batches.file(batch).exists():
                 raise self._not_ours(batch, error) from None
-            await self._forget(batch, keys)  # another process has just taken it in, and deleted its files
+            await self._forget(batch)  # another process has just taken it in, and deleted its files
             return True
-        results = Results()
-        asked = set(keys)
-        for line in b"\n".join(contents).split(b"\n"):
-            await results.read(line, asked, self._client, grid.query)
-        self._engine.keep_batched(results.answers, results.empty.values(), len(results.failed), grid.query)
-        await self._forget(batch, keys, state)
-        for key, answer in results.answers.items():
-            grid.answered(key, answer)
-        grid.alone |= results.empty.keys() & grid.waiting.keys()  # asked alone, an empty answer is looked at twice
-        grid.failed(results.failed)
-        for feature in results.unsupported:
-            self._engine.learn_refused(feature)
-            grid.write_keys()
-        if results.refusal:
-            raise results.refusal
-        self._count_fruits(len(results.answers), state)
+        await self._take_in_lines(b"\n".join(contents).split(b"\n"), batch, state, grid)
         return True
 
-    async def _forget(self, batch: OpenBatch, keys: Iterable[bytes], state: BatchState | None = None) -> None:
-        """Forget a batch and, as far as the server lets us, its files: the answers are kept, or there are none."""
-        self._sender.settle(keys)
-        self._batches.drop(batch)
-        self._n_done += 1
-        if state is None or self._engine.options.batch_keep_files:
-            return
-        for file in (state.input_file, *state.files):
-            with contextlib.suppress(TransientError, PsoptError):
-                await self._service.delete(file)
-
-    def _count_fruits(self, n_answers: int, state: BatchState) -> None:
-        self._n_fruitless = 0 if n_answers else self._n_fruitless + 1
+    async def _take_in_lines(self, lines: Iterable[bytes], batch: OpenBatch, state: BatchState, grid: Grid) -> None:
+        """Read the lines of the output and the error file, each as if it had come alone."""
+        answers: dict[bytes, Answer] = {}
+        empty: dict[bytes, Answer] = {}
+        failed: list[bytes] = []
+        unsupported: set[str] = set()
+        refusal: PsoptError | None = None
+        asked = set(batch.answer_keys)
+        for line in lines:
+            key, status, body = _read(line)
+            if not status or key not in asked:
+                continue
+            query = grid.query(key)
+            try:
+                answers[key] = await self._client.read_response(
+                    status, body, self._client.request(query) if query else {}
+                )
+            except TransientError as failure:
+                if failure.empty is not None:
+                    empty[key] = failure.empty
+                else:
+                    failed.append(key)
+            except UnsupportedError as error:
+                unsupported.add(error.feature)
+            except PsoptError as error:
+                refusal = refusal or error
+        self._engine.keep_batched(answers, empty.values(), len(failed), grid.query)
+        await self._forget(batch, state)
+        for key, answer in answers.items():
+            grid.answered(key, answer)
+        grid.alone |= empty.keys() & grid.waiting.keys()  # asked alone, an empty answer is looked at twice
+        grid.failures.update(failed)
+        grid.alone |= {key for key, times in grid.failures.items() if times >= _TRIES}
+        for feature in unsupported:
+            self._engine.learn_refused(feature)
+            grid.write_keys()
+        if refusal:
+            raise refusal
+        self._n_fruitless = 0 if answers else self._n_fruitless + 1
         self._is_crowded = False
         if self._n_fruitless == _MOST_FRUITLESS:
             self._n_fruitless = 0
@@ -254,12 +343,23 @@ class BatchRunner:
                 f" {state.id}, is {state.status}"
             )
 
-    def _learn_from_failure(self, keys: list[bytes], state: BatchState, grid: GridState, n_others: int) -> None:
+    async def _forget(self, batch: OpenBatch, state: BatchState | None = None) -> None:
+        """Forget a batch and, as far as the server lets us, its files: the answers are kept, or there are none."""
+        self._settle(batch.answer_keys)
+        self._batches.drop(batch)
+        self._n_done += 1
+        if state is None or self._engine.options.batch_keep_files:
+            return
+        for file in (state.input_file, *state.files):
+            with contextlib.suppress(TransientError, PsoptError):
+                await self._service.delete(file)
+
+    def _learn_from_failure(self, keys: Sequence[bytes], state: BatchState, grid: Grid, n_others: int) -> None:
         """A batch did not pass the validation: send fewer lines, or some alone, or give up."""
         if any(_CROWDED in code for _, code, _ in state.errors) and (n_others or len(keys) > 1):
             self._is_crowded = True
             if not n_others:
-                self._sender.most_lines = len(keys) // 2
+                self._most_lines = len(keys) // 2
             return
         bad = {keys[line - 1] for line, _, _ in state.errors if line and 0 < line <= len(keys)}
         is_about_all = any(line is None or "model" in code for line, code, _ in state.errors)
@@ -269,16 +369,19 @@ class BatchRunner:
             raise ModelRefusedError(f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {said}")
         grid.alone |= bad & grid.waiting.keys()
 
-    async def _cancel(self, grid: GridState) -> None:
+    async def _cancel(self, grid: Grid) -> None:
         """End the batches that were sent for a grid; whoever goes on takes in what they were answered."""
         for batch in self._batches.holding(grid.keys):
-            if batch.id and batch.tag in self._sender.sent:
+            if batch.id and batch.tag in self._sent:
                 with contextlib.suppress(TransientError, PsoptError):  # it has ended, or can't be reached: as well
                     await self._service.cancel(batch.id)
 
-    def _tell(self, n_open: int, progress: Progress) -> None:
-        """Say how many batches are open and done, when that has changed."""
-        if (n_open, self._n_done) != self._told:
-            self._told = (n_open, self._n_done)
-            are_open = f"{n_open} {'batch' if n_open == 1 else 'batches'} open, {self._n_done} done"
-            self._notices.say(f"{are_open}; {progress}")
+
+def _read(line: bytes) -> tuple[bytes, int, object]:
+    """The key, the HTTP status and the body of a result; no status where it is none, or was not sent."""
+    try:
+        result = read_json(line)
+        response = result.get("response") or {}
+        return bytes.fromhex(result["custom_id"]), int(response.get("status_code") or 0), response.get("body")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return b"", 0, None

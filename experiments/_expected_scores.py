@@ -13,7 +13,11 @@ import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+    from psopt.models.sim import SimulatedModel
+    from psopt.search_spaces import Prompt
 
     Floats = NDArray[np.float64]
 
@@ -79,3 +83,11 @@ def _binomial(p: Floats, n: int) -> Floats:
     k = np.arange(n + 1)
     choices = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     return np.asarray(np.exp(choices + xlogy(k, p[:, None]) + xlog1py(n - k, -p[:, None])))
+
+
+def expected_of(
+    model: SimulatedModel, prompt: Prompt, texts: Sequence[str], labels: Sequence[str], n_rephrasings: int | None = None
+) -> ExpectedScores:
+    """Return what F1, S and C_y are on average over all there is to draw under a prompt, by the labels of N texts."""
+    truth = np.array([prompt.labels.index(label) for label in labels])
+    return expected_scores(model.profiles(prompt, texts), truth, n_rephrasings)
