@@ -27,8 +27,8 @@ _LEAD = re.compile(
     [{_WRAPPING}(\[<\\$\s]*\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
-# What may come behind it: the end, punctuation, a reason, what kind of thing a label is. Another word may make something
-# else of the label.
+# What may come behind it: the end, punctuation, a reason, what kind of thing a label is. Another word may make
+# something else of the label.
 _END = re.compile(
     rf"""[{_WRAPPING})\]>}}\s]*(?:\Z|(?<=\n)|[^\w\s'’&+/%\\{_WRAPPING}-]|[-–—]|입니다|です|
     (?<=\s)(?:because|since|as|for|due|given|based|with|which|where|so|and\s+not|not|rather|but|here
