@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.rephrasings._set import Rejected, RephrasingSet
+from psopt.text import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,14 +47,7 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
 
     Raises InputError if it can't be read, or holds no sound set.
     """
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"rephrasings {path} can't be read: {error.strerror}") from error
-    except RecursionError as error:
-        raise InputError(f"rephrasings {path} are no valid JSON for rephrasings: nested too deeply") from error
-    except ValueError as error:
-        raise InputError(f"rephrasings {path} are no valid JSON: {error}") from error
+    data = read_json(path, f"rephrasings {path}")
     try:
         return from_file(data if n_parts is None or not isinstance(data, dict) else {**data, "n_parts": n_parts})
     except InputError as error:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.rephrasings._fields import check_fields
 from psopt.rephrasings._set import RephrasingSet, comparable
+from psopt.text import parse_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,19 +23,10 @@ def read_wordings(path: Path) -> tuple[str, ...]:
 
     Raises InputError if it can't be read, or holds none.
     """
-    try:
-        content = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"wordings {path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"wordings {path} are no UTF-8 text: save the file as UTF-8") from error
+    content = read_text(path, f"wordings {path}")
     if path.suffix.lower() != ".json":
         return _distinct(line.strip() for line in content.splitlines() if line.strip())
-    try:
-        data = json.loads(content)
-    except ValueError as error:
-        raise InputError(f"wordings {path} are no valid JSON: {error}") from error
-    texts = _listed(data)
+    texts = _listed(parse_json(content, f"wordings {path}"))
     wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
     if not texts or wrong:
         where = f"; number {wrong[0]} is none" if wrong else ""

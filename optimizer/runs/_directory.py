@@ -14,6 +14,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import NA, kept_arrays, kind_array
 from psopt.search_spaces import render_instructions, render_shown
+from psopt.text import parse_json, read_text
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
@@ -106,12 +107,14 @@ class RunDirectory:
         return f"sqlite:///{self.path / STUDY}"
 
     def read_json(self, name: str) -> Any:
-        """Read one of the run's JSON files."""
+        """Read one of the run's JSON files.
+
+        Raises InputError if it can't be read, or is damaged.
+        """
+        text = read_text(self.path / name)
         try:
-            return json.loads((self.path / name).read_text("utf-8"))
-        except OSError as error:
-            raise InputError(f"{self.path / name} can't be read: {error.strerror}") from error
-        except ValueError as error:
+            return parse_json(text, "it")
+        except InputError as error:
             raise InputError(f"{self.path / name} is damaged: {error}{_CURES.get(name, '')}") from error
 
     def write_json(self, name: str, data: Any) -> None:

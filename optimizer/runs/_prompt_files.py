@@ -15,6 +15,7 @@ from psopt.runs._prompt_source import PromptSource
 from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
 from psopt.templates import PromptText, detect_format
+from psopt.text import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,14 +75,7 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"prompt {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
-    except ValueError as error:
-        raise InputError(f"prompt {path} is no valid JSON: {error}") from error
+    data = read_json(path, f"prompt {path}")
     if not isinstance(data, dict):
         raise InputError(f"prompt {path} holds no prompt of psopt's: expected an object with description and labels")
     return data

@@ -17,6 +17,7 @@ from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of
 from psopt.templates import named_fields, read_template
+from psopt.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,11 +213,8 @@ def _schema_in(path: str | Path) -> str:
 
     Raises InputError if it can't be read, or holds no schema.
     """
+    text = read_text(Path(path), f"--response-format {path}")
     try:
-        return read_response_format(Path(path).read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"--response-format {path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"--response-format {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
+        return read_response_format(text)
     except InputError as error:
         raise InputError(f"--response-format {path}: {error}") from error
