@@ -158,9 +158,10 @@ def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
             **why,
         }
         return as_json_text(with_version({**entry, **choice.to_dict()}), indent=None)
+    from psopt.cli._tables import without_controls
     from psopt.evaluation import NA
 
-    label = " ".join((answer.label or NA).split())  # a line an answer, whatever it holds
+    label = without_controls(" ".join((answer.label or NA).split()))  # a line an answer, whatever it holds
     return f"{label}\t{answer.agreement:.2f}" if vote else label
 
 
