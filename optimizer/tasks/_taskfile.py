@@ -67,6 +67,11 @@ class TaskFile:
         return changed
 
 
+_LISTS = {
+    "labels": 'texts, such as ["good", "bad"]',
+    "order": 'labels, such as ["low", "medium", "high"]',
+    "inputs": 'columns, such as ["subject", "body"]',
+}
 KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
 
 
@@ -89,18 +94,10 @@ def read_task_file(path: Path) -> TaskFile:
 
 def _value(path: Path, key: str, value: Any) -> Any:
     match key:
-        case "labels":
-            if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
-                raise DataError(f'{path}: labels must be a list of texts, such as ["good", "bad"]')
-            return tuple(label.strip() for label in value)
-        case "order":
-            if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
-                raise DataError(f'{path}: order must be a list of labels, such as ["low", "medium", "high"]')
-            return tuple(label.strip() for label in value)
-        case "inputs":
+        case "labels" | "order" | "inputs":
             if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-                raise DataError(f'{path}: inputs must be a list of columns, such as ["subject", "body"]')
-            return tuple(value)
+                raise DataError(f"{path}: {key} must be a list of {_LISTS[key]}")
+            return tuple(value if key == "inputs" else map(str.strip, value))
         case "definitions":
             return _table(path, key, value, '[definitions] and good = "praise"')
         case "subclasses":

@@ -31,22 +31,14 @@ _NAME = r"[^\W\d]\w*"
 _MARKS = (
     _Mark(
         re.compile(
-            r"<\|[^|<>\n]{1,30}\|>|<｜[^｜<>\n]{1,30}｜>|<start_of_turn>|<extra_id_\d>|\[/?(?:INST|SYSTEM_PROMPT)\]"
-            r"|<</?SYS>>"
+            r"<\|[^|<>\n]{1,30}\|>|<｜[^｜<>\n]{1,30}｜>|<start_of_turn>|<extra_id_\d>|\[/?(?:INST|SYSTEM_PROMPT)\]|<</?SYS>>"
         ),
         'is a conversation already, in a model\'s own form: give its messages as JSON, [{"role": "system", ..}, ..]',
         in_fences=True,
     ),
-    _Mark(re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL), f"is a statement of Jinja: {_NAMES_ALONE}"),
-    _Mark(re.compile(r"<%.*?%>|<\?(?:=|php\b).*?\?>", re.DOTALL), f"is a tag of ERB, ASP or PHP: {_NAMES_ALONE}"),
     _Mark(
-        re.compile(
-            r"\{\{\s*[#/^>!&@$][^{}\n]*\}\}|\{\{\s*else\s*\}\}|\{\{\{[^{}\n]*\}\}\}|\{[#/:](?:if|each|else)\b[^{}\n]*\}"
-        ),
-        f"is a block of Handlebars: {_NAMES_ALONE}",
-    ),
-    _Mark(
-        re.compile(r"\{\{[-~][^{}\n]*\}\}|\{\{[^{}\n]*[-~]\}\}"), f"takes white space away, as Jinja: {_NAMES_ALONE}"
+        re.compile(r"\{%.*?%\}|\{#.*?#\}|<%.*?%>|<\?(?:=|php\b).*?\?>", re.DOTALL),
+        f"is a statement, as in Jinja, ERB or PHP: {_NAMES_ALONE}",
     ),
     _Mark(
         re.compile(r"\{\{\s*[\"']"),
@@ -54,8 +46,11 @@ _MARKS = (
         in_fences=True,
     ),
     _Mark(
-        re.compile(rf"\{{\{{(?!\s*(?:psopt\.)?{_NAME}\s*\}}\}})(?P<inside>[^{{}}\n]*)\}}\}}"),
-        f"is an expression: {_NAMES_ALONE}",
+        re.compile(
+            rf"\{{\{{\{{[^{{}}\n]*\}}\}}\}}|\{{\{{(?!\s*(?:psopt\.)?{_NAME}\s*\}}\}})(?P<inside>[^{{}}\n]*)\}}\}}"
+            r"|\{[#/:](?:if|each|else)\b[^{}\n]*\}"
+        ),
+        f"is an expression or a block, as in Jinja and Handlebars: {_NAMES_ALONE}",
     ),
     _Mark(
         re.compile(
@@ -66,21 +61,13 @@ _MARKS = (
         column=True,
     ),
     _Mark(
-        re.compile(rf"\$\{{(?:{_NAME}\.)*(?P<name>{_NAME})[^{{}}\n]*\}}|\$(?P<bare>{_NAME})"),
-        "begins with a dollar sign, as in shells and string.Template: write {name}",
-        column=True,
-    ),
-    _Mark(
-        re.compile(r"%\((?P<name>[^()\n]+)\)[-+ #\d.]*[a-z]"),
-        "is a field of Python's % operator: write {name}",
-        column=True,
-    ),
-    _Mark(
         re.compile(
-            rf"%(?P<name>{_NAME})%|\[\[\s*(?P<square>{_NAME})\s*\]\]|<<\s*(?P<angle>{_NAME})\s*>>"
+            rf"\$\{{(?:{_NAME}\.)*(?P<name>{_NAME})[^{{}}\n]*\}}|\$(?P<bare>{_NAME})"
+            rf"|%\((?P<percent>[^()\n]+)\)[-+ #\d.]*[a-z]"
+            rf"|%(?P<between>{_NAME})%|\[\[\s*(?P<square>{_NAME})\s*\]\]|<<\s*(?P<angle>{_NAME})\s*>>"
             rf"|(?<!\{{)\{{[ \t]+(?P<spaced>{_NAME})\s*\}}"
         ),
-        "names a column in other signs than {name}: write that",
+        "names a column in other signs than {name}, as shells and Python's % do: write that",
         column=True,
     ),
 )

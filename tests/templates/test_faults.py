@@ -68,7 +68,7 @@ FAULTS = {
     "statement": (
         "promptfooconfig.yaml",
         "prompts: 'Sort {% if a %}it{% endif %}'",
-        r"line 1: \{% if a %\} is a statement of Jinja",
+        r"line 1: \{% if a %\} is a statement, as in Jinja",
     ),
 }
 
