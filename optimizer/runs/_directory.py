@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,7 +180,12 @@ class RunDirectory:
 
 
 def free_folder(parent: Path, name: str) -> Path:
-    """Return parent/name, or parent/name-2, -3, .. if that is taken."""
+    """Return parent/name, or parent/name-2, -3, .. if that is taken; a name leads nowhere else.
+
+    >>> free_folder(Path("runs"), "../../x y-minilm").as_posix()
+    'runs/x-y-minilm'
+    """
+    name = re.sub(r"[^\w.=,+-]+", "-", name).strip(".-") or "run"
     folder = parent / name
     number = 2
     while folder.exists():

@@ -25,9 +25,10 @@ from psopt.tasks._download import DownloadError, check_online, fetch_dataset, re
 from psopt.tasks._header import columns_of
 from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._label_hints import are_mostly_rare
+from psopt.tasks._load import load_task
 from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import list_datasets
-from psopt.tasks._read import load_task, read_bundled
+from psopt.tasks._read import read_bundled
 from psopt.tasks._read_samples import read_samples
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
 from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of

@@ -1,4 +1,4 @@
-"""`load_task`: from the name of a data set, or a file, to a task."""
+"""From the name of a data set, or a file, to the fields of a task."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._origin import Origin, find_local, where_looked
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits
-from psopt.tasks._task import Task
 from psopt.tasks._taskfile import TaskFile, read_task_file
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from psopt.tasks._formats import Record
 
 
-def load_task(
+def read_dataset(
     dataset: str | Path,
     *,
     inputs: str | Sequence[str] = (),
@@ -47,48 +46,8 @@ def load_task(
     require_labels: bool = True,
     skip_empty: bool = False,
     pinned_column: str | None = None,
-) -> Task:
-    """Load a classification task.
-
-    Parameters
-    ----------
-    dataset : str or Path
-        A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, a
-        .toml task file that names its data, or ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the
-        extra ``hub``), whose splits are those that are called train, validation and test.
-    inputs : str or sequence of str, optional
-        The columns that a prompt is shown. Of several, a sample's text is ``name: value``, a line each; a cell may be
-        empty where another is not. Every other column but those of label, split and subclass is a field of the
-        sample too (see `Row`).
-    text_column, label_column : str, optional
-        Which columns hold the texts (short for one input) and the labels; by default customary names are looked for.
-        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used where there are any.
-    task_file : path, optional
-        TOML: what the task is called and described as, its labels and their definitions.
-    test_file : path, optional
-        Test samples in a file of their own, with the same columns.
-    answers : str, optional
-        ``label`` (default) or ``ordinal``: labels that stand in an order, so that near answers count as near.
-    order : sequence of str, optional
-        The labels from the least to the most; labels that are numbers need none.
-    seed : int
-        Seeds the splits: 60 : 20 : 20, or a fifth of the rest for val where test is given.
-    strict_data : bool
-        Fail where a built-in data set's files are not at hand, rather than use the bundled sample.
-    require_labels : bool
-        If False, data without labels are taken too: all samples are then in `val`, their labels None, and the
-        task file must name the labels.
-    skip_empty : bool
-        Leave rows without a text or a label out, rather than refuse them; `info.note` says how many.
-    pinned_column : str, optional
-        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, where there is one. The
-        gate of a run and `psopt.check` look at these.
-
-    Raises
-    ------
-    DataError, UnknownNameError, InputError
-        If the data can't be used: one line that says what, where, and how to fix it.
-    """
+) -> TaskFields:
+    """Read a data set and split it; see `load_task`, which takes the same."""
     name = str(dataset)
     if seed < 0:
         raise InputError(f"seed must be 0 or more, not {seed}")
@@ -99,7 +58,7 @@ def load_task(
         _refuse(name, pinned_column=pinned_column)
         builtin = find_builtin(name)
         check_fields(builtin, as_names(inputs))
-        return Task(**_read_builtin(builtin, seed=seed, strict=strict_data))
+        return _read_builtin(builtin, seed=seed, strict=strict_data)
     place, described = described_data(name, task_file)
     described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
@@ -117,7 +76,7 @@ def load_task(
         )
         separate_test = tables[1].placed
     splits = make_splits(str(place), table.placed, separate_test, seed=seed, by_label=not described.spec.is_open)
-    fields = assemble(
+    return assemble(
         described.name or (place.short if isinstance(place, HubName) else place.stem),
         described,
         splits,
@@ -127,7 +86,6 @@ def load_task(
         test_is_drawn=draws_test(table.placed, separate_test),
         revision=found.revision,
     )
-    return Task(**fields)
 
 
 class _Found(NamedTuple):

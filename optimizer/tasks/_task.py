@@ -17,6 +17,7 @@ from psopt.tasks._columns import as_names
 from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
 from psopt.tasks._ordered import told_again
+from psopt.tasks._read import read_dataset
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
 from psopt.tasks._splits import draws_test, make_splits
@@ -206,9 +207,7 @@ class Task:
     @classmethod
     def from_csv(cls, path: str | Path, **options: Any) -> Task:
         """Build a task from a .csv file (or .tsv, .jsonl, .parquet); `options` are those of `load_task`."""
-        from psopt.tasks._read import load_task
-
-        return load_task(Path(path), **options)
+        return cls(**read_dataset(Path(path), **options))
 
 
 def _columns(text: str) -> Iterable[str]:
