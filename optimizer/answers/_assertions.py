@@ -16,7 +16,8 @@ _LEAD = re.compile(
       \b(?<!\bthere\s)(?:is|be|was)\s+ | (?<=\w)['’]s\s+
     | \b(?:classif|categori|label|tag|mark|rat|regard|consider|treat)\w*\s+
       (?:(?:it|this|that|them)\s+|(?:the|this|that)\s+\w+\s+)?(?:as|into|under)\s+
-    | \b(?:belongs?|goes|go|went|sent|routed?|assigned?|forwarded|falls?|fits?)\s+(?:to|in|into|under|within)\s+
+    | \b(?:belongs?|goes|go|went|sent|routed?|assign(?:ed)?|forward(?:ed)?|falls?|fits?)\s+
+      (?:(?:it|this|that)\s+)?(?:to|in|into|under|within)\s+
     | \b(?:choose|chose|pick|select|say|go\s+with)\s+
     | (?:->|→|⇒)\s*
     | (?:答案|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?)\s*(?:是|为|為|は)\s*
@@ -77,7 +78,7 @@ def is_asserted(text: str, standing: Standing) -> bool:
     """
     before = text[max(0, standing.start - _WINDOW) : standing.start]
     after = text[standing.end : standing.end + _WINDOW]
-    begins = standing.start <= _WINDOW and not _WORD.search(_MARKUP.sub("", before))
+    begins = standing.start <= _WINDOW and _BEFORE_ALONE.fullmatch(_MARKUP.sub("", before)) is not None
     sentence_before = before[_last_end(before) :]
     end = _SENTENCE.search(after)
     sentence_after = after[: end.start()] if end else after

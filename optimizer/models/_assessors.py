@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.errors import InputError, import_own
+from psopt.errors import InputError, import_own_function
 from psopt.models._answer_cache import AnswerCache
 from psopt.models._assessor import Assessor
 from psopt.tasks import FUNCTION, JUDGE, NLI, references_of
@@ -64,7 +64,7 @@ class _OwnFunction:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._function = _imported(name)
+        self._function = import_own_function(name, "--answers", "two texts")
 
 
 class _OwnMatcher(_OwnFunction):
@@ -104,13 +104,6 @@ class _OwnRater(_OwnFunction):
         if not is_number or not 0 <= said <= 1:
             raise InputError(f"--answers: {self._name} returned {said!r} of an answer: a number from 0 to 1 is wanted")
         return float(said)
-
-
-def _imported(name: str) -> Callable[[str, str], Any]:
-    function = import_own(name, "--answers")
-    if not callable(function):
-        raise InputError(f"--answers: {name} is no function of two texts, but a {type(function).__name__}")
-    return function  # type: ignore[no-any-return]
 
 
 def _called(name: str, function: Callable[[str, str], Any], first: str, second: str) -> Any:
