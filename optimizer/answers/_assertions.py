@@ -52,13 +52,16 @@ _DENIAL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NO = re.compile(
-    r"\s*(?:[:=?–—-]\W*(?:no|not|none|false|nein|kein\w*|nicht|non|pas|unlikely|absent|low|0(?![.,]\d)|0[.,][0-4]\d*"
-    r"|[0-4]?\d\s?%)(?!\w)|\(\s*(?:no|not|false|nein|unlikely|[0-4]?\d\s?%)\s*\)|\s*\?.*?\w)",
+    r"\s*(?:[:：=?–—→-]\W*(?:no|not|none|false|nein|kein\w*|nicht|non|pas|unlikely|absent|low"
+    r"|否|いいえ|아니요|0(?![.,]\d)|0[.,][0-4]\d*|[0-4]?\d\s?%)(?!\w)"
+    r"|\(\s*(?:no|not|false|nein|unlikely|[0-4]?\d\s?%)\s*\)|\s*\?.*?\w"
+    r"|[,\s|]\W*(?:no|nein|non|false)\W*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 # A clause that tells what might be, or what somebody says, asserts nothing itself.
 _HEDGE = re.compile(
-    r"\b(?:whether|might|may|could|asks|says|said|claims|pretends|wonders|mentions|words?|terms?|phrases?)\b",
+    r"\b(?:whether|might|may|could|asks|says|said|previously|hesitat\w*"
+    r"|claims|pretends|wonders|mentions|words?|terms?|phrases?)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,;:—]|\b(?:but|so|hence|thus|therefore)\b", re.IGNORECASE)

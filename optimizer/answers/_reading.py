@@ -56,7 +56,8 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _NAMES = (
-    "answer|label|class|category|classification|prediction|output|result|verdict|rating|score|sentiment|intent|topic|type"
+    "answer|label|class|category|classification|prediction|output|result|verdict"
+    "|rating|score|sentiment|intent|topic|type"
     "|priority|team|department|antwort|kategorie|klasse|klassifikation|ergebnis"
     "|réponse|catégorie|classe|étiquette|respuesta|categoría|clase|etiqueta|resposta|categoria|risposta|etichetta"
     "|antwoord|categorie|klas|svar|kategori|odpowiedź|kategoria|etykieta|ответ|категория|класс|метка"

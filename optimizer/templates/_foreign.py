@@ -31,7 +31,8 @@ _NAME = r"[^\W\d]\w*"
 _MARKS = (
     _Mark(
         re.compile(
-            r"<\|[^|<>\n]{1,30}\|>|<｜[^｜<>\n]{1,30}｜>|<start_of_turn>|<extra_id_\d>|\[/?(?:INST|SYSTEM_PROMPT)\]|<</?SYS>>"
+            r"<\|[^|<>\n]{1,30}\|>|<｜[^｜<>\n]{1,30}｜>|<start_of_turn>|<extra_id_\d>"
+            r"|\[/?(?:INST|SYSTEM_PROMPT)\]|<</?SYS>>"
         ),
         'is a conversation already, in a model\'s own form: give its messages as JSON, [{"role": "system", ..}, ..]',
         in_fences=True,

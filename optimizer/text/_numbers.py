@@ -43,7 +43,8 @@ _BOUND = (
     r"|weniger\sals|über|unter|plus\sde|moins\sde|au\smoins|más\sde|menos\sde|al\smenos)\s)"
 )
 _NUMBER = re.compile(
-    rf"""(?<![.,])(?<![^\W\u2e80-\ud7af])(?P<bound>{_BOUND})?(?P<sign>[-+])?\s?(?P<currency>{_MONEY}\s?)?(?P<inner>[-+])?
+    rf"""(?<![.,])(?<![^\W\u2e80-\ud7af])(?P<bound>{_BOUND})?
+    (?P<sign>[-+])?\s?(?P<currency>{_MONEY}\s?)?(?P<inner>[-+])?
     (?P<digits>{_DIGITS})(?P<power>[eE][-+]?\d{{1,3}})?
     (?:\s?/\s?(?P<below>\d+(?![\d.,/]*\d)))?
     (?:(?P<scale>(?:\s?(?:{_SCALE_WORDS})(?:\.|\b|(?<=[^\x00-\u2fff])))+)|\s?(?P<letter>mm|[mbt])\b)?

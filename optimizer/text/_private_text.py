@@ -22,7 +22,8 @@ _NAME = r"[A-ZÀ-ÞŁŠŽ][\w’'-]+"
 _NAMES = rf"{_NAME}(?:[ \t]+(?:[A-Z]\.[ \t]*)?{_NAME}){{0,2}}"
 _WORD_NUMBER = r"[ \t]*(?:no|nr|num|number|id|nummer)\b\.?"
 _CASES = (
-    r"order|invoice|ticket|case|reference|ref|booking|tracking|serial|request|incident|bestell\w*|rechnung\w*|auftrag\w*"
+    r"order|invoice|ticket|case|reference|ref|booking|tracking|serial"
+    r"|request|incident|bestell\w*|rechnung\w*|auftrag\w*"
     r"|vorgang\w*|fall|isbn|sku|pages?|build|version|model|item|article|artikel\w*"
 )
 _TIME = r"\d{1,2}[:.]\d{2}"
