@@ -20,17 +20,7 @@ if TYPE_CHECKING:
 
 # Signs that are not seen: of no width, of direction, soft hyphens, the choice of an emoji's colours.
 _UNSEEN = dict.fromkeys(
-    [
-        0xAD,
-        0x200B,
-        0x200C,
-        *range(0x200E, 0x2010),
-        *range(0x202A, 0x202F),
-        0x2060,
-        *range(0x2066, 0x206A),
-        0xFE0F,
-        0xFEFF,
-    ]
+    map(ord, "\u00ad\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufe0f\ufeff")
 )
 _QUOTES = " \t\r\n\v\f\u00a0\ufeff\u200b\"'`*_~“”„‘’‚«»‹›「」『』"
 _EDGES = _QUOTES + "()[]{}<>#|\\•·"
@@ -56,9 +46,8 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _NAMES = (
-    "answer|label|class|category|classification|prediction|output|result|verdict"
-    "|rating|score|sentiment|intent|topic|type"
-    "|priority|team|department|antwort|kategorie|klasse|klassifikation|ergebnis"
+    "answer|label|class|category|classification|prediction|output|antwort"
+    "|kategorie|klasse|klassifikation|ergebnis"
     "|réponse|catégorie|classe|étiquette|respuesta|categoría|clase|etiqueta|resposta|categoria|risposta|etichetta"
     "|antwoord|categorie|klas|svar|kategori|odpowiedź|kategoria|etykieta|ответ|категория|класс|метка"
     "|答案|答え|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?|답|답변|라벨|레이블|분류|카테고리"

@@ -7,27 +7,22 @@ import re
 import unicodedata
 
 # Words for powers of ten, in the languages that answers come in most. A billion is 1e9 as English has it.
-_SCALES = {
-    **dict.fromkeys(("k", "tsd", "thousand", "thousands", "tausend", "mil", "mila", "mille", "тыс", "千", "천"), 1e3),
-    **dict.fromkeys(("тысяча", "тысячи", "тысяч", "tysiąc", "tysiące", "tysięcy", "bin", "ribu", "nghìn", "ألف"), 1e3),
-    **dict.fromkeys(("hundred", "hundreds", "hundert", "百"), 1e2),
-    **dict.fromkeys(("dozen", "dozens"), 12.0),
-    **dict.fromkeys(("lakh", "lakhs"), 1e5),
-    **dict.fromkeys(("mn", "mio", "mln", "million", "millions", "millionen", "millones", "milhões", "milioni"), 1e6),
-    **dict.fromkeys(("млн", "миллион", "миллиона", "миллионов", "miljoen", "miljon", "miljoner"), 1e6),
-    **dict.fromkeys(
-        ("milion", "miliony", "milionów", "millón", "milhão", "milione", "milyon", "juta", "triệu", "مليون"), 1e6
-    ),
-    **dict.fromkeys(("crore", "crores"), 1e7),
-    **dict.fromkeys(
-        ("bn", "mrd", "mld", "billion", "billions", "milliarde", "milliarden", "milliard", "milliards"), 1e9
-    ),
-    **dict.fromkeys(("miliardo", "miliardi", "miljard", "miljarder", "miliard", "miliardów", "bilhão", "bilhões"), 1e9),
-    **dict.fromkeys(("млрд", "миллиард", "миллиарда", "миллиардов", "milyar", "tỷ", "مليار"), 1e9),
-    **dict.fromkeys(("tn", "trillion", "trillions", "billionen", "billones", "兆", "조"), 1e12),
-    **dict.fromkeys(("万", "萬", "만"), 1e4),
-    **dict.fromkeys(("亿", "億", "억"), 1e8),
+_WORDS_OF_SCALES = {
+    12.0: "dozen dozens",
+    1e2: "hundred hundreds hundert 百",
+    1e3: "k tsd thousand thousands tausend mil mila mille тыс тысяча тысячи тысяч tysiąc tysiące tysięcy bin ribu "
+    "nghìn ألف 千 천",
+    1e4: "万 萬 만",
+    1e5: "lakh lakhs",
+    1e6: "mn mio mln million millions millionen millones millón milhões milhão milioni milione млн миллион миллиона "
+    "миллионов miljoen miljon miljoner milion miliony milionów milyon juta triệu مليون",
+    1e7: "crore crores",
+    1e8: "亿 億 억",
+    1e9: "bn mrd mld billion billions milliarde milliarden milliard milliards miliardo miliardi miljard miljarder "
+    "miliard miliardów bilhão bilhões млрд миллиард миллиарда миллиардов milyar tỷ مليار",
+    1e12: "tn trillion trillions billionen billones 兆 조",
 }
+_SCALES = {word: scale for scale, words in _WORDS_OF_SCALES.items() for word in words.split()}
 # Letters behind the digits: beside a currency in any case, else large ones alone, for 5 m are metres.
 _LETTERS = {"m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
 _LARGE = frozenset({"M", "MM", "B"})
