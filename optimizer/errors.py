@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class PsoptError(Exception):
@@ -159,3 +159,15 @@ def import_own(name: str, role: str) -> Any:
     if not hasattr(module, attribute):
         raise InputError(f"{role} {name}: {module_name} has no {attribute!r}")
     return getattr(module, attribute)
+
+
+def import_own_function(name: str, role: str, of: str) -> Callable[..., Any]:
+    """Import a function that the user has written, ``MODULE:NAME``; `of` says what it takes.
+
+    Raises InputError if there is none.
+    """
+    function = import_own(name, role)
+    if not callable(function):
+        raise InputError(f"{role} {name} is no function of {of}, but a {type(function).__name__}")
+    made: Callable[..., Any] = function
+    return made

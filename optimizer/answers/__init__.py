@@ -1,7 +1,6 @@
 """How answers are read: which label does one name, and if none, why? When are two alike, and what is one worth?"""
 
 from psopt.answers._answer_type import CLOSENESS, F1, ONE_LABEL, AnswerType
-from psopt.answers._answers_line import answers_line
 from psopt.answers._book import (
     FIRST_CODE,
     code_of,
@@ -14,7 +13,7 @@ from psopt.answers._book import (
 )
 from psopt.answers._free_texts import BAND, embed_with
 from psopt.answers._grouping import classes_by_pairs
-from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, NoLabel, shown
+from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, NoLabel, answers_line, shown
 from psopt.answers._open_answers import WHOLLY, OpenAnswers
 from psopt.answers._open_grid import distinct_answers, numbered, places_of, similarities_of, worths_of
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTER = rf"[^\W_{_UNSPACED}]"  # a letter or a digit of the other scripts
 _JOINT = "[-_/&\u2010\u2011]"  # between letters it makes one word of two: non-fiction, yes/no, number_of
-_SEPARATORS = re.compile(r"[\s_\-\u2010\u2011]+")
+_SEPARATORS = re.compile(r"(?!\A-\d)[\s_\-\u2010\u2011]+")  # of "-1" it is a sign
 _GAP = r"(?:[^\S\n]|[\"'*_`(“”‘’])"  # denials don't reach beyond a clause
 _DENIED_BEFORE = re.compile(
     rf"""(?:(?:\b(?:not|never|neither|nor|cannot|non|rather\s+than|instead\s+of|other\s+than)|n['’]t)\b
@@ -154,7 +154,7 @@ def _not_before(first: str, is_short: bool) -> str:
         return ""
     joints = rf"(?<!(?!\d){_LETTER}{_JOINT})" + (rf"(?<!{_LETTER}[.'’])" if is_short else "")
     if first.isdigit():
-        joints += r"(?<!\d[.,:/\-])(?<![\-−])"
+        joints += r"(?<!\d[.,:/\-])(?<![\-−$€£¥])"
     return rf"(?<!{_LETTER}){joints}"
 
 
@@ -163,7 +163,7 @@ def _not_after(last: str, is_short: bool) -> str:
         return ""
     joints = rf"(?!{_JOINT}{_LETTER})" + (rf"(?![+#]|[.'’]{_LETTER})" if is_short else "")
     if last.isdigit():
-        joints += r"(?![.,:]\d)"
+        joints += r"(?![.,:]\d|\s?[%‰€£¥])"
     return rf"(?!{_LETTER}){joints}"
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from psopt.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 UNKNOWN = "unknown label"
 SEVERAL = "several labels"
@@ -60,3 +64,12 @@ def shown(text: str | None) -> str:
     """
     line = one_line(text or "")
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]}.."
+
+
+def answers_line(answers: Mapping[str, int]) -> str:
+    """Say in one line how often what was answered, the same answers together.
+
+    >>> answers_line({"12": 7, "N/A": 2})
+    '12 (7), N/A (2)'
+    """
+    return ", ".join(f"{shown(answer)} ({n})" for answer, n in answers.items())

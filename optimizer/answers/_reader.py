@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psopt.answers._book import code_of
 from psopt.answers._extract import Extract, Pattern, XMLTag, last_line
@@ -17,7 +17,7 @@ from psopt.answers._reading import is_finished_label, json_part, n_named, read_a
 from psopt.answers._sets import read_set
 from psopt.answers._texts import read_json, read_text
 from psopt.answers._thoughts import has_thoughts, spoken_part
-from psopt.errors import InputError, import_own, nearest
+from psopt.errors import InputError, import_own_function, nearest
 from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class _OwnFunction:
 
     def __init__(self, spec: str) -> None:
         self._spec = spec
-        self._function = _imported(spec)
+        self._function = import_own_function(spec, "--answer", "an answer")
 
     def __call__(self, text: str) -> Extract:
         """Return the label that the function names."""
@@ -210,13 +210,6 @@ class _OwnFunction:
         if not isinstance(label, str):
             raise InputError(f"--answer {self._spec} returned {label!r}: a label or None is wanted")
         return Extract(label)
-
-
-def _imported(spec: str) -> Callable[[str], Any]:
-    function = import_own(spec, "--answer")
-    if not callable(function):
-        raise InputError(f"--answer {spec} is no function of an answer, but a {type(function).__name__}")
-    return function  # type: ignore[no-any-return]
 
 
 def _in_a_line(error: Exception) -> str:

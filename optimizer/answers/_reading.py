@@ -11,22 +11,34 @@ import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from psopt.answers._assertions import is_asserted
+from psopt.answers._assertions import is_asserted, is_parted
 from psopt.answers._label_names import LabelNames, joined_key
 from psopt.answers._thoughts import without_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Signs that are not seen: of no width, of direction, soft hyphens, the choice of an emoji's colours.
+_UNSEEN = dict.fromkeys(
+    map(ord, "\u00ad\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufe0f\ufeff")
+)
 _QUOTES = " \t\r\n\v\f\u00a0\ufeff\u200b\"'`*_~“”„‘’‚«»‹›「」『』"
 _EDGES = _QUOTES + "()[]{}<>#|\\•·"
 _STOPS = _EDGES + ".,;:!?…。！？，、/"
 _MARGIN = 64  # how much longer than a label an answer may be that is nothing but the label
 _DEEPEST = 4  # levels of JSON within JSON: a bound on recursion, more than any answer needs
 _FIELDS = frozenset({"label", "answer", "class", "category", "classification", "prediction", "output", "result"})
+# Members of JSON that hold what is not the answer.
+_REJECTED = re.compile(
+    r"(?:\b|_)(?:not|non|reject|exclu|alternativ|candidat|consider|runner|least|unlikely|options)", re.IGNORECASE
+)
 _LOOKED_AT = 20  # places of a label from either end of an answer
 _ENTITY = re.compile(r"&#?\w{1,31};")
-_ESCAPED = re.compile(r"\\([_*#\[\]()`~>+\-.!|&])")
+_ESCAPED = re.compile(r"\\([_*#\[\]()`~>+\-.!|&/])")
+# What an answer has struck out: ~~text~~, and lines with a cross or an empty box.
+_CROSS = re.compile(r"~~|\[ \]|[❌✗✘☐]")
+_CROSSED = re.compile(r"~~[^~\n]+~~|^.*(?:[❌✗✘☐]|\[ \]).*$", re.MULTILINE)
+_CHOSEN = re.compile(r"\[[xX]\]")
 # What may stand between "Answer:" and the label.
 _BEGINS = re.compile(
     r"(?:[\W_]|(?:it|this|that)(?:\s+is|['’]s)\b|(?:the|a|an|is|most|likely|probably|clearly|definitely)\b"
@@ -34,17 +46,18 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _NAMES = (
-    "answer|label|class|category|classification|prediction|output|antwort|kategorie|klasse|klassifikation|ergebnis"
+    "answer|label|class|category|classification|prediction|output|antwort"
+    "|kategorie|klasse|klassifikation|ergebnis"
     "|réponse|catégorie|classe|étiquette|respuesta|categoría|clase|etiqueta|resposta|categoria|risposta|etichetta"
     "|antwoord|categorie|klas|svar|kategori|odpowiedź|kategoria|etykieta|ответ|категория|класс|метка"
-    "|答案|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?|답|답변|라벨|레이블|분류|카테고리"
+    "|答案|答え|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?|답|답변|라벨|레이블|분류|카테고리"
 )
 _DECLARED = re.compile(
     rf"""[\s"'*_`\#>•\-]*+
     (?:(?:so|therefore|thus|hence|overall|conclusion)\b[,:\s]*+)?
-    (?:(?:the|my|its|final|correct|best|right|predicted|chosen|most|likely)\s++)*+
+    (?:(?:the|my|its|final|correct|best|right|predicted|chosen|most|likely|overall|die|la|el|il|de|a)\s++)*+
     (?:{_NAMES})\b[\s"'*_`]*+
-    (?:is\b|(?:would|should|must)\s+be\b|[:=：]|->|→|\Z)[\s"'*_`:]*+""",
+    (?:(?:is|ist|lautet|est|es|è|é)\b|(?:would|should|must)\s+be\b|[:=：]|->|→|\Z)[\s"'*_`:]*+""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -128,15 +141,17 @@ class _Reader:
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.exact = {label: index for index, label in enumerate(labels)}
-        labels = tuple(unicodedata.normalize("NFC", label).strip() for label in labels)
+        labels = tuple(_composed(label).strip() for label in labels)
         self._written = _unambiguous(labels)
         self._folded = _unambiguous([label.casefold() for label in labels])
         self._joined = _unambiguous([joined_key(label) for label in labels])
         self._longest = max(map(len, labels), default=0) + _MARGIN
+        self._labels = labels
         self._names = LabelNames(labels)
 
     def read(self, answer: str, depth: int = 0) -> int | None:
         """Read an answer that is not a label as it stands."""
+        answer = without_crossed(answer, self._labels)
         whole = self.whole(answer)
         if whole is not None:
             return whole
@@ -172,12 +187,12 @@ class _Reader:
         first = next(iter(self._names.the_only_one(text, start)), None)
         if first is None:
             return None
-        is_next = _BEGINS.fullmatch(text, start, first.start) or is_asserted(rest, first.moved(-start))
-        return first.label if is_next else None
+        is_next = _BEGINS.fullmatch(text, start, first.start) and is_parted(text, first.end)
+        return first.label if is_next or is_asserted(rest, first.moved(-start)) else None
 
     def whole(self, text: str) -> int | None:
         """The label that a text is, but for its edges, as it is written or without escapes."""
-        found = self._whole(unicodedata.normalize("NFC", text))
+        found = self._whole(_composed(text))
         return self._whole(unescaped(text)) if found is None and ("\\" in text or "&" in text) else found
 
     def _whole(self, text: str) -> int | None:
@@ -216,13 +231,17 @@ def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
 
 
 def json_part(text: str) -> str | None:
-    """Return what JSON in a text answers, the whole text or its last fenced block; None if there is none."""
+    """Return what JSON in a text answers, the whole text or its fenced blocks; None if there is none."""
     text = text.strip()
-    for block in [text, *reversed(_fenced(text))]:
-        if block.lstrip()[:1] in {"{", "[", '"'}:
-            for form in (block, *([unescaped(block)] if "\\" in block else [])):  # JSON knows no escape such as \_
-                with contextlib.suppress(ValueError, RecursionError):
-                    return _text_in(json.loads(form))
+    parts = [part for block in [text, *_fenced(text)] if (part := _json_text(block)) is not None]
+    return "\n".join(dict.fromkeys(parts)) if parts else None
+
+
+def _json_text(block: str) -> str | None:
+    if block.lstrip()[:1] in {"{", "[", '"'}:
+        for form in (block, *([unescaped(block)] if "\\" in block else [])):  # JSON knows no escape such as \_
+            with contextlib.suppress(ValueError, RecursionError):
+                return _text_in(json.loads(form))
     return None
 
 
@@ -233,7 +252,22 @@ def unescaped(text: str) -> str:
     ('not_spam', 'Q&A')
     """
     text = _ESCAPED.sub(r"\1", text) if "\\" in text else text
-    return unicodedata.normalize("NFC", _ENTITY.sub(lambda entity: html.unescape(entity[0]), text))
+    return _composed(_ENTITY.sub(lambda entity: html.unescape(entity[0]), text))
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text).translate(_UNSEEN)
+
+
+def without_crossed(text: str, labels: Sequence[str]) -> str:
+    r"""Return what an answer has not struck out, unless a label is written with such a sign.
+
+    >>> without_crossed("- [x] spam\n- [ ] ham", ["spam", "ham"])
+    '-  spam\n'
+    """
+    if _CROSS.search(text) is None or any(map(_CROSS.search, labels)):
+        return text
+    return _CHOSEN.sub("", _CROSSED.sub("", text))
 
 
 def fenced_part(text: str) -> str | None:
@@ -263,7 +297,7 @@ def _text_in(value: Any, depth: int = 0) -> str:
     """The text in a JSON value that may be the answer; of an object that of its answering fields, if it has any."""
     if isinstance(value, dict):
         answering = [field for name, field in value.items() if name.casefold() in _FIELDS]
-        value = answering or list(value.values())
+        value = answering or [field for name, field in value.items() if not _REJECTED.search(name)]
     if isinstance(value, list):
         texts = [_text_in(element, depth + 1) for element in value] if depth < _DEEPEST else []
         return "\n".join(filter(None, texts))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from psopt.answers._label_names import LabelNames
 from psopt.answers._no_label import UNKNOWN
 from psopt.answers._open_answers import OpenAnswers
-from psopt.answers._reading import declared_part, fenced_part, unescaped, whole_label
+from psopt.answers._reading import declared_part, fenced_part, unescaped, whole_label, without_crossed
 from psopt.tasks import set_written as _set_written
 from psopt.tasks import written_set
 
@@ -90,7 +90,7 @@ def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
     (None, 'unknown label')
     """
     known = tuple(labels)
-    text = (fenced_part(answer) or answer).strip()
+    text = without_crossed(fenced_part(answer) or answer, known).strip()
     declared = declared_part(text)
     for part in (text, declared):
         if part is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_NAMES = "think|thinking|thoughts?|reasoning|analysis|scratchpad|reflection"
+_TAG = re.compile(rf"<(/?)(?:{_NAMES})>", re.IGNORECASE)
 # Mistral's Magistral writes [THINK], gpt-oss its channels where a server leaves them in
 # (docs.mistral.ai/capabilities/reasoning; cookbook.openai.com/articles/openai-harmony).
-_ANY_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>|\[(/?)THINK\]", re.IGNORECASE)
+_ANY_TAG = re.compile(rf"{_TAG.pattern}|\[(/?)THINK\]", re.IGNORECASE)
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _CHANNEL = "<|channel|>analysis"
 _END = re.compile(r"<\|(?:end|return)\|>\s*\Z")

@@ -89,7 +89,7 @@ def run_folder(model: str, task: Task, out: str | Path | None, *, resume: bool =
     """The run directory that is named, else one that is free."""
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
-    return Path(out) if out else free_folder(Path("runs"), f"{task.name}-{model.replace('/', '-')}")
+    return Path(out) if out else free_folder(Path("runs"), f"{task.name}-{model}")
 
 
 def _evaluator(

@@ -15,6 +15,7 @@ from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, with_version
 from psopt.errors import DataError, InputError
 from psopt.settings import LMConfig, PromptOptions
+from psopt.text import as_text, read_text
 
 if TYPE_CHECKING:
     from psopt.api import Classified
@@ -157,9 +158,10 @@ def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
             **why,
         }
         return as_json_text(with_version({**entry, **choice.to_dict()}), indent=None)
+    from psopt.cli._tables import without_controls
     from psopt.evaluation import NA
 
-    label = " ".join((answer.label or NA).split())  # a line an answer, whatever it holds
+    label = without_controls(" ".join((answer.label or NA).split()))  # a line an answer, whatever it holds
     return f"{label}\t{answer.agreement:.2f}" if vote else label
 
 
@@ -176,13 +178,10 @@ def _read(file: Path, columns: InputColumns) -> list[str]:
 
     if is_data_file(file):
         return texts_of_file(file, columns)
-    try:
-        content = (sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()).decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{file} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{file} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
-    texts = texts_of_lines(content, columns, source="standard input" if str(file) == "-" else str(file))
+    is_input = str(file) == "-"
+    source = "standard input" if is_input else str(file)
+    content = as_text(sys.stdin.buffer.read(), source, DataError) if is_input else read_text(file, error=DataError)
+    texts = texts_of_lines(content, columns, source=source)
     if not texts:
         raise InputError("there is no text to classify: one a line is expected")
     return texts

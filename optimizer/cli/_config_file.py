@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path  # noqa: TC003  # Typer reads the annotation
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import typer  # noqa: TC002  # Typer reads the annotation
 from psopt.cli._typer import UsageError
 from psopt.errors import nearest
 from psopt.settings import ALL, all_leaves
+from psopt.text import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,13 +21,13 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
 
     Options of other commands are passed over, so that one file does for all of a project's.
 
-    Raises UsageError if the file can't be read, or holds what is no option of any command.
+    Raises InputError if the file can't be read, and UsageError if it holds what is no option of any command.
     """
     if path is None:
         return None
     options = {name: one for one in context.command.params for name in _names(one)}
     values = {}
-    for key, value in _flat(_read(path), options):
+    for key, value in _flat(read_toml(path, f"--config {path}"), options):
         if key in options:
             values[str(options[key].name)] = _as_given(value, options[key])
         elif key not in {leaf.key for group in ALL for leaf in all_leaves(group)}:
@@ -40,17 +40,6 @@ def _names(option: Any) -> set[str]:
     """What an option may be called in a file: its keyword, or its flag, with - or _ between words."""
     flags = [flag.lstrip("-") for flag in option.opts if flag.startswith("--")]
     return {str(option.name), *flags, *(flag.replace("-", "_") for flag in flags)} - {"config", "help", "help_all"}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise UsageError(f"--config {path} can't be read: {error.strerror}") from error
-    except RecursionError as error:
-        raise UsageError(f"--config {path} is no valid TOML for options: nested too deeply") from error
-    except ValueError as error:
-        raise UsageError(f"--config {path} is no valid TOML: {error}") from error
 
 
 def _flat(data: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -211,9 +211,9 @@ def _program_state(run: Path, exported: Exported) -> str:
 
 def print_diff(diff: str) -> None:
     """Print it."""
-    from rich.console import Console
+    from psopt.cli._tables import plain_console
 
-    console = Console(highlight=False)
+    console = plain_console()
     if not console.is_terminal:
         typer.echo(diff, nl=False)
         return

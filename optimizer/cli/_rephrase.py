@@ -129,13 +129,13 @@ def _say(verdict: Verdict) -> None:
 def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> int:
     """Show what of a prompt is rephrased and what is kept; without data as far as the prompt itself says it."""
     from psopt.api import show_prompt as run_show
-    from rich.console import Console
+    from psopt.cli._tables import plain_console
 
     shown = run_show(source, task)
     if as_json:
         print_json(_as_data(str(source.path), shown))
         return 0
-    console = Console(highlight=False)
+    console = plain_console()
     for line in prompt_lines(source, shown.prompt, shown.notes):
         typer.echo(line, err=True)
     if not any(segment.kind == "rephrased" for segment in shown.segments):

@@ -9,11 +9,11 @@ from psopt.answers import AnswerType
 from psopt.cli._expected import Expected
 from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
 from psopt.cli._remaining import RemainingColumn
+from psopt.cli._tables import plain_console
 from psopt.evaluation import na_note
 from psopt.runs.planning import time_line
 from psopt.search import Observer
 from psopt.text import shell_line
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Screen(Observer):
     """Shows how a run goes, on standard error: standard output is for its result."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._err = Console(stderr=True, quiet=quiet, highlight=False)
+        self._err = plain_console(stderr=True, quiet=quiet)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20 if self._err.width >= _WIDE else 8),

@@ -4,27 +4,63 @@ from __future__ import annotations
 
 import io
 import os
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.cli._lines import wrapped
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, RenderHook
+from rich.segment import Segment
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from rich.console import ConsoleOptions, ConsoleRenderable
     from rich.table import Table
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ENDLESS = 100_000  # columns of what has no width
 _LONGEST_LINE = 100  # columns of a sentence: longer lines are hard to read
 _CUT = "…"  # what rich puts where it cuts a cell
 _LONGEST_WORD = 12  # letters: longer ones (ids, models) may be broken in two
 
 
+class _Plain(RenderHook):
+    """Takes control characters out of what is printed: a text or a prompt may hold any, and terminals obey them."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """Let what is to be printed come without them."""
+        return [_PlainOne(renderable) for renderable in renderables]
+
+
+@dataclass(frozen=True, slots=True)
+class _PlainOne:
+    """What is printed, without control characters; the console's own colours stay."""
+
+    _printed: ConsoleRenderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for segment in console.render(self._printed, options):
+            yield Segment(without_controls(segment.text), segment.style, segment.control)
+
+
+def without_controls(text: str) -> str:
+    """A text without control characters, line breaks and tabs apart."""
+    return text if text.isprintable() else _CONTROLS.sub("", text)
+
+
+def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
+    """Return a console that lets no control character of a text through."""
+    console = Console(stderr=stderr, quiet=quiet, highlight=False)
+    console.push_render_hook(_Plain())
+    return console
+
+
 def result_console() -> Console:
     """Return the console of results; where nobody has said how wide a pipe is, a row there is one line."""
-    console = Console(highlight=False)
+    console = plain_console()
     if not is_wrapped(console):
         console.width = _ENDLESS
     return console

@@ -6,6 +6,7 @@ import copyreg
 import hashlib
 import inspect
 import json
+import re
 import sysconfig
 import threading
 import types
@@ -35,7 +36,7 @@ def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
     Of a program the steps' instructions, fields and demonstrations are left out, which `dump_state` tells.
 
     >>> contents({"b": {2, 1}, "a": 1.5})
-    ('["dict", ["a", 1.5], ["b", ["set", 1, 2]]]', ())
+    ('["dict", ["b", ["set", 1, 2]], ["a", 1.5]]', ())
     """
     steps = [step for _, step in value.named_predictors()] if isinstance(value, dspy.Module) else []
     reader = _Reader(steps)
@@ -92,9 +93,9 @@ class _Reader:
         kind = type(value)
         if isinstance(value, (bytes, bytearray)):
             return ["bytes", hashlib.sha256(value).hexdigest()]
-        if isinstance(value, dict):
-            pairs = ([self.read(key, name), self.read(of, f"{name}[{key!r}]")] for key, of in value.items())
-            return [kind.__name__, *_ordered(pairs)]
+        if isinstance(value, (dict, types.MappingProxyType)):  # in its order, which a prompt may be made in
+            parts = ([self.read(key, name), self.read(of, f"{name}[{key!r}]")] for key, of in value.items())
+            return [kind.__name__, *parts]
         if isinstance(value, (list, tuple)):
             return [kind.__name__, *(self.read(of, f"{name}[{place}]") for place, of in enumerate(value))]
         if isinstance(value, (set, frozenset)):
@@ -107,6 +108,8 @@ class _Reader:
             return ["wrapped", self.read(value.__wrapped__, name)]
         if isinstance(value, types.ModuleType):
             return value.__name__
+        if isinstance(value, re.Pattern):  # whose repr is cut
+            return ["pattern", value.pattern, value.flags]
         if isinstance(value, _LOCKS):
             return "lock"
         if isinstance(value, dspy.Module):
@@ -167,7 +170,7 @@ class _Reader:
         full_name = f"{getattr(inner, '__module__', '')}.{inner.__qualname__}"
         if not isinstance(inner, types.FunctionType) or _is_of_library(inner):
             return [full_name, of_owner]
-        cells = [self.read(cell.cell_contents, name) for cell in inner.__closure__ or () if _is_filled(cell)]
+        cells = [self.read(cell.cell_contents, name) for cell in inner.__closure__ or () if is_filled(cell)]
         defaults = self.read([inner.__defaults__, inner.__kwdefaults__], name)
         return [source_of(inner), defaults, cells, of_owner, self._globals(inner)]
 
@@ -180,7 +183,8 @@ class _Reader:
 def source_of(thing: Any) -> str:
     """The source of a class or a function; typed into a console it has none, and its compiled code stands for it."""
     try:
-        return inspect.getsource(thing)
+        if getattr(thing, "__name__", "") != "<lambda>":  # of several on a line the source is the same
+            return inspect.getsource(thing)
     except (OSError, TypeError):
         pass
     code = getattr(thing, "__code__", None)
@@ -229,7 +233,8 @@ def _ordered(parts: Iterable[Any]) -> list[Any]:
     return sorted(parts, key=json.dumps)
 
 
-def _is_filled(cell: Any) -> bool:
+def is_filled(cell: Any) -> bool:
+    """Whether a function's variable from outside has a value yet."""
     try:
         cell.cell_contents  # noqa: B018  # an empty cell raises
     except ValueError:

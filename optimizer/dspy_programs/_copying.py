@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from psopt.dspy_programs._contents import is_filled
 from psopt.dspy_programs._dspy import dspy
 from psopt.errors import InputError
 
@@ -24,13 +25,22 @@ def copy_of(program: Any) -> Any:
     if (name := _shared(copied, steps)) is not None:
         raise InputError(
             f"{type(program).__name__}.{name} can't be copied: the copy shares its predictor with yours, which every "
-            "program that is tried would change; keep clients and locks out of what holds it"
+            "program that is tried would change; call steps by self, and keep clients and locks out of what holds them"
         )
     return copied
 
 
 def _shared(copied: Any, steps: set[int]) -> str | None:
-    return next((name for name, predictor in copied.named_predictors() if id(predictor) in steps), None)
+    held = [
+        *copied.named_predictors(),
+        *((name, of) for name, part in vars(copied).items() for of in _closed_over(part)),
+    ]
+    return next((name for name, predictor in held if id(predictor) in steps), None)
+
+
+def _closed_over(part: Any) -> list[Any]:
+    """What a function closes over, which a copy of it does too."""
+    return [cell.cell_contents for cell in getattr(part, "__closure__", None) or () if is_filled(cell)]
 
 
 def _parts_copied(value: Any, known: dict[int, Any]) -> Any:

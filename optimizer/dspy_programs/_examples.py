@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _LEAST_TO_HALVE = 4
 # Chosen: two thirds of so many still tell where a program is unstable, and a third can tell large effects.
 _LEAST_TO_TAKE_A_TEST_FROM = 60
+_WHITE = re.compile(r"\\[nrt]|\s")  # as JSON writes it, too
 _NAMED = 3  # examples that an error names
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 _PARTED = 0  # seeds the parts: the same examples are set aside, whatever the seed of the search
@@ -58,13 +60,18 @@ def inputs_key(example: Any) -> str:
     return _key(example.inputs())
 
 
+def _bare_key(example: Any) -> str:
+    """The key of an example's inputs without white space: what differs in no more is no new example."""
+    return _WHITE.sub("", inputs_key(example))
+
+
 def example_key(example: Any) -> str:
     """What tells an example from others, with what a metric judges by; of what can't be told, the example itself."""
     return _key(example)
 
 
 def _key(example: Any) -> str:
-    text, unknown = contents(dict(example.items()))
+    text, unknown = contents(dict(sorted(example.items())))
     return f"{text} {id(example)}" if unknown else text
 
 
@@ -168,10 +175,10 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
 
 def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Given]:
     """The examples of the testset, none of which may stand in train or val."""
-    places = {inputs_key(given.example): given.place for given in (*train, *val)}
-    shared = [given for given in test if inputs_key(given.example) in places]
+    places = {_bare_key(given.example): given.place for given in (*train, *val)}
+    shared = [given for given in test if _bare_key(given.example) in places]
     if shared:
-        named = ", ".join(f"{given.place} is {places[inputs_key(given.example)]}" for given in shared[:_NAMED])
+        named = ", ".join(f"{given.place} is {places[_bare_key(given.example)]}" for given in shared[:_NAMED])
         more = ", .." if len(shared) > _NAMED else ""
         raise DataError(
             f"{len(shared)} of {len(test)} examples of the testset stand in the other sets ({named}{more}): what a "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.errors import InputError, import_own
+from psopt.errors import InputError, import_own_function
 from psopt.models._answer_cache import AnswerCache
 from psopt.models._assessor import Assessor, Matcher, Rater
 from psopt.models.chat import RatingJudge, SamenessJudge, load_writer
@@ -59,10 +59,7 @@ class _OwnFunction:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._function = import_own(name, "--answers")
-        if not callable(self._function):
-            kind = type(self._function).__name__
-            raise InputError(f"--answers: {name} is no function of two texts, but a {kind}")
+        self._function = import_own_function(name, "--answers", "two texts")
 
     def __call__(self, first: str, second: str) -> Any:
         try:

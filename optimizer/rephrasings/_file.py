@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from psopt.errors import InputError
 from psopt.rephrasings._set import Rejected, RephrasingSet, shortened
 from psopt.search_spaces import PLAIN, PromptFormat
 from psopt.templates import template_marks
+from psopt.text import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,26 +47,11 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
 
     Raises InputError if it can't be read, or holds no sound set.
     """
-    data = read_json(path, "rephrasings")
+    data = read_json(path, f"rephrasings {path}")
     try:
         return from_file(data if n_parts is None or not isinstance(data, dict) else {**data, "n_parts": n_parts})
     except InputError as error:
         raise InputError(f"rephrasings {path}: {error}") from error
-
-
-def read_json(path: Path, what: str) -> Any:
-    """Read a JSON file; `what` is what errors call its content.
-
-    Raises InputError if it can't be read.
-    """
-    try:
-        return json.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{what} {path} can't be read: {error.strerror}") from error
-    except RecursionError as error:
-        raise InputError(f"{what} {path} are no valid JSON for {what}: nested too deeply") from error
-    except ValueError as error:
-        raise InputError(f"{what} {path} are no valid JSON: {error}") from error
 
 
 def check_fields(rephrasings: RephrasingSet, path: Path) -> None:

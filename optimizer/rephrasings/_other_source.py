@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.rephrasings._file import check_fields, read_json
+from psopt.rephrasings._file import check_fields
 from psopt.rephrasings._set import RephrasingSet, comparable
+from psopt.text import parse_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,20 +23,15 @@ def read_wordings(path: Path) -> tuple[str, ...]:
 
     Raises InputError if it can't be read, or holds none.
     """
-    if path.suffix.lower() == ".json":
-        texts = _listed(read_json(path, "wordings"))
-        wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
-        if not texts or wrong:
-            where = f"; number {wrong[0]} is none" if wrong else ""
-            raise InputError(f"wordings {path}: expected a list of texts, or a rephrasings.json{where}")
-        return _distinct(texts)
-    try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except OSError as error:
-        raise InputError(f"wordings {path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"wordings {path} are no UTF-8 text: save the file as UTF-8") from error
-    return _distinct(line.strip() for line in lines if line.strip())
+    content = read_text(path, f"wordings {path}")
+    if path.suffix.lower() != ".json":
+        return _distinct(line.strip() for line in content.splitlines() if line.strip())
+    texts = _listed(parse_json(content, f"wordings {path}"))
+    wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
+    if not texts or wrong:
+        where = f"; number {wrong[0]} is none" if wrong else ""
+        raise InputError(f"wordings {path}: expected a list of texts, or a rephrasings.json{where}")
+    return _distinct(texts)
 
 
 def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], str]:

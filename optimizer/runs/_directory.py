@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from psopt.answers import texts_from_bytes
 from psopt.errors import InputError
 from psopt.evaluation import NA, kept_arrays, kind_array
 from psopt.search_spaces import render_instructions, render_shown
+from psopt.text import parse_json, read_text
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
@@ -109,12 +111,14 @@ class RunDirectory:
         return f"sqlite:///{self.path / STUDY}"
 
     def read_json(self, name: str) -> Any:
-        """Read one of the run's JSON files."""
+        """Read one of the run's JSON files.
+
+        Raises InputError if it can't be read, or is damaged.
+        """
+        text = read_text(self.path / name)
         try:
-            return json.loads((self.path / name).read_text("utf-8"))
-        except OSError as error:
-            raise InputError(f"{self.path / name} can't be read: {error.strerror}") from error
-        except ValueError as error:
+            return parse_json(text, "it")
+        except InputError as error:
             raise InputError(f"{self.path / name} is damaged: {error}{_CURES.get(name, '')}") from error
 
     def write_json(self, name: str, data: Any) -> None:
@@ -179,7 +183,12 @@ class RunDirectory:
 
 
 def free_folder(parent: Path, name: str) -> Path:
-    """Return parent/name, or parent/name-2, -3, .. if that is taken."""
+    """Return parent/name, or parent/name-2, -3, .. if that is taken; a name leads nowhere else.
+
+    >>> free_folder(Path("runs"), "../../x y-minilm").as_posix()
+    'runs/x-y-minilm'
+    """
+    name = re.sub(r"[^\w.=,+-]+", "-", name).strip(".-") or "run"
     folder = parent / name
     number = 2
     while folder.exists():

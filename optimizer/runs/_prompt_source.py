@@ -21,6 +21,7 @@ from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of
 from psopt.templates import PromptText, detect_format, named_fields, read_template
+from psopt.text import read_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -214,12 +215,9 @@ def _schema_in(path: str | Path) -> str:
 
     Raises InputError if it can't be read, or holds no schema.
     """
+    text = read_text(Path(path), f"--response-format {path}")
     try:
-        return read_response_format(Path(path).read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"--response-format {path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"--response-format {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
+        return read_response_format(text)
     except InputError as error:
         raise InputError(f"--response-format {path}: {error}") from error
 
@@ -277,14 +275,7 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"prompt {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
-    except ValueError as error:
-        raise InputError(f"prompt {path} is no valid JSON: {error}") from error
+    data = read_json(path, f"prompt {path}")
     if not isinstance(data, dict):
         raise InputError(f"prompt {path} holds no prompt of psopt's: expected an object with description and labels")
     return data

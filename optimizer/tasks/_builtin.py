@@ -10,6 +10,7 @@ from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._dbpedia import DBPEDIA
 from psopt.tasks._superglue import CB, RTE
 from psopt.tasks._wos import WOS
+from psopt.text import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,10 +46,7 @@ def read_label_file(path: Path, prefix: str) -> tuple[Sample, ...]:
 
     Raises DataError if the file can't be read or a line is not ``COARSE:fine text``.
     """
-    try:
-        text = path.read_bytes().decode("latin-1")
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+    text = read_bytes(path, error=DataError).decode("latin-1")
     lines = enumerate(text.split("\n"), start=1)  # splitlines would split at some Latin-1 characters too
     samples = tuple(_sample(path, prefix, number, line) for number, line in lines if line.strip())
     if not samples:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import unicodedata
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
@@ -18,8 +19,8 @@ def check_classes(
 ) -> None:
     """Check the labels, and that definitions and subclasses are those of labels; `where` begins the messages.
 
-    Raises DataError if there are fewer than two labels, one is empty, doubled or of several lines, or another name is
-    no label.
+    Raises DataError if there are fewer than two labels, one is empty, doubled, of several lines or holds a control
+    character, or another name is no label.
     """
     _check_labels(where, labels)
     _check_named(where, "definitions", definitions, labels)
@@ -35,6 +36,8 @@ def _check_labels(where: str, labels: Sequence[str]) -> None:
             raise DataError(f"{where}: a label is empty; give it a name")
         if len(label.splitlines()) > 1:
             raise DataError(f"{where}: label {label!r} holds a line break; write it on one line")
+        if any(sign != "\t" and unicodedata.category(sign) == "Cc" for sign in label):
+            raise DataError(f"{where}: label {label!r} holds a control character, which terminals obey; remove it")
         if list(labels).count(label) > 1:
             raise DataError(f"{where}: label {label!r} stands twice; remove one")
 

@@ -10,6 +10,7 @@ from psopt.tasks._balanced import draw_balanced
 from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._formats import Record, in_words, wide_fields
 from psopt.tasks._samples import read_train_test, samples_of
+from psopt.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,12 +90,9 @@ def _row(path: Path, line: int, fields: list[str]) -> Record:
 
 def _check_classes(path: Path) -> None:
     """The list of classes, where it is there, must be ours: the numbers mean nothing without it."""
-    try:
-        names = path.read_text(encoding="utf-8").split("\n")
-    except FileNotFoundError:
+    if not path.exists():
         return
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: can't be read: {error}") from error
+    names = read_text(path, error=DataError).split("\n")
     classes = [name.strip() for name in names if name.strip()]
     for line, (name, label) in enumerate(zip(classes, LABELS, strict=False), start=1):
         if name.casefold() != label.replace(" ", "").casefold():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._formats import delimited_rows, json_rows, parquet_rows
+from psopt.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,8 @@ def _rows(path: Path) -> Iterator[Record]:
     if suffix == ".parquet":
         return parquet_rows(path)
     if suffix in (".jsonl", ".ndjson"):
-        return json_rows(path, read_text(path))
-    return delimited_rows(path, read_text(path), delimiter="\t" if suffix == ".tsv" else ",")
+        return json_rows(path, read_filled(path))
+    return delimited_rows(path, read_filled(path), delimiter="\t" if suffix == ".tsv" else ",")
 
 
 def _check_file(path: Path) -> None:
@@ -55,33 +55,12 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{path}: can't be opened: {error.strerror}") from error
 
 
-def read_text(path: Path) -> str:
-    """Read a file of UTF-8 text, with or without a byte order mark.
+def read_filled(path: Path) -> str:
+    """Read a file of UTF-8 text.
 
     Raises DataError if it can't be read, holds something else, or is empty.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror}") from error
-    _check_bytes(path, data)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # `error.object` lacks the byte order mark, so positions are counted in it, not in `data`.
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}, line {line}: byte 0x{error.object[error.start]:02x} is not UTF-8; convert the file, "
-            "for example with: iconv -f latin1 -t utf-8"
-        ) from error
+    text = read_text(path, error=DataError)
     if not text.strip():
         raise DataError(f"{path}: is empty")
     return text
-
-
-def _check_bytes(path: Path, data: bytes) -> None:
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise DataError(f"{path}: is UTF-16; convert the file to UTF-8, for example with: iconv -f utf-16 -t utf-8")
-    if b"\0" in data:
-        line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise DataError(f"{path}, line {line}: holds a NUL byte; remove it, or save the file as plain UTF-8 text")

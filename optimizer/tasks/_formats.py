@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, import_extra
+from psopt.text import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+_STATED = re.compile(r"sep=(?P<delimiter>[,;|\t])\r?\n")
 _LONGEST_FIELD = 100_000_000  # so that an overlong text gets our message, not the csv module's
 
 
@@ -40,6 +42,8 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
             if fields != [""]:
                 yield Record(f"line {number}", _by_name(path, number, header, fields))
         return
+    if stated := _STATED.match(text):  # as Excel writes it
+        text, delimiter = text[stated.end() :], stated["delimiter"]
     first = text.lstrip().split("\n", 1)[0]
     if delimiter == "," and "," not in first:
         delimiter = max(";\t|", key=first.count) if any(sign in first for sign in ";\t|") else delimiter
@@ -60,7 +64,7 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
 
 def _plain_lines(text: str) -> list[list[str]] | None:
     """The fields of lines whose quotes mean nothing; None where lines have other numbers of fields than the header."""
-    lines = [line.split("\t") for line in text.replace("\r\n", "\n").rstrip("\n").split("\n")]
+    lines = [line.split("\t") for line in text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")]
     if any(len(fields) != len(lines[0]) for fields in lines if fields != [""]):
         return None
     return [[_unquoted(field) for field in fields] for fields in lines]
@@ -113,10 +117,7 @@ def json_rows(path: Path | str, text: str) -> Iterator[Record]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}, line {number}: no valid JSON: {error}") from error
+        values = parse_json(line, f"{path}, line {number}: the line", DataError)
         if not isinstance(values, dict):
             raise DataError(f'{path}, line {number}: expected an object such as {{"text": "..", "label": ".."}}')
         yield Record(f"line {number}", values)

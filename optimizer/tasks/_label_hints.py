@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,9 @@ _FEWEST_DIFFERENT = 10
 _SHORTEST_MISSPELT = 4
 _TIMES_AS_FREQUENT = 10
 _MOST_MISSPELT = 5
+_SPACE = re.compile(r"\s+")
+_PARTING = re.compile(r"(?<!\d)[\s_\-\u2010-\u2015.'\u2019]+|[\s_\-\u2010-\u2015.'\u2019]+(?!\d)")
+_CONFUSED = str.maketrans("I0ı", "lOi")  # in many a typeface
 
 
 def scale_hint(labels: Sequence[str]) -> str:
@@ -54,8 +59,8 @@ def several_hint(labels: Sequence[str]) -> str:
 def typo_hint(sizes: Mapping[str, int]) -> str:
     """Say which rare labels are one edit apart from a frequent one, from how often each is met; else nothing.
 
-    Labels that differ in case, white space or look-alike letters alone are named however frequent they are; those that
-    differ in a digit are two names.
+    Labels that differ in case, white space, signs between words or look-alike letters alone are named however frequent
+    they are; those that differ in a digit are two names.
 
     >>> typo_hint({"technical": 120, "tecnical": 1, "billing": 80})
     "label 'tecnical' (1) looks like 'technical' (120)"
@@ -79,11 +84,18 @@ def _told(label: str) -> str:
 
 def _is_misspelt(label: str, other: str, sizes: Mapping[str, int]) -> bool:
     one, two = ("".join(name.casefold().split()) for name in (label, other))
-    if looks_like(one) == looks_like(two):
+    seen, as_well = (looks_like(html.unescape(name)) for name in (label, other))
+    if _bare(seen) == _bare(as_well) or seen.translate(_CONFUSED) == as_well.translate(_CONFUSED):
         return True
     if min(len(one), len(two)) < _SHORTEST_MISSPELT or sizes[other] < _TIMES_AS_FREQUENT * sizes[label]:
         return False
     return _is_one_edit(one, two)
+
+
+def _bare(label: str) -> str:
+    """A label without case, white space and the signs that part words, which tell numbers apart alone."""
+    has_letters = any(map(str.isalpha, label))
+    return (_PARTING if has_letters else _SPACE).sub("", label.casefold())
 
 
 def _is_one_edit(one: str, two: str) -> bool:

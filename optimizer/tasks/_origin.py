@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import BUILTINS
+from psopt.text import read_bytes
 
 if TYPE_CHECKING:
     from psopt.tasks._data import Source
@@ -141,7 +142,4 @@ def _is_published(path: Path, file: RemoteFile) -> bool:
 
 
 def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+    return hashlib.sha256(read_bytes(path, error=DataError)).hexdigest()

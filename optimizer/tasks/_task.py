@@ -205,36 +205,9 @@ class Task:
         return cls.from_records(frame, **options)
 
     @classmethod
-    def from_csv(
-        cls,
-        path: str | Path,
-        *,
-        inputs: str | Sequence[str] = (),
-        text_column: str | None = None,
-        label_column: str | None = None,
-        task_file: str | Path | None = None,
-        test_file: str | Path | None = None,
-        answers: str | None = None,
-        order: Sequence[str] = (),
-        seed: int = 42,
-        skip_empty: bool = False,
-        pinned_column: str | None = None,
-    ) -> Task:
-        """Build a task from a .csv file (or .tsv, .jsonl, .parquet); see `load_task`."""
-        fields = read_dataset(
-            Path(path),
-            inputs=inputs,
-            text_column=text_column,
-            label_column=label_column,
-            task_file=task_file,
-            test_file=test_file,
-            answers=answers,
-            order=order,
-            seed=seed,
-            skip_empty=skip_empty,
-            pinned_column=pinned_column,
-        )
-        return cls(**fields)
+    def from_csv(cls, path: str | Path, **options: Any) -> Task:
+        """Build a task from a .csv file (or .tsv, .jsonl, .parquet); `options` are those of `load_task`."""
+        return cls(**read_dataset(Path(path), **options))
 
 
 def _columns(text: str) -> Iterable[str]:

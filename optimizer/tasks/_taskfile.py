@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +10,7 @@ from psopt.tasks._answer_spec import AnswerSpec, check_answers
 from psopt.tasks._checks import check_classes
 from psopt.tasks._columns import ColumnChoice, as_names
 from psopt.tasks._hub_name import HubName, is_hub_name
+from psopt.text import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +67,11 @@ class TaskFile:
         return changed
 
 
+_LISTS = {
+    "labels": 'texts, such as ["good", "bad"]',
+    "order": 'labels, such as ["low", "medium", "high"]',
+    "inputs": 'columns, such as ["subject", "body"]',
+}
 KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
 
 
@@ -76,7 +80,7 @@ def read_task_file(path: Path) -> TaskFile:
 
     Raises DataError if it can't be read, is no TOML, or holds a key that is unknown or of the wrong type.
     """
-    content = _parse(path)
+    content = read_toml(path, error=DataError)
     for key in content:
         if key not in KEYS:
             hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
@@ -88,44 +92,12 @@ def read_task_file(path: Path) -> TaskFile:
     return described
 
 
-def _parse(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as error:
-        names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError(f"{path}: no such file{nearest(path.name, names)}") from error
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: is not UTF-8 (byte {error.start + 1}); convert it to UTF-8") from error
-    except RecursionError as error:
-        raise DataError(f"{path}: no valid TOML for a task: nested too deeply") from error
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}: no valid TOML: {error}{_backslash_hint(error, path)}") from error
-
-
-def _backslash_hint(error: tomllib.TOMLDecodeError, path: Path) -> str:
-    """How a path of Windows is written, where the line that is no TOML has a backslash in double quotes."""
-    place = re.search(r"line (\d+)", str(error))
-    lines = path.read_text(encoding="utf-8-sig").splitlines()
-    line = lines[int(place[1]) - 1] if place and int(place[1]) <= len(lines) else ""
-    return "; a path with backslashes stands in single quotes: 'C:\\data\\my.csv'" if re.search(r'".*\\', line) else ""
-
-
 def _value(path: Path, key: str, value: Any) -> Any:
     match key:
-        case "labels":
-            if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
-                raise DataError(f'{path}: labels must be a list of texts, such as ["good", "bad"]')
-            return tuple(label.strip() for label in value)
-        case "order":
-            if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
-                raise DataError(f'{path}: order must be a list of labels, such as ["low", "medium", "high"]')
-            return tuple(label.strip() for label in value)
-        case "inputs":
+        case "labels" | "order" | "inputs":
             if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-                raise DataError(f'{path}: inputs must be a list of columns, such as ["subject", "body"]')
-            return tuple(value)
+                raise DataError(f"{path}: {key} must be a list of {_LISTS[key]}")
+            return tuple(value if key == "inputs" else map(str.strip, value))
         case "definitions":
             return _table(path, key, value, '[definitions] and good = "praise"')
         case "subclasses":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import DataError
 from psopt.tasks._balanced import draw_balanced
 from psopt.tasks._dataset import Builtin, RemoteFile
-from psopt.tasks._files import read_text
+from psopt.tasks._files import read_filled
 from psopt.tasks._formats import Record
 from psopt.tasks._samples import read_train_test, samples_of
 
@@ -71,7 +71,7 @@ def _rows(folder: Path) -> list[Record]:
 
 def _lines(path: Path) -> list[str]:
     """Lines without empty ones at the end; Unicode's separators don't end a line."""
-    lines = [line.strip() for line in io.StringIO(read_text(path), newline=None)]
+    lines = [line.strip() for line in io.StringIO(read_filled(path), newline=None)]
     while lines and not lines[-1]:
         lines.pop()
     return lines

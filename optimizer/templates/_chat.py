@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from psopt.templates._document import Node
 
 
+_SENT = frozenset({"role", "content", "name"})
 # What else requests hold, and psopt decides by options of its own.
 _SENT_BY = {
     "model": "--model names it",
@@ -35,15 +36,25 @@ def message_list(node: Node) -> Node | None:
 
 def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
     """What a file holds beside its messages, as whole requests do: a response format, and what is not sent by it."""
-    if not isinstance(node.value, dict):
-        return "", ()
-    members = {name: member.plain() for name, member in node.value.items() if name != "messages"}
+    plain = node.plain()
+    messages = plain["messages"] if isinstance(plain, dict) else plain
+    members = {name: member for name, member in plain.items() if name != "messages"} if isinstance(plain, dict) else {}
     form = members.get("response_format")
     is_schema = isinstance(form, dict) and form.get("type") == "json_schema"
     if is_schema:
         del members["response_format"]
-    left_out = tuple(f"{name} ({_SENT_BY.get(name, '--extra-body sends it')})" for name in members)
-    return (json.dumps(form) if is_schema else ""), left_out
+    left_out = [f"{name} ({_SENT_BY.get(name, '--extra-body sends it')})" for name in members]
+    within = dict.fromkeys(name for message in messages for name in _members_beside_text(message))
+    left_out += [f"{name} of messages" for name in within]
+    return (json.dumps(form) if is_schema else ""), tuple(left_out)
+
+
+def _members_beside_text(message: dict[str, Any]) -> list[str]:
+    """The members of a message, and of its parts, that say something and are not sent."""
+    content = message.get("content")
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    own = [name for name, value in message.items() if value and name not in _SENT]
+    return own + [name for part in parts for name in part if name not in ("type", "text")]
 
 
 def looks_like_chat(node: Node) -> bool:

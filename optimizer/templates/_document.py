@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
+from psopt.text import parse_json
 
 if TYPE_CHECKING:
     from psopt.templates._source import Source
@@ -41,14 +42,7 @@ def read_json(source: Source) -> Node:
 
     Raises InputError if it is none; says in which line.
     """
-    try:
-        json.loads(source.text)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"prompt {source.path} is no valid JSON: line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from error
-    except RecursionError as error:
-        raise InputError(f"prompt {source.path} is no valid JSON for a prompt: nested too deeply") from error
+    parse_json(source.text, f"prompt {source.path}")
     return _json_node(source.text, _SPACE.match(source.text).end())  # type: ignore[union-attr] # matches anything
 
 

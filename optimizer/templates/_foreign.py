@@ -27,44 +27,57 @@ class _Mark(NamedTuple):
     in_fences: bool = False
 
 
+_NAME = r"[^\W\d]\w*"
 _MARKS = (
     _Mark(
-        re.compile(r"<\|im_start\|>|<\|start_header_id\|>|<\|(?:system|user|assistant)\|>|<start_of_turn>|\[/?INST\]"),
+        re.compile(
+            r"<\|[^|<>\n]{1,30}\|>|<｜[^｜<>\n]{1,30}｜>|<start_of_turn>|<extra_id_\d>"
+            r"|\[/?(?:INST|SYSTEM_PROMPT)\]|<</?SYS>>"
+        ),
         'is a conversation already, in a model\'s own form: give its messages as JSON, [{"role": "system", ..}, ..]',
         in_fences=True,
     ),
-    _Mark(re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL), f"is a statement of Jinja: {_NAMES_ALONE}"),
     _Mark(
-        re.compile(r"\{\{\s*[#/^>!&][^{}\n]*\}\}|\{\{\s*else\s*\}\}|\{\{\{[^{}\n]*\}\}\}"),
-        f"is a block of Handlebars: {_NAMES_ALONE}",
+        re.compile(r"\{%.*?%\}|\{#.*?#\}|<%.*?%>|<\?(?:=|php\b).*?\?>", re.DOTALL),
+        f"is a statement, as in Jinja, ERB or PHP: {_NAMES_ALONE}",
     ),
-    _Mark(re.compile(r"\{\{-[^{}\n]*\}\}|\{\{[^{}\n]*-\}\}"), f"takes white space away, as Jinja: {_NAMES_ALONE}"),
-    _Mark(
-        re.compile(
-            r"\{\{\s*(?!psopt\.)[^\W\d]\w*(?:\.[^\W\d]\w*|\[[^\]{}\n]*\]|\([^(){}\n]*\)|\s*\|[^{}\n]*)[^{}\n]*\}\}"
-        ),
-        f"is an expression: {_NAMES_ALONE}",
-    ),
-    _Mark(
-        re.compile(r"(?<!\{)\{(?P<name>[^\W\d]\w*)(?:![rsa](?::[^{}\n]*)?|:[^{}\n\"'\s]+)\}(?!\})"),
-        "has a format as Python's f-strings do: write the name alone",
-        column=True,
-    ),
-    _Mark(
-        re.compile(r"\$\{(?P<name>[^\W\d]\w*)\}|\$(?P<bare>[^\W\d]\w*)"),
-        "begins with a dollar sign, as in shells and string.Template: write {name}",
-        column=True,
-    ),
-    _Mark(re.compile(r"%\((?P<name>[^()\n]+)\)[sdrf]"), "is a field of Python's % operator: write {name}", column=True),
     _Mark(
         re.compile(r"\{\{\s*[\"']"),
         "has doubled braces, as str.format and LangChain need them: psopt sends what is written, so write { once",
         in_fences=True,
     ),
+    _Mark(
+        re.compile(
+            rf"\{{\{{\{{[^{{}}\n]*\}}\}}\}}|\{{\{{(?!\s*(?:psopt\.)?{_NAME}\s*\}}\}})(?P<inside>[^{{}}\n]*)\}}\}}"
+            r"|\{[#/:](?:if|each|else)\b[^{}\n]*\}"
+        ),
+        f"is an expression or a block, as in Jinja and Handlebars: {_NAMES_ALONE}",
+    ),
+    _Mark(
+        re.compile(
+            rf"(?<![{{$])\{{(?P<inside>(?P<name>{_NAME})(?:(?:\.|\[[\"'])(?P<inner>{_NAME})[^{{}}\n]*"
+            rf"|[.\[(][^{{}}\n]*|=|![rsa](?::[^{{}}\n]*)?|:[^{{}}\n\"'\s]+))\}}(?!\}})"
+        ),
+        "is an expression or has a format, as in Python's f-strings: write the name alone",
+        column=True,
+    ),
+    _Mark(
+        re.compile(
+            rf"\$\{{(?:{_NAME}\.)*(?P<name>{_NAME})[^{{}}\n]*\}}|\$(?P<bare>{_NAME})"
+            rf"|%\((?P<percent>[^()\n]+)\)[-+ #\d.]*[a-z]"
+            rf"|%(?P<between>{_NAME})%|\[\[\s*(?P<square>{_NAME})\s*\]\]|<<\s*(?P<angle>{_NAME})\s*>>"
+            rf"|(?<!\{{)\{{[ \t]+(?P<spaced>{_NAME})\s*\}}"
+        ),
+        "names a column in other signs than {name}, as shells and Python's % do: write that",
+        column=True,
+    ),
 )
-_BARE = re.compile(r"(?<!%)%s\b|(?<!\{)\{\}(?!\})")
+_BARE = re.compile(r"(?<!%)%[sr]\b|(?<!\{)\{\d?\}(?!\})")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)\n---[ \t]*\r?\n", re.DOTALL)
-_PROMPTY = re.compile(r"^(?:model|inputs?|api|sample|parameters|configuration)[ \t]*:", re.MULTILINE)
+_PROMPTY = re.compile(
+    r"^(?:model|inputs?|api|sample|parameters|configuration|name|description|version|provider|temperature)[ \t]*:",
+    re.MULTILINE,
+)
 
 
 def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) -> None:
@@ -86,7 +99,7 @@ def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) ->
 
 def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
     front = _FRONT_MATTER.match(text)
-    if front and (str(source).lower().endswith((".prompty", ".prompt")) or _PROMPTY.search(front["head"])):
+    if front and (str(source).lower().endswith((".prompty", ".prompt")) or _is_settings(front["head"])):
         raise InputError(
             f"prompt {source} begins with settings between ---, as .prompty files do: leave these out, and give what "
             'stands under system: and user: as messages, [{"role": "system", "content": ..}, ..]'
@@ -94,14 +107,21 @@ def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
     fenced = fences(text)
     for mark in _MARKS:
         for match in mark.pattern.finditer(text):
-            names = {name for name in match.groupdict().values() if name}
-            is_data = not mark.column or not names.isdisjoint(columns)
+            groups = match.groupdict()
+            if (groups.pop("inside", None) or "").strip() in columns:  # a column may be called "user.name"
+                continue
+            names = {name.casefold() for name in groups.values() if name}
+            is_data = not mark.column or not names.isdisjoint(map(str.casefold, columns))
             is_hidden = not mark.in_fences and within(match.span(), fenced)
             if is_data and not is_hidden:
                 raise _refused(source, text, match, mark.cure)
     bare = _BARE.search(text)
     if bare and set(columns).isdisjoint(names_in(text, columns)):
         raise _refused(source, text, bare, "stands for a value, and names no column: write {text}")
+
+
+def _is_settings(head: str) -> bool:
+    return _PROMPTY.search(head) is not None and "{" not in head
 
 
 def _refused(source: str | Path, text: str, match: re.Match[str], cure: str) -> InputError:

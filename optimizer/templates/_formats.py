@@ -13,7 +13,7 @@ from psopt.templates._draft import Draft, DraftMessage
 from psopt.templates._fields import has_expressions, names_in
 from psopt.templates._function import draft_of_function
 from psopt.templates._marks import has_marks
-from psopt.templates._promptfoo import check_one_prompt, is_config, named_file, only_prompt
+from psopt.templates._promptfoo import check_one_prompt, is_config, members_beside, named_file, only_prompt
 from psopt.templates._source import Source, check_size, is_function, read_source_text
 from psopt.templates._template import Origin
 from psopt.text import names_label
@@ -136,9 +136,8 @@ def _promptfoo(source: Source) -> Draft:
     if node is not None and is_config(node):
         entry = only_prompt(source.path, node)
         path = named_file(source.path, entry.value)
-        if path is not None:
-            return _promptfoo(read_source_text(path))
-        return _inline(source, entry)
+        draft = _promptfoo(read_source_text(path)) if path is not None else _inline(source, entry)
+        return replace(draft, left_out=(*draft.left_out, *members_beside(node)))
     draft = _openai(source) if node is not None else _text(source)
     if node is None:
         check_one_prompt(source.path, source.text)

@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, import_own
+from psopt.errors import InputError, import_own_function
 from psopt.templates._chat import draft_messages
 from psopt.templates._draft import Draft, DraftMessage, Span
 from psopt.templates._template import Field, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 # Two sets of values that no text holds by chance; the second is longer than any field that a function would cut.
 _MARKS = ("psoptQ{:03d}A", "psoptQ{:03d}B" + "z" * 20_000)
@@ -33,18 +33,6 @@ class _Recorder(dict[str, str]):
         """Return a value for any name."""
         del default
         return self[name]
-
-
-def load_function(name: str) -> Callable[[dict[str, str]], Any]:
-    """Import ``MODULE:NAME``; the working directory counts.
-
-    Raises InputError if there is none.
-    """
-    function = import_own(name, "prompt")
-    if not callable(function):
-        raise InputError(f"prompt {name} is no function of a row, but a {type(function).__name__}")
-    made: Callable[[dict[str, str]], Any] = function
-    return made
 
 
 def names_asked(name: str) -> list[str]:
@@ -75,7 +63,7 @@ def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
 
 
 def _call(name: str, row: dict[str, str]) -> Any:
-    function = load_function(name)
+    function = import_own_function(name, "prompt", "a row")
     try:
         return function(row)
     except KeyError as error:

@@ -30,6 +30,11 @@ def check_one_prompt(where: Path, text: str) -> None:
         raise InputError(f"prompt {where} holds {len(parts)} prompts, parted by ---: keep one in a file of its own")
 
 
+def members_beside(config: Node) -> tuple[str, ...]:
+    """What a configuration says of requests, which psopt decides by options of its own."""
+    return ("providers (--model names it)",) if "providers" in config.value else ()
+
+
 def only_prompt(where: Path, config: Node) -> Node:
     """Return the one prompt of a configuration: a text, or the name of a file (``file://..``).
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from psopt.errors import InputError, nearest
+from psopt.errors import InputError
+from psopt.text import as_text, read_bytes
 
 LARGEST = 256 * 1024
 """Bytes of a prompt's file. Chosen: some 60,000 tokens, paid again with every call; no prompt needs it by intent."""
@@ -54,27 +55,13 @@ def read_source_text(source: str | Path) -> Source:
         return Source(_IN_MEMORY, str(source))
     path = Path(source)
     largest = _LARGEST_OF_OURS if path.suffix.lower() == ".json" else LARGEST
-    try:
-        data = path.read_bytes() if path.is_dir() or path.stat().st_size <= largest else None
-    except FileNotFoundError as error:
-        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError(f"prompt {path} can't be read: no such file{nearest(path.name, names)}") from error
-    except OSError as error:
-        raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
-    if data is None:
+    if path.is_file() and path.stat().st_size > largest:
         raise _too_large(path, path.stat().st_size)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"prompt {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError(f"prompt {path} holds a NUL byte in line {line}: it is not a text file")
-    has_bom = text.startswith(BOM)
-    text = text.removeprefix(BOM)
+    data = read_bytes(path, f"prompt {path}")
+    text = as_text(data, f"prompt {path}")
     if not text.strip():
         raise InputError(f"prompt {path} is empty")
-    return Source(path, text, has_bom)
+    return Source(path, text, data.startswith(BOM.encode()))
 
 
 def check_size(source: Source) -> None:

@@ -1,5 +1,6 @@
-"""Finding things in texts: phrases, topics, what is private, labels that are mentioned, lines that have changed."""
+"""Reading files of text, and finding things in texts: phrases, what is private, labels, lines that have changed."""
 
+from psopt.text._files import as_text, parse_json, read_bytes, read_json, read_text, read_toml
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
 from psopt.text._markdown import escaped_markdown, fenced
@@ -28,6 +29,7 @@ __all__ = [
     "LabelMention",
     "Statements",
     "answer_words",
+    "as_text",
     "escaped_markdown",
     "fenced",
     "field_and_phrase",
@@ -38,11 +40,16 @@ __all__ = [
     "normal_form",
     "numbers_in",
     "one_line",
+    "parse_json",
     "phrase_of_field",
     "phrases_of",
     "private_pieces",
     "private_words",
     "quoted_cues",
+    "read_bytes",
+    "read_json",
+    "read_text",
+    "read_toml",
     "shell_line",
     "shown_signs",
     "shows",

@@ -13,6 +13,7 @@ _WORD = re.compile(
 # Letters of other alphabets that look like Latin ones, and the Latin ones.
 _FOREIGN = "аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧοαν"
 _LATIN = "aeopcyxijshdqwABEKMHOPCTYXIJSABEZHIKMNOPTYXoav"
+_EMOJI_STYLE = "\ufe0f"  # asks for the coloured form of a sign
 _LOOKS = str.maketrans(_FOREIGN, _LATIN)
 
 
@@ -38,7 +39,8 @@ def normal_form(text: str) -> str:
 def shown_signs(text: str) -> str:
     """What is seen of a text: composed, without signs of no width, all white space alike."""
     composed = unicodedata.normalize("NFC", text)
-    return " ".join("".join(sign for sign in composed if unicodedata.category(sign) != "Cf").split())
+    seen = (sign for sign in composed if sign != _EMOJI_STYLE and unicodedata.category(sign) != "Cf")
+    return " ".join("".join(seen).split())
 
 
 def looks_like(text: str) -> str:

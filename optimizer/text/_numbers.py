@@ -7,33 +7,43 @@ import re
 import unicodedata
 
 # Words for powers of ten, in the languages that answers come in most. A billion is 1e9 as English has it.
-_SCALES = {
-    **dict.fromkeys(("k", "tsd", "thousand", "thousands", "tausend", "mil", "mila", "mille", "тыс", "千", "천"), 1e3),
-    **dict.fromkeys(("lakh", "lakhs"), 1e5),
-    **dict.fromkeys(("mn", "mio", "mln", "million", "millions", "millionen", "millones", "milhões", "milioni"), 1e6),
-    **dict.fromkeys(("млн", "miljoen", "miljoner", "milionów"), 1e6),
-    **dict.fromkeys(("crore", "crores"), 1e7),
-    **dict.fromkeys(
-        ("bn", "mrd", "mld", "billion", "billions", "milliarde", "milliarden", "milliard", "milliards"), 1e9
-    ),
-    **dict.fromkeys(("miliardi", "miljard", "miljarder", "bilhões", "млрд"), 1e9),
-    **dict.fromkeys(("tn", "trillion", "trillions", "billionen"), 1e12),
-    **dict.fromkeys(("万", "萬", "만"), 1e4),
-    **dict.fromkeys(("亿", "億", "억"), 1e8),
-    **dict.fromkeys(("mil millones", "mil milhões"), 1e9),
+_WORDS_OF_SCALES = {
+    12.0: "dozen dozens",
+    1e2: "hundred hundreds hundert 百",
+    1e3: "k tsd thousand thousands tausend mil mila mille тыс тысяча тысячи тысяч tysiąc tysiące tysięcy bin ribu "
+    "nghìn ألف 千 천",
+    1e4: "万 萬 만",
+    1e5: "lakh lakhs",
+    1e6: "mn mio mln million millions millionen millones millón milhões milhão milioni milione млн миллион миллиона "
+    "миллионов miljoen miljon miljoner milion miliony milionów milyon juta triệu مليون",
+    1e7: "crore crores",
+    1e8: "亿 億 억",
+    1e9: "bn mrd mld billion billions milliarde milliarden milliard milliards miliardo miliardi miljard miljarder "
+    "miliard miliardów bilhão bilhões млрд миллиард миллиарда миллиардов milyar tỷ مليار",
+    1e12: "tn trillion trillions billionen billones 兆 조",
 }
-# Letters right behind the digits: beside a currency in any case, else large M and B alone, for 5 m are metres.
+_SCALES = {word: scale for scale, words in _WORDS_OF_SCALES.items() for word in words.split()}
+# Letters behind the digits: beside a currency in any case, else large ones alone, for 5 m are metres.
 _LETTERS = {"m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
-_LARGE = frozenset({"M", "B"})
+_LARGE = frozenset({"M", "MM", "B"})
 _MINUS = str.maketrans("\u2212\u2010\u2011\u2012\u2013", "-----")
 # The digits of a number with what may part them: a space, no break space or apostrophe parts thousands alone.
 _DIGITS = r"\d{1,3}(?:[\u00a0\u202f '\u2019_]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*|[.,]\d+"
-_SCALE_WORDS = "|".join(sorted(_SCALES, key=len, reverse=True)).replace(" ", r"\s")
+_SCALE_WORDS = "|".join(sorted(_SCALES, key=len, reverse=True))
+_MONEY = r"(?:[$€£¥₹]|EUR\b|USD\b|GBP\b|CHF\b|euros?\b|dollars?\b)"
+_NO_CENTS = re.compile(r"(?<=\d)[.,](?:-{1,2}|\u2014)(?!\d)")  # 1'200.- and 1.200,-
+# "At least 5" is no 5.
+_BOUND = (
+    r"[<>≤≥]=?\s?|\b(?:(?:at\s(?:least|most)|(?:more|less|fewer)\sthan|over|under|up\sto|mindestens|höchstens|mehr\sals"
+    r"|weniger\sals|über|unter|plus\sde|moins\sde|au\smoins|más\sde|menos\sde|al\smenos)\s)"
+)
 _NUMBER = re.compile(
-    rf"""(?<![\w.,])(?P<sign>[-+])?\s?(?P<currency>[$€£¥₹]\s?)?(?P<inner>[-+])?
+    rf"""(?<![.,])(?<![^\W\u2e80-\ud7af])(?P<bound>{_BOUND})?
+    (?P<sign>[-+])?\s?(?P<currency>{_MONEY}\s?)?(?P<inner>[-+])?
     (?P<digits>{_DIGITS})(?P<power>[eE][-+]?\d{{1,3}})?
     (?:\s?/\s?(?P<below>\d+(?![\d.,/]*\d)))?
-    (?:\s?(?P<scale>{_SCALE_WORDS})(?:\.|\b|(?<=[^\x00-\u2fff]))|(?P<letter>mm|[mbt])\b)?""",
+    (?:(?P<scale>(?:\s?(?:{_SCALE_WORDS})(?:\.|\b|(?<=[^\x00-\u2fff])))+)|\s?(?P<letter>mm|[mbt])\b)?
+    (?P<more>\+(?!\s?\d))?(?P<money>\s?{_MONEY})?""",
     re.VERBOSE | re.IGNORECASE,
 )
 # What may stand around a number that is all of an answer: words for a unit or a currency, and signs.
@@ -41,6 +51,7 @@ _UNIT_SIGNS = r"[\s/·^²³°%‰$€£¥₹.*`\"'()\[\]=≈~\\{}-]*"
 _UNIT = re.compile(rf"[^\W\d_]{{0,20}}(?:{_UNIT_SIGNS}[^\W\d_]{{0,20}}){{0,3}}{_UNIT_SIGNS}")
 _CURRENCY = r"(?:[$€£¥₹]|[A-Z]{3})"
 _OWED = re.compile(rf"{_CURRENCY}\s?\([^()]+\)|\({_CURRENCY}\s?[^()]+\)|\([^()]+\)\s?{_CURRENCY}")
+_UNSURE = re.compile(r"\d{1,3}\.\d{3}")  # an amount of money has no three decimals: thousands, or a price of petrol
 _LONGEST = 400  # characters of what may be one number and its unit
 
 
@@ -50,7 +61,7 @@ def numbers_in(text: str) -> list[float]:
     >>> numbers_in("From 1,250.50 to 1.250,50 EUR, about -3 %, or 2.5 million; in 2024-05")
     [1250.5, 1250.5, -3.0, 2500000.0, 2024.0, 5.0]
     """
-    plain = unicodedata.normalize("NFKC", text).translate(_MINUS)
+    plain = _normal(text)
     values = (_value(match) for match in _NUMBER.finditer(plain))
     return [value for value in values if value is not None]
 
@@ -63,7 +74,7 @@ def whole_number(text: str) -> float | None:
     >>> [whole_number(text) for text in ("$1.2M", "5k", "2 Mio. EUR", "1,5 Mrd.", "3 m", "$(50)")]
     [1200000.0, 5000.0, 2000000.0, 1500000000.0, 3.0, -50.0]
     """
-    plain = unicodedata.normalize("NFKC", text[:_LONGEST]).translate(_MINUS).strip()
+    plain = _normal(text[:_LONGEST]).strip()
     if len(text) > _LONGEST:
         return None
     matches = list(_NUMBER.finditer(plain))
@@ -78,24 +89,31 @@ def whole_number(text: str) -> float | None:
 
 
 def _value(match: re.Match[str]) -> float | None:
+    is_money = match["currency"] is not None or match["money"] is not None
     number = _plain(match["digits"])
-    if number is None:
+    if number is None or match["bound"] or match["more"] or (is_money and _UNSURE.fullmatch(match["digits"])):
         return None
     value = float(f"{number}{match['power'] or ''}")
     if match["below"]:
         below = float(match["below"])
         value = value / below if below else math.nan
-    value *= _scale(match)
+    value *= _scale(match, is_money=is_money)
     if "-" in (match["sign"], match["inner"]):
         value = -value
     return value if math.isfinite(value) else None
 
 
-def _scale(match: re.Match[str]) -> float:
+def _scale(match: re.Match[str], *, is_money: bool) -> float:
     if match["scale"]:
-        return _SCALES[" ".join(match["scale"].casefold().split())]
+        words = re.findall(_SCALE_WORDS, match["scale"].casefold())
+        return math.prod(_SCALES[word] for word in words)
     letter = match["letter"] or ""
-    return _LETTERS[letter.casefold()] if letter in _LARGE or (letter and match["currency"]) else 1.0
+    return _LETTERS[letter.casefold()] if letter in _LARGE or (letter and is_money) else 1.0
+
+
+def _normal(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).translate(_MINUS)
+    return _NO_CENTS.sub(",00", plain)
 
 
 def _plain(digits: str) -> str | None:
@@ -115,4 +133,6 @@ def _plain(digits: str) -> str | None:
         return bare.replace(",", ".")
     if points > 1 and not re.fullmatch(r"\d{1,3}(\.\d{3})+", bare):
         return None  # a version, a date
+    if commas > 1 and not re.fullmatch(r"\d{1,3}(,\d{2,3})*,\d{3}", bare):
+        return None  # a list; India parts hundreds above thousands
     return bare.replace(",", "").replace(".", "" if points > 1 else ".")

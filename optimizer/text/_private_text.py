@@ -22,21 +22,27 @@ _NAME = r"[A-ZÀ-ÞŁŠŽ][\w’'-]+"
 _NAMES = rf"{_NAME}(?:[ \t]+(?:[A-Z]\.[ \t]*)?{_NAME}){{0,2}}"
 _WORD_NUMBER = r"[ \t]*(?:no|nr|num|number|id|nummer)\b\.?"
 _CASES = (
-    r"order|invoice|ticket|case|reference|ref|booking|tracking|serial|request|incident|bestell\w*|rechnung\w*|auftrag\w*"
-    r"|vorgang\w*|fall"
+    r"order|invoice|ticket|case|reference|ref|booking|tracking|serial"
+    r"|request|incident|bestell\w*|rechnung\w*|auftrag\w*"
+    r"|vorgang\w*|fall|isbn|sku|pages?|build|version|model|item|article|artikel\w*"
 )
 _TIME = r"\d{1,2}[:.]\d{2}"
 _NOBODY_S = re.compile(
     r"\b\d{4}([./-])\d{1,2}\1\d{1,2}\b|\b\d{1,2}([./-])\d{1,2}\2\d{2,4}\b|\b(?:19|20)\d{6}\b"
     r"|\b(?:19|20)\d{2}[ \t]?[–/-][ \t]?(?:19|20)\d{2}\b"
     rf"|(?:\b|(?<=T)){_TIME}(?:[:.]\d{{2}})?(?:[ \t]?[–-][ \t]?{_TIME})?(?:[ \t]?[ap]m\b|Z\b|[ \t]?Uhr\b|(?![\w.,]))"
-    r"|(?<![\w.,])\d{3,}[.,]\d{1,2}(?![\w.,])"
+    r"|(?<![\w.,])(?:\d{3,},\d{1,2}|(?!0\d)\d+\.\d+)(?![\w.,])"
     rf"|(?i:(?:\b(?:{_CASES})(?:{_WORD_NUMBER})?|(?<!\w)#)[ \t]*[:#-]{{0,2}}[ \t]*"
     r"(?P<case>(?=[A-Z-]*\d)[A-Z\d]+(?:-[A-Z\d]+)*))"
 )
 """Dates, spans of years, times, amounts, and numbers of cases: no person's, taken out before digits are looked at."""
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_BIRTH = re.compile(
+    r"(?i:\b(?:born|geboren|né|née|nacido|nacida|dob)\b[ \t]*(?:on|am|le|el|:)?[ \t]*(\d[\d./-]{5,9}\d))"
+)
 _FORMS = (
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    # What opens an account.
+    r"(?i:\b(?:password|passwort|passwd|api[ _-]?key|token|secret)\b[ \t]*(?:is[ \t]+|[:=][ \t]*)(\S+))",
     # By which somebody is known: after the word that says so, an IBAN, or letters with many digits.
     rf"(?i:\b(?:account|customer|client|member|patient|contract|policy|iban|card|passport|ssn|konto\w*|kunden\w*"
     rf"|mitglied\w*|vertrag\w*|versicherung\w*)(?:{_WORD_NUMBER})?[ \t]*[:#]{{0,2}}[ \t]*"
@@ -45,11 +51,14 @@ _FORMS = (
     r"\b(?=[A-Z-]*\d)(?=\d*[A-Z])(?:[A-Z-]*\d){8,}[A-Z\d-]*\b",
     rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Herrn|Frau)\b\.?[ \t]+({_NAMES})",
     rf"(?m)^[ \t>]*(?i:dear|hi|hello|hey|hallo|lieber?|sehr geehrter?)[ \t]+({_NAMES})[ \t]*(?:[,!.:;–-]|$)",
-    r"(?i:\b(?:regards|wishes|thanks|thank you|cheers|sincerely|yours|love|grüßen?|gruß|dank))[ \t]*[,.!]?\s+"
+    r"(?i:\b(?:regards|wishes|best|thanks|thank you|cheers|sincerely|yours|love|grüßen?|gruß|dank|cordialement|saludos"
+    r"|saluti|merci|gracias))[ \t]*[,.!]?\s+"
     rf"({_NAMES})[ \t]*(?:[,.|;\n(]|$)",
-    rf"(?i:\b(?:my name is|mein name ist))[ \t]+({_NAMES})",
-    rf"\b\d{{1,5}}[ \t]+(?:{_NAME}[ \t]+){{1,3}}"
+    rf"(?i:\b(?:my name is|mein name ist|ich heiße|me llamo|je m['’]appelle|mi chiamo))[ \t]+({_NAMES})",
+    rf"\b\d{{1,5}}[A-Z]?[ \t]+(?:{_NAME}[ \t]+){{1,3}}"
     r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Boulevard|Blvd|Court|Square)\b",
+    rf"\b(?:Rue|Avenue|Calle|Avenida|Via)[ \t]+(?:(?:de|del|della|la|los|las|du|des)[ \t]+){{0,2}}"
+    rf"{_NAMES},?[ \t]+\d+\w?\b",
     r"\b[A-ZÄÖÜ][\w-]*(?:straße|strasse|str\.|weg|platz|allee|gasse)[ \t]+\d+\w?\b",
 )
 _PRIVATE = tuple(map(re.compile, _FORMS))
@@ -69,12 +78,13 @@ def private_pieces(text: str, *, with_cases: bool = False) -> Iterator[str]:
     >>> list(private_pieces("Dear Team,\norder 1079 of 2024-03-01 12:15 is late.\nThanks\nAnna Poe, +49 30 901820"))
     ['Anna Poe', '+49 30 901820']
     """
+    yield from (match.group() for match in _MAIL.finditer(text))  # <a@b.org> looks like a tag
     whole = without_markup(text)
     if with_cases:
         yield from (match["case"] for match in _NOBODY_S.finditer(whole) if match["case"])
     plain = _NOBODY_S.sub(" · ", whole)
-    for form in _PRIVATE:
-        for match in form.finditer(plain):
+    for form, of in [(_BIRTH, whole), *((form, plain) for form in _PRIVATE)]:
+        for match in form.finditer(of):
             piece = match[match.lastindex or 0]
             if piece and not _NOBODY.issuperset(words_of(piece)):
                 yield piece

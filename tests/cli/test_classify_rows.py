@@ -109,7 +109,7 @@ def test_the_own_form_reads_a_table_by_input(
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
-        (("--prompt", "both.json"), "a bill\n", "standard input, line 1: no valid JSON"),
+        (("--prompt", "both.json"), "a bill\n", "standard input, line 1: the line is no valid JSON"),
         (("--prompt", "both.json"), '["a"]\n', 'standard input, line 1: expected an object such as {"text"'),
         (("--prompt", "both.json"), '{"subject": "a"}\n', "row 1 has no column 'body', which the prompt names"),
         (

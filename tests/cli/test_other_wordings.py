@@ -99,7 +99,7 @@ def test_json_is_read_too(tmp_path: Path, content: str) -> None:
         ("people.json", b'{"a": 1}', "expected a list of texts, or a rephrasings.json"),
         ("people.json", b'["one", 2]', "number 2 is none"),
         ("people.json", b"[", "no valid JSON"),
-        ("people.txt", b"\xff\xfe\x00", "no UTF-8 text"),
+        ("people.txt", b"\xff\xfe\x00", "is UTF-16"),
         ("missing.txt", None, "can't be read"),
     ],
 )

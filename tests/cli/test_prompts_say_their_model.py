@@ -255,4 +255,4 @@ def test_a_prompt_that_is_not_utf_8_is_called_that(folder: Any, server: FakeServ
     (folder / "latin.json").write_bytes('{"description": "Prüfe", "labels": ["a"]}'.encode("latin-1"))
     done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", texts=TEXTS)
     assert done.returncode == 2
-    assert "latin.json is not UTF-8 (byte 19)" in done.stderr
+    assert "latin.json, line 1: byte 0xfc is not UTF-8" in done.stderr

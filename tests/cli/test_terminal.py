@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from psopt.cli import command_line
-from psopt.cli._tables import print_table
+from psopt.cli._tables import print_table, result_console
 from rich.console import Console
 from rich.table import Table
 
@@ -89,6 +89,17 @@ def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(folder: Any, words: list[st
     assert "…" not in done.stdout
     rows = [line for line in done.stdout.splitlines() if line.startswith("│")]
     assert all(line.removeprefix("│").split("│")[0].strip() for line in rows), "a row goes on in the next line"
+
+
+def test_no_control_character_of_a_text_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("text")
+    table.add_row("\x1b[31mred\x1b]0;title\x07 and \x9b1m")
+    console = result_console()
+    print_table(console, table)
+    console.print("\x1b[2Jgone", markup=False, soft_wrap=True)
+    printed = capsys.readouterr().out
+    assert "red" in printed
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
 
 
 def test_a_table_that_is_too_wide_comes_cell_by_cell() -> None:

@@ -218,6 +218,9 @@ def test_contents_are_the_same_in_every_process_and_locks_tell_nothing() -> None
     assert contents(Holder({"b", "a", "c"})) == contents(Holder({"c", "b", "a"}))
     assert contents(Holder(threading.Lock())) == contents(Holder(threading.Lock()))
     assert contents([1]) != contents([1.0]) != contents([True])
+    assert contents(re.compile("a" * 300 + "b")) != contents(re.compile("a" * 300 + "c"))
+    assert contents({"a": 1, "b": 2}) != contents({"b": 2, "a": 1})
+    assert len({contents(function) for function in (lambda text: text, lambda text: text[:9])}) == 2
     round_about = Holder(None)
     round_about.thing = [round_about]
     text, unknown = contents(round_about)
@@ -303,3 +306,8 @@ def test_where_a_step_would_be_shared_all_the_same_one_line_names_it(tmp_path: P
     with pytest.raises(InputError, match=r"Locked.steps\[1\] can't be copied"):
         compiled(student, tmp_path)
     assert copy_of(Stubborn()).steps[1] is not None
+    step = dspy.Predict(Sort)
+    student.steps = [step]
+    student.ask = lambda question: step(question=question)
+    with pytest.raises(InputError, match=r"Locked.ask can't be copied: .*call steps by self"):
+        copy_of(student)

@@ -57,6 +57,34 @@ def test_another_model_than_the_one_that_was_asked_is_named_and_counted(
     assert sum("several models have answered" in line for line in caplog.messages) == 2
 
 
+@pytest.mark.parametrize(
+    ("named", "is_said"), [("test-2024-08-06", False), ("openai/Test:latest", False), ("test-mini", True), ("", False)]
+)
+def test_where_all_answers_are_of_another_model_it_is_said_once(
+    named: str, is_said: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with FakeServer() as server:
+        model = model_at(server, tmp_path)
+        for _ in range(2):
+            model._note_models([Answer("Person", model=named)])
+    assert sum("say that they are of" in line for line in caplog.messages) == is_said
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {
+            "content": "Let me sort a Number.",
+            "tool_calls": [{"function": {"name": "f", "arguments": '{"label": "b"}'}}],
+        },
+        {"content": [{"type": "text", "text": "Well."}, {"type": "tool_use", "name": "f", "input": {"label": "b"}}]},
+    ],
+)
+def test_what_is_said_beside_a_tool_call_is_no_answer(message: Any) -> None:
+    body = {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": "tool_calls"}]}
+    assert json.loads(read_completion(json.dumps(body).encode()).text or "") == {"label": "b"}
+
+
 @pytest.mark.parametrize(("reads", "is_said"), [(0, False), (10_000, False), (300, True), (40, True)])
 def test_what_a_server_does_not_read_is_said_once(
     reads: int, is_said: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture

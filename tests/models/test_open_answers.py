@@ -49,6 +49,19 @@ def read(form: str, answer: str | None, labels: Sequence[str] = (), spec: str = 
         (None, None),
         ("NaN", None),
         ("9" * 400, None),
+        # scales, and what is no one number: never a thousandth
+        ("5 milyon TL", "5000000"),
+        ("2 hundred thousand", "200000"),
+        ("1,5 mil millones", "1500000000"),
+        ("1.2m €", "1200000"),
+        ("5 M", "5000000"),
+        ("12億3000万円", None),
+        ("1.200,- €", "1200"),
+        ("€1.234", None),
+        ("1,2,3", None),
+        ("at least 5", None),
+        ("5+", None),
+        ("答案是5", "5"),
     ],
 )
 def test_a_number_is_read_past_what_stands_around_it(answer: str | None, number: str | None) -> None:
@@ -72,6 +85,8 @@ def test_a_number_is_read_past_what_stands_around_it(answer: str | None, number:
         ("1. billing\n2. sales", '["billing", "sales"]'),
         ('{"billing": 1, "sales": 0, "human resources": 0}', '["billing"]'),
         ("It is not billing", None),
+        ("✅ billing\n❌ sales", '["billing"]'),
+        ("- [x] billing\n- [ ] sales", '["billing"]'),
         ("Answer: billing, sales", '["billing", "sales"]'),
         ("billing, refunds", None),
         ("I think it is about money", None),

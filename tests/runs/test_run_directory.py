@@ -27,6 +27,7 @@ def test_folders_are_numbered_when_taken(tmp_path: Path) -> None:
         folder.mkdir()
         names.append(folder.name)
     assert names == ["run", "run-2", "run-3"]
+    assert free_folder(tmp_path, "../../x").parent == tmp_path
 
 
 ENTRIES = [

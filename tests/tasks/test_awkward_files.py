@@ -80,6 +80,7 @@ def test_an_ndjson_is_a_jsonl(tmp_path: Path) -> None:
         ("spam", "sp\u200bam", "spam"),
         ("not spam", "not\u00a0spam", "not spam"),
         ("spam", "spam\ufeff", "spam"),
+        ("\u2764", "\u2764\ufe0f", "\u2764"),
     ],
 )
 def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, kept: str, tmp_path: Path) -> None:
@@ -95,12 +96,32 @@ def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, kept: st
         load_task(tmp_path / "a.csv", task_file=tmp_path / "a.toml")
 
 
-def test_letters_of_another_alphabet_are_pointed_out(tmp_path: Path) -> None:
-    rows = [*ROWS, ("one more", "sp\u0430m"), ("and one", "sp\u0430m")]
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("spam", "sp\u0430m"),
+        ("OK", "\u039f\u039a"),
+        ("not spam", "not_spam"),
+        ("Q&A", "Q&amp;A"),
+        ("e-mail", "e\u2011mail"),
+        ("AI", "Al"),
+    ],
+)
+def test_labels_that_look_nearly_the_same_are_pointed_out(one: str, other: str, tmp_path: Path) -> None:
+    rows = [*((text, one if label == "spam" else "zero") for text, label in ROWS), ("one more", other), ("two", other)]
     task = loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))
-    assert r"looks like 'spam'" in task.info.note
-    assert r"sp\u0430m" in task.info.note
+    assert f"looks like {one!r}" in task.info.note
     assert len(task.labels) == 3
+
+
+def test_numbers_that_signs_tell_apart_are_not_alike(tmp_path: Path) -> None:
+    rows = [(f"text {place}", ["-1", "1", "1-1", "C", "C++"][place % 5]) for place in range(25)]
+    assert "looks like" not in loaded(tmp_path / "a.csv", lines(rows, ",", "text,label")).info.note
+
+
+def test_the_first_line_of_excel_says_the_delimiter(tmp_path: Path) -> None:
+    task = loaded(tmp_path / "a.csv", "sep=;\n" + lines(ROWS, ";", "text;label"))
+    assert labels_of(task) == {"spam": 6, "ham": 6}
 
 
 def test_of_codes_the_names_beside_them_are_the_labels(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ BAD_CSV = {
     "one class": (HEAD + "a,x\nb,x\nc,x\n", ["all samples have the label 'x'", "at least two"]),
     "duplicate ids": ("id,text,label\n7,a,x\n8,b,y\n7,c,x\n", ["line 4", "id '7'", "line 2"]),
     "empty id": ("id,text,label\n,a,x\n", ["line 2", "id is empty"]),
+    "escape in a label": (HEAD + GOOD + "a,\x1b[31myes\n", ["'\\x1b[31myes'", "control character"]),
     "NUL byte": (HEAD + GOOD + "a\0b,yes\n", ["line 12", "NUL"]),
     "overlong text": (HEAD + GOOD + "x" * 1_000_000 + ",yes\n", ["line 12", "1,000,000", "100,000"]),
     "overlong label": (HEAD + GOOD + "a," + "x" * 300 + "\n", ["line 12", "'label'", "300"]),

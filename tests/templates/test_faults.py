@@ -37,7 +37,7 @@ FAULTS = {
     "empty": ("p.txt", " \n", "is empty"),
     "too large": ("p.md", "Sort this mail: {body}" + " " * 1_000_000, "too large: 1,000,022 bytes"),
     "too large chat": ("p.json", json.dumps([USER, {"role": "user", "content": "x" * 1_000_000}]), "too large"),
-    "NUL": ("p.txt", "Sort\nthis\0 {body}", "NUL byte in line 2"),
+    "NUL": ("p.txt", "Sort\nthis\0 {body}", "line 2: holds a NUL byte"),
     "no JSON": ("p.json", '[\n{"role": "user" "content": ""}]', r"no valid JSON: line 2, column 17"),
     "no YAML": ("p.yaml", "- role: user\n  content: 'a\n- b: [", r"no valid YAML: line \d+"),
     "no prompt": ("p.json", '{"a": 1}', "holds no prompt: a list of messages"),
@@ -68,7 +68,7 @@ FAULTS = {
     "statement": (
         "promptfooconfig.yaml",
         "prompts: 'Sort {% if a %}it{% endif %}'",
-        r"line 1: \{% if a %\} is a statement of Jinja",
+        r"line 1: \{% if a %\} is a statement, as in Jinja",
     ),
 }
 
@@ -85,7 +85,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, fault: str) -> None:
 
 def test_a_file_that_is_not_utf8_or_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes("Wähle".encode("latin-1"))
-    with pytest.raises(InputError, match=r"not UTF-8 \(byte 1\)"):
+    with pytest.raises(InputError, match="line 1: byte 0xe4 is not UTF-8"):
         detect_format(tmp_path / "latin.txt")
     with pytest.raises(InputError, match=r"no such file; did you mean 'latin.txt'\?"):
         detect_format(str(tmp_path / "latinn.txt"))

@@ -15,19 +15,30 @@ if TYPE_CHECKING:
     from psopt.templates import ReadTemplate
 
 FOREIGN = {
-    "Sort it.\n{% if urgent %}Now.{% endif %}\n{text}": r"line 2: \{% if urgent %\} is a statement of Jinja",
-    "Sort it: {# later #} {text}": "statement of Jinja",
-    "Sort it: {{- text -}}": "takes white space away",
+    "Sort it.\n{% if urgent %}Now.{% endif %}\n{text}": r"line 2: \{% if urgent %\} is a statement",
+    "Sort it: {# later #} {text}": "is a statement",
+    "Sort it: {{- text -}}": "expression or a block",
     'Sort it: "{{ row.text }}"': r"\{\{ row.text \}\} is an expression",
     "Sort it: {{ text | upper }}": "is an expression",
     "Sort it: {{ texts[0] }}": "is an expression",
-    "Sort it: {{#each rows}}{{text}}{{/each}}": r"\{\{#each rows\}\} is a block of Handlebars",
-    "Sort it: {{{text}}}": r"\{\{\{text\}\}\} is a block of Handlebars",
+    "Sort it: {{#each rows}}{{text}}{{/each}}": r"\{\{#each rows\}\} is an expression or a block",
+    "Sort it: {{{text}}}": r"\{\{\{text\}\}\} is an expression or a block",
+    "Sort it: {{ text ~ '!' }}": "is an expression",
+    "Sort it: {{$text}}": "expression or a block",
+    "Sort it: {text}, {{ 1 + 1 }}": "is an expression",
+    "Sort it: {text.strip()}": "f-strings",
+    "Sort it: {row['text']}": "f-strings",
+    "Sort it: <%= text %>": "is a statement",
+    "Sort it: [[text]]": "other signs",
+    "Sort it: { text }": "other signs",
+    "Sort it: ${row.text}": "other signs",
+    "Sort it: {0}": "stands for a value",
+    "<|header_start|>user<|header_end|>\n{text}": "is a conversation already",
     "Sort it: {text!r}": "f-strings",
     "Sort it: {text:.500}": "f-strings",
-    "Sort it: ${text}": "dollar sign",
-    "Sort it: $text": "dollar sign",
-    "Sort it: %(text)s": "Python's % operator",
+    "Sort it: ${text}": "other signs",
+    "Sort it: $text": "other signs",
+    "Sort it: %(text)s": "other signs",
     "Sort it: %s": "stands for a value",
     "Sort it: {}": "stands for a value",
     'Answer {{"team": "a"}}\n{text}': "doubled braces",
@@ -69,7 +80,7 @@ def test_of_a_whole_request_the_schema_and_names_are_sent_and_the_rest_is_named(
     messages = [
         {"role": "system", "content": "Sort the mail into teams."},
         {"role": "system", "name": "example_user", "content": "I paid twice."},
-        {"role": "user", "content": "{text}"},
+        {"role": "user", "content": "{text}", "cache_control": {"type": "ephemeral"}},
     ]
     request = {"model": "gpt-x", "messages": messages, "temperature": 0.2, "tools": [], "response_format": schema}
     (tmp_path / "request.json").write_text(json.dumps(request))
@@ -79,6 +90,11 @@ def test_of_a_whole_request_the_schema_and_names_are_sent_and_the_rest_is_named(
     assert [message.name for message in found.template.messages] == ["", "example_user", ""]
     assert type(found.template).from_dict(found.template.to_dict()) == found.template
     (line,) = [note for note in found.notes if "not sent" in note]
-    for part in ("model (--model names it)", "temperature (--extra-body", "tools (--extra-body"):
+    for part in (
+        "model (--model names it)",
+        "temperature (--extra-body",
+        "tools (--extra-body",
+        "cache_control of messages",
+    ):
         assert part in line
     assert "response_format" not in line

@@ -22,6 +22,8 @@ from psopt.text import private_pieces
         "it cost 1234567.89",
         "room 1204, 300 people, 2024",
         "Dear Team, thanks, Support",
+        "ISBN 978-3-16-148410-0, pages 1203-1210, SKU 12345678",
+        "at 48.137154, 11.576124",
     ],
 )
 def test_dates_times_and_the_numbers_of_cases_are_not(text: str) -> None:
@@ -41,6 +43,13 @@ def test_dates_times_and_the_numbers_of_cases_are_not(text: str) -> None:
         ("order 1079 of Mr. Smith", "Smith"),
         ("write to anna@poe.com about case 12345678", "anna@poe.com"),
         ("12 Baker Street", "12 Baker Street"),
+        ("221B Baker Street", "221B Baker Street"),
+        ("Calle Mayor 5", "Calle Mayor 5"),
+        ("Anna <anna@poe.com>", "anna@poe.com"),
+        ("Me llamo Juan Pérez", "Juan Pérez"),
+        ("Cordialement,\nMarie Dupont", "Marie Dupont"),
+        ("my password is hunter2", "hunter2"),
+        ("born 12.03.1985 in Rome", "12.03.1985"),
         ("Dear Anna,\norder 1079 is late", "Anna"),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from dataclasses import dataclass, field, fields
 from importlib import resources
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 from psopt.errors import BudgetReachedError, InputError
+from psopt.text import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,15 +214,11 @@ def price_of(model: str) -> Price | None:
 
     Raises InputError if the user's table can't be read.
     """
-    prices = _table((resources.files("psopt.models.chat") / "prices.toml").read_bytes(), "prices.toml")
+    with resources.as_file(resources.files("psopt.models.chat") / "prices.toml") as own:
+        prices = _table(read_toml(own), "prices.toml")
     path = user_prices()
-    try:
-        prices |= _table(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        if "PSOPT_PRICES" in os.environ:
-            raise InputError(f"PSOPT_PRICES names {path}, which does not exist") from None
-    except OSError as error:
-        raise InputError(f"the prices in {path} can't be read: {error.strerror}") from error
+    if path.exists() or "PSOPT_PRICES" in os.environ:
+        prices |= _table(read_toml(path, f"the table of prices {path}"), str(path))
     return prices.get(model)
 
 
@@ -232,9 +228,8 @@ def grid_price(model: str, *, in_batches: bool) -> Price | None:
     return price.in_batches() if price and in_batches else price
 
 
-def _table(content: bytes, where: str) -> dict[str, Price]:
+def _table(entries: dict[str, Any], where: str) -> dict[str, Price]:
     try:
-        entries: dict[str, Any] = tomllib.loads(content.decode())
         return {name: _price(entry) for name, entry in entries.items()}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(

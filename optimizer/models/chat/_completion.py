@@ -109,7 +109,7 @@ def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
     text, thought, refusal = _parts(message.get("content"))
     thought = thought or next((field for name in _REASONING if isinstance(field := message.get(name), str)), "")
     refusal = refusal or str(message.get("refusal") or "")
-    text = text or _called(message)
+    text = _called(message) or text  # what is said beside a call is no answer: "Let me look at that."
     if text or refusal or not thought:
         return text, refusal, False
     return thought, "", True
@@ -120,7 +120,11 @@ def _called(message: dict[str, Any]) -> str | None:
 
     ``function_call`` is what servers sent before there were tools.
     """
+    parts = message.get("content")
+    used = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     calls = [call.get("function") for call in message.get("tool_calls") or ()] or [message.get("function_call")]
+    # As Anthropic's interface has it, behind some gateways
+    calls += [{**part, "arguments": part.get("input")} for part in used if part.get("type") == "tool_use"]
     lines = []
     for function in filter(None, calls):
         arguments = function.get("arguments") or ""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _SQLITE_TIMEOUT = 60  # seconds to wait for a lock, chosen amply: Python's 5 are short where many workers write
 
+_IN_QUERY = re.compile(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&\s]*", re.IGNORECASE)
+
 
 def open_storage(url: str) -> optuna.storages.BaseStorage:
     """Open the storage of a URL.
@@ -93,5 +95,7 @@ def without_password(url: str) -> str:
 
     >>> without_password("psopt worker --storage postgresql://u:p@ss:w@host/db --study-name s")
     'psopt worker --storage postgresql://u@host/db --study-name s'
+    >>> without_password("mysql://u@host/db?user=u&password=p&ssl=1")
+    'mysql://u@host/db?user=u&password=&ssl=1'
     """
-    return re.sub(r"(://[^:/@\s]*):\S*@", r"\1@", url)
+    return _IN_QUERY.sub(r"\1", re.sub(r"(://[^:/@\s]*):\S*@", r"\1@", url))

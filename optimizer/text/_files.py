@@ -1,0 +1,98 @@
+"""Files of text that users give: read whole, or refused in one line that says what is wrong, where, and the cure."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_WITH_BACKSLASH = re.compile(r'".*\\')
+
+
+def read_text(path: Path, name: str = "", error: type[InputError] = InputError) -> str:
+    """Read a file of UTF-8, with or without a byte order mark.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        What messages call it, such as ``--config psopt.toml``; by default its path.
+    error : type
+        What is raised where it can't be read, or holds something else.
+    """
+    return as_text(read_bytes(path, name, error), name or str(path), error)
+
+
+def read_bytes(path: Path, name: str = "", error: type[InputError] = InputError) -> bytes:
+    """Read a file whole; see `read_text`."""
+    name = name or str(path)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as missing:
+        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise error(f"{name} can't be read: no such file{nearest(path.name, names)}") from missing
+    except OSError as refused:
+        raise error(f"{name} can't be read: {refused.strerror}") from refused
+
+
+def as_text(data: bytes, name: str, error: type[InputError] = InputError) -> str:
+    """Return bytes of UTF-8 as text; see `read_text`."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise error(f"{name} is UTF-16; convert the file to UTF-8, for example with: iconv -f utf-16 -t utf-8")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise error(f"{name}, line {line}: holds a NUL byte; remove it, or save the file as plain UTF-8 text")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as wrong:
+        line = data.count(b"\n", 0, wrong.start) + 1
+        raise error(
+            f"{name}, line {line}: byte 0x{data[wrong.start]:02x} is not UTF-8; convert the file, "
+            "for example with: iconv -f latin1 -t utf-8"
+        ) from wrong
+
+
+def read_json(path: Path, name: str = "", error: type[InputError] = InputError) -> Any:
+    """Read a JSON file; see `read_text`."""
+    return parse_json(read_text(path, name, error), name or str(path), error)
+
+
+def parse_json(text: str, name: str, error: type[InputError] = InputError) -> Any:
+    """Return what JSON holds; see `read_text`."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as wrong:
+        line = f"line {wrong.lineno}, " if "\n" in text else ""
+        raise error(f"{name} is no valid JSON: {line}column {wrong.colno}: {wrong.msg}") from wrong
+    except RecursionError as deep:
+        raise error(f"{name} is no valid JSON: nested too deeply") from deep
+    except ValueError as wrong:  # a number of more digits than Python converts
+        raise error(f"{name} is no valid JSON: {wrong}") from wrong
+
+
+def read_toml(path: Path, name: str = "", error: type[InputError] = InputError) -> dict[str, Any]:
+    """Read a TOML file; see `read_text`."""
+    text = read_text(path, name, error)
+    name = name or str(path)
+    try:
+        return tomllib.loads(text)
+    except RecursionError as deep:
+        raise error(f"{name} is no valid TOML: nested too deeply") from deep
+    except ValueError as wrong:
+        raise error(f"{name} is no valid TOML: {wrong}{_backslash_hint(str(wrong), text)}") from wrong
+
+
+def _backslash_hint(wrong: str, text: str) -> str:
+    """How a path of Windows is written, where the line that is no TOML has a backslash in double quotes."""
+    place = re.search(r"line (\d+)", wrong)
+    line = text.splitlines()[int(place[1]) - 1 : int(place[1])] if place else []
+    is_path = any(map(_WITH_BACKSLASH.search, line))
+    return "; a path with backslashes stands in single quotes: 'C:\\data\\my.csv'" if is_path else ""
