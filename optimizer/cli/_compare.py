@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import print_json
+from psopt.cli._writing import check_writable, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.api import ComparisonResult
+    from psopt.api import Comparison, ComparisonResult
     from rich.console import Console
 
 Prompts = Annotated[
@@ -25,6 +26,7 @@ Prompts = Annotated[
         show_default="the strategy's",
     ),
 ]
+Html = Annotated[Path | None, flag("Output", "--html", "Also write a page: the table, the tests and a figure.", "FILE")]
 OtherModels = Annotated[list[str] | None, flag("Model", "--model2", "Another model; may be given several times.", "M")]
 
 
@@ -38,6 +40,7 @@ def compare(
     model: PromptModel = None,
     strategy: Strategy = "simple",
     measuring: MeasureOptions,
+    html: Html = None,
     dry_run: DryRun = False,
     output: OutputOptions,
 ) -> int:
@@ -54,8 +57,11 @@ def compare(
     from psopt.cli._tables import result_console
     from psopt.cli._task import load_task
     from psopt.models.chat import server_of
+    from psopt.report import comparison_page
     from psopt.search_spaces import seed_prompt
 
+    if html is not None:
+        check_writable("--html", html)
     sources = read_prompts(prompts or [], reading)
     task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
     choice = choose_model(model, measuring.lm, sources, silent=True)
@@ -71,6 +77,12 @@ def compare(
         return show_estimate(estimate, " and ".join(models), options.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
         contenders = run_comparison(task, compared, models, on_progress=on_progress, options=options)
+    if html is not None:
+        measured = {f"{each.prompt}, {each.model}": each.scores.to_dict() for each in contenders}
+        page, _ = comparison_page(
+            contenders.in_percent(), _differences(contenders), measured, contenders[0].scores.quality_name
+        )
+        write_file("--html", html, page)
     if output.as_json:
         servers = {name: server_of(name, choice.lm) for name in models}
         print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])
@@ -82,8 +94,8 @@ def compare(
 _LEAST_P = 0.001  # below that no digit is worth printing
 
 
-def _show(console: Console, contenders: list[ComparisonResult]) -> None:
-    from psopt.cli._tables import print_table
+def _show(console: Console, contenders: Comparison) -> None:
+    from psopt.cli._tables import print_sentences, print_table
     from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
     from rich.box import SIMPLE_HEAD
@@ -108,13 +120,20 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     for prompt, note in {contender.prompt: tame_note(contender.diversity) for contender in contenders}.items():
         if note:
             console.print(f"S of {prompt}: {note}.", style="yellow", markup=False, soft_wrap=True)
+    print_sentences(console, _differences(contenders))
+
+
+def _differences(contenders: Comparison) -> list[str]:
+    """What each is better or worse in than the first: named by what tells them apart."""
+    first = contenders[0]
+    lines = []
     for contender in contenders[1:]:
-        parts = [_difference(contender, name) for name in names]
-        first = contenders[0]
         who, whom = (
             (contender.prompt, first.prompt) if contender.prompt != first.prompt else (contender.model, first.model)
         )
-        console.print(f"{who} against {whom}: {'; '.join(parts)}", markup=False)
+        parts = [_difference(contender, name) for name in contender.against_first]
+        lines.append(f"{who} against {whom}: {'; '.join(parts)}")
+    return lines
 
 
 def _score(contender: ComparisonResult, name: str) -> str:

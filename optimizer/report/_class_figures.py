@@ -53,9 +53,9 @@ def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
             name=name,
             marker_color=color_of(number),
             customdata=sizes,
-            hovertemplate="%{x}: S %{y:.3f}, %{customdata} samples",
+            hovertemplate="%{x}: S %{y:.1%}, %{customdata} samples",
         )
-    styled(plot, 320, barmode="group", yaxis_title="mean S")
+    styled(plot, 320, barmode="group", yaxis_title="mean S", yaxis_tickformat=".0%")
     return Figure("class-sensitivity", "Sensitivity by class", "The lower the steadier.", plot)
 
 
@@ -80,7 +80,8 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             scalemode="width",
             width=0.9,
         )
-    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency", yaxis_range=[0, 1])
+    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency")
+    plot.update_yaxes(range=[0, 1], tickformat=".0%")
     caption = (
         "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
         "class that holds together; a second bulge below is a part that is answered in another way."
@@ -110,12 +111,12 @@ def consistency_histograms(prompts: Mapping[str, Predictions]) -> Figure:
                 legendgroup=name,
                 showlegend=place == 0,
                 marker_color=color_of(number),
-                hovertemplate="C about %{x:.2f}: %{y:.0%} of the pairs",
+                hovertemplate="C about %{x:.0%}: %{y:.0%} of the pairs",
             )
             plot.add_trace(bars, row=1 + place // columns, col=1 + place % columns)
     styled(plot, 60 + 190 * rows, barmode="group", bargap=0.1, legend_y=1 + 0.1 / rows)
     plot.update_yaxes(tickformat=".0%", rangemode="tozero")
-    plot.update_xaxes(range=[0, 1])
+    plot.update_xaxes(range=[0, 1], tickformat=".0%")
     caption = "All pairs of samples of a class by how alike they are answered. The further right the better."
     return Figure("consistency-histograms", "Pairs of samples by their consistency", caption, plot, panels=columns)
 

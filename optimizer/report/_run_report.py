@@ -12,11 +12,12 @@ from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
+from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._front_figure import front_figure
 from psopt.report._headline import headline, lopsided_lines
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
-from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
+from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._side_by_side import DiffRow, side_by_side
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
@@ -46,6 +47,7 @@ _WEAK_ROWS = 10
 _SLICE_ROWS = 15
 _MOST_EDITS = 6
 _MOST_ROWS = 20
+_LOSS = 0.01  # of a class, in F1, S or C
 
 
 def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
@@ -67,8 +69,10 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         name=contents.name,
         recommendation=_recommendation(contents.run),
         headline=headline(contents),
-        lopsided=lopsided_lines(contents),
+        warnings=[*lopsided_lines(contents), *_na(contents)],
         has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
+        standing=_standing(contents),
+        changed=_changed(contents),
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),
@@ -79,7 +83,6 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         quality=quality_name(contents.run),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
-        na=_na(contents),
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
         without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents),
@@ -152,14 +155,11 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     """The figures of a run by the section they stand in."""
     run = contents.run
     prompts = contents.predictions
-    if contents.chosen["id"] == run["baseline"]["id"]:
-        prompts = {"original prompt": prompts["original prompt"]}
     scores = {"original prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
-        "shook": [confusion(prompts), sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
+        "unstable": [confusion(prompts), sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
         "fixed": [
-            changed_samples(*prompts.items()) if len(prompts) > 1 else None,
             contributions_figure(contents.contributions),
         ],
         "sure": [
@@ -205,11 +205,25 @@ def _without_self_pairs(contents: Contents) -> str:
     return "; ".join(dict.fromkeys(parts))
 
 
-def _na(contents: Contents) -> dict[str, str]:
-    """What is to be said of answers on test that name no label, by prompt."""
+def _standing(contents: Contents) -> str:
+    """What the prompt that is shown is: ``better``, ``rejected``, or nothing of both."""
+    if contents.is_rejected:
+        return "rejected"
+    recommended = contents.run.get("recommended") or {}
+    return "better" if recommended.get("id") == contents.chosen["id"] and recommended["verdict"] == "better" else ""
+
+
+def _changed(contents: Contents) -> list[dict[str, Any]]:
+    """The test samples that the prompt which is shown answers otherwise than the original prompt."""
+    first, *others = contents.predictions.values()
+    return fixed_and_broken(first, others[0]) if others else []
+
+
+def _na(contents: Contents) -> list[str]:
+    """What is to be said of answers on test that name no label, prompt by prompt."""
     scored = {row["name"]: row["test"] for row in _rows(contents) if row["test"]}
-    lines = {name: na_lines(scores) for name, scores in scored.items()}
-    return {name: "; ".join(notes) for name, notes in lines.items() if notes}
+    notes = {name: na_lines(scores) for name, scores in scored.items()}
+    return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
 def _prompt_facts(run: dict[str, Any]) -> list[tuple[str, str]]:
@@ -314,13 +328,26 @@ def _classes(contents: Contents) -> list[dict[str, Any]]:
             "share": before.get("class_shares", {}).get(name),
             "before": scores | _answered_share(before, name),
             "after": after["per_class"][name] | _answered_share(after, name),
+            "losses": _losses(scores, after["per_class"][name]),
         }
         for name, scores in before["per_class"].items()
     ]
     if rows and before.get("macro_f1") is not None:
         overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
         rows.append({"name": "mean of the classes (macro-F1)", "n": None, "before": overall[0], "after": overall[1]})
+        rows[-1]["losses"] = _losses(*overall)
     return rows
+
+
+def _losses(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The measures that are worse by a point or more."""
+    signs = {"f1": -1, "sensitivity": 1, "consistency": -1}
+    pairs = {name: (before.get(name), after.get(name)) for name in signs}
+    return [
+        name
+        for name, (was, now) in pairs.items()
+        if was is not None and now is not None and signs[name] * (now - was) >= _LOSS
+    ]
 
 
 def _answered_share(scores: dict[str, Any], label: str) -> dict[str, float]:
