@@ -62,7 +62,7 @@ class Threshold:
     def name(self) -> str:
         """What is bounded, in words."""
         if self.option == RESTS_ON_NA:
-            return "rests on N/A"
+            return "answers that name no label"
         if self.option == MIN_CLASS_F1:
             return f"f1 of {_printable(self.label)}"
         if self.option == PINNED:

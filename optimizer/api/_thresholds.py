@@ -100,8 +100,8 @@ def thresholds(
     bounds : dict of option to float or None
         All but ``each``; ``min_class_f1`` may be a dict of label to float.
     end : "estimate", "bad" or "good"
-        What must keep to the bound: the estimate; the bad end of the 95 % interval, so that a prompt that only just
-        keeps to it passes in few cases; or its good end, so that one that only just does so fails in few.
+        What must keep to the bound: the estimate; the worse end of the 95 % interval, so that a prompt that only just
+        keeps to it passes in few cases; or its better end, so that one that only just does so fails in few.
     """
     given = given_bounds(bounds)
     if "max_sensitivity" in given and scores.n_rephrasings == 1:

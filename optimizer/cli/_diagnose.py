@@ -43,7 +43,7 @@ _LONGEST = 120
 _NARROWEST_ID, _WIDEST_ID = 6, 12
 
 
-@verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini")
+@verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-5.4-mini")
 def diagnose(
     *,
     data: DataOptions,
@@ -129,7 +129,9 @@ def _show(console: Console, report: PromptReport) -> None:
     limit = sensitivity_limit(report.predictions)
     if limit is not None:
         known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
-        console.print(f"S grows with the number of wordings: {known}, and about {100 * limit:.1f} under ever more.")
+        console.print(
+            f"S grows with the number of wordings: {known}, and about {100 * limit:.1f} extrapolated to many more."
+        )
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
     if line := beside_quality_line(report.measured()):

@@ -48,9 +48,9 @@ def report(
 ) -> int:
     """Rebuild report.html from a run directory, and print where it is; or compare two to five runs.
 
-    It shows the prompt of --pick beside yours; where yours is recommended, the best that was found. Of several
-    runs it shows what each hands back, and tests each against the first on the test samples that both have, with one
-    figure and a table to copy. Nothing is asked.
+    It shows the prompt of --pick beside the original one; where that is recommended, the best that was found. Of
+    several runs it shows what each recommends, and tests each against the first on the test samples that both have,
+    with one figure and a table to copy. Nothing is asked.
     """
     from psopt.errors import InputError
 

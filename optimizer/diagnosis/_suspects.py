@@ -88,7 +88,7 @@ def suspects_line(suspects: dict[str, Any]) -> str:
     of = f"{len(found)} of {suspects['n_samples']} samples ({share})"
     said = f"{of} {verb} answered alike under all wordings, and never as labelled"
     if n_by_words := sum(bool(one["by_words"]) for one in found):
-        said += f"; the words of {n_by_words} speak against the label too"
+        said += f"; for {n_by_words} a word classifier also disagrees"
     if n_of_model := sum(one["is_rather_the_model"] for one in found):
         said += f"; {n_of_model} of them are of classes that the model gets wrong too often to blame the labels"
     return said

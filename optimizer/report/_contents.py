@@ -52,7 +52,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     if not run.get("front") or run["baseline"]["test"] is None:
         raise InputError(
             f"{directory.path} was not scored on test yet, and has nothing to report: "
-            f"go on with `psopt resume {directory.path}`"
+            f"resume with `psopt resume {directory.path}`"
         )
     for name in (FRONT, WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS):
         if not (directory.path / name).is_file():

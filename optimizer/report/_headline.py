@@ -18,7 +18,7 @@ _MEASURES = (
 
 
 def headline(contents: Contents) -> list[dict[str, Any]]:
-    """The three measures before and after, and whether the difference is chance; without the prompt that is rejected."""
+    """The three measures before and after, and whether the difference is chance; a rejected prompt has none."""
     before = contents.run["baseline"]
     after = before if contents.is_rejected else contents.chosen
     is_changed = after["id"] != before["id"]

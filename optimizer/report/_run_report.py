@@ -185,7 +185,7 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _recommendation(run: dict[str, Any]) -> list[str]:
     """What the gate has said; of a run without one, that there was none."""
     if not run.get("recommended"):
-        return ["This run recommends no prompt yet: no test has compared what is shown with yours."]
+        return ["This run recommends no prompt yet: no test has compared what is shown with the original prompt."]
     names = prompt_names(run)
     lines = [*recommendation_lines(run["recommended"], quality_name(run)), *beside_verdict_lines(run)]
     return [named(line, names) for line in lines]

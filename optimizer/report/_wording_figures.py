@@ -133,8 +133,8 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
         enough_of.append(f"{name} {least}" if least else f"{name} more than {sizes[-1]}")
     styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S", yaxis_tickformat=".0%")
     caption = (
-        "S of subsets of the rephrasings, with the interval in which it would fall under as many new ones. S rises with "
-        "their number: compare at the same number only. "
+        "S of subsets of the rephrasings, with the interval in which it would fall under as many new ones. S rises "
+        "with their number: compare at the same number only. "
         f"Rephrasings needed for an interval of 2 points: {', '.join(enough_of)}."
     )
     return Figure("rephrasings-enough", "Were these rephrasings enough?", caption, plot)

@@ -96,7 +96,7 @@ class RunRecorder:
         ]
         if changed:
             raise InputError(
-                f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
+                f"{self.directory.path} cannot be resumed, since this has changed: {', '.join(changed)}; "
                 f"{self._earlier_commit()}start a new run, or accept it with --force"
             )
 

@@ -22,8 +22,8 @@ def check_same_prompt(run: Path, settings: RunSettings) -> None:
     before = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
     if (before.prompt and before.prompt.id) != (settings.prompt and settings.prompt.id):
         raise InputError(
-            f"{run} has begun with {_named(before)}, and can't be gone on with from {_named(settings)}: start a new "
-            f"run, or go on with the prompt that it keeps (psopt resume {run})"
+            f"{run} has begun with {_named(before)}, and cannot be resumed from {_named(settings)}: start a new "
+            f"run, or continue with the prompt that it keeps (psopt resume {run})"
         )
 
 

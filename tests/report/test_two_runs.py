@@ -155,10 +155,14 @@ def test_a_run_that_is_not_finished_is_named(run: Any) -> None:
 
 def test_several_runs_are_one_page_with_a_table_to_copy(run: Any) -> None:
     first = RunDirectory.open(run.path)
-    others = [
-        changed_copy(run, name, run=lambda content, seed=seed: {**content, "settings": {**content["settings"], "seed": seed}})
-        for seed, name in enumerate(("b", "c"))
-    ]
+
+    def seeded(seed: int) -> RunDirectory:
+        def change(content: dict[str, Any]) -> dict[str, Any]:
+            return {**content, "settings": {**content["settings"], "seed": seed}}
+
+        return changed_copy(run, "bc"[seed], run=change)
+
+    others = [seeded(0), seeded(1)]
     pairs = [compare_runs(first, other) for other in others]
     page, figures = runs_page(pairs)
     assert [figure.name for figure in figures] == ["fronts"]

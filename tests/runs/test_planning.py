@@ -52,7 +52,7 @@ asked_sizes = st.builds(
 def planner(
     limits: Limits, available: Any = None, asked: AskedSizes | None = None, *, races: bool = True, **changes: Any
 ) -> Planner:
-    """A planner for a prompt of 50 tokens a call."""
+    """A planner for a prompt of 50 tokens per call."""
     grid = Grid(100, 0, TokenRange(4000, 6000), ANSWER)
     splits: Any = ("val", "train", "test")
     price = Price(0.15, 0.6)
