@@ -15,9 +15,8 @@ from psopt.cli._writing import as_json_text, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.diagnosis import PromptReport, Suspect
+    from psopt.diagnosis import PromptReport
     from rich.console import Console
-    from rich.table import Table
 
 
 _ON_TRAIN = MeasureOptions(split="train")  # what is learnt from a diagnosis must not come from val or test
@@ -39,8 +38,6 @@ SuspectsFile = Annotated[
     Path | None,
     flag("Output", "--suspects-file", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False),
 ]
-_LONGEST = 120
-_NARROWEST_ID, _WIDEST_ID = 6, 12
 
 
 @verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-5.4-mini")
@@ -163,6 +160,7 @@ def _show(console: Console, report: PromptReport) -> None:
 
 def _show_suspects(console: Console, report: PromptReport) -> None:
     """Print all of them, with how much of their class looks so."""
+    from psopt.cli._diagnosis_tables import suspects_table
     from psopt.cli._tables import is_wrapped, print_sentences, print_table
 
     suspects = report.suspects
@@ -171,28 +169,9 @@ def _show_suspects(console: Console, report: PromptReport) -> None:
     elif not suspects.samples:
         console.print("No sample is answered alike under all wordings and never as labelled.")
     else:
-        print_table(console, _table(suspects.samples, is_whole=not is_wrapped(console)))
+        print_table(console, suspects_table(suspects.samples, is_whole=not is_wrapped(console)))
         print_sentences(console, [f"{suspects.line}.", *_base_rates(report)])
         console.print("Either the label or the model is wrong there: look before you change a label.")
-
-
-def _table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title="Suspect labels", title_justify="left")
-    longest = max(len(suspect.id) for suspect in found)
-    table.add_column(
-        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
-    )
-    for name in ("label", "answered", "by its words", "text"):
-        table.add_column(name, overflow="fold")
-    says = {True: "answer", False: "label", None: "–"}
-    for suspect in found:
-        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
-        cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
 
 
 def _base_rates(report: PromptReport) -> list[str]:
@@ -207,7 +186,3 @@ def _base_rates(report: PromptReport) -> list[str]:
         of_class = f"{n} of {len(members)} samples labelled {label}"
         lines.append(f"  {of_class}; {100 * right[members].mean():.0f} % of the answers to them are right")
     return lines
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -8,7 +8,7 @@ from psopt.answers import answers_line
 from psopt.evaluation import OBJECTIVES
 
 if TYPE_CHECKING:
-    from psopt.diagnosis import Contrast, PromptReport
+    from psopt.diagnosis import Contrast, PromptReport, Suspect
     from psopt.evaluation import AnswerShares, Scores
     from rich.table import Table
 
@@ -166,7 +166,27 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
         texts = [sample.label or "–", sample.text, *([answers_line(sample.answers)] if is_open else [])]
         cells = [Text(" ".join(text.split()) if is_whole else _short(text)) for text in texts]
-        table.add_row(Text(sample.id), f"{sample.sensitivity:.2f}", right, *cells)
+        table.add_row(Text(sample.id), _percent(sample.sensitivity), right, *cells)
+    return table
+
+
+def suspects_table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
+    """The samples whose labels are suspect, with what their words say."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Suspect labels", title_justify="left")
+    longest = max(len(suspect.id) for suspect in found)
+    table.add_column(
+        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
+    )
+    for name in ("label", "answered", "by its words", "text"):
+        table.add_column(name, overflow="fold")
+    says = {True: "answer", False: "label", None: "–"}
+    for suspect in found:
+        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
+        cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
+        table.add_row(*(Text(cell) for cell in cells))
     return table
 
 

@@ -29,8 +29,8 @@ class Contents:
     texts: dict[str, str]  # the same as they are written to be read
     # Of the original prompt and of the chosen one, on test under the held-out rephrasings
     predictions: dict[str, Predictions]
-    # weak_spots.json, and the lists of trials.json and contributions.json; without what is of another prompt
-    failures: dict[str, Any]
+    # Of weak_spots.json the original prompt's groups, and the lists of trials.json and contributions.json
+    groups: list[dict[str, Any]]
     trials: list[dict[str, Any]]
     contributions: list[dict[str, Any]]
 
@@ -64,10 +64,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     name = "original prompt" if chosen["id"] == run["baseline"]["id"] else f"prompt {prompt_names(run)[chosen['id']]}"
     samples = directory.read_json(SAMPLES)
     names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
-    weak_spots = directory.read_json(WEAK_SPOTS)
     contributions = directory.read_json(CONTRIBUTIONS)
-    if weak_spots.get("prompt", knee_id(run)) != chosen["id"]:
-        weak_spots["after"] = {}
     return Contents(
         run,
         chosen,
@@ -75,7 +72,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
         {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
         {name: _predictions(directory, prompt_id, samples) for name, prompt_id in names.items()},
-        weak_spots,
+        directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
         contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
     )

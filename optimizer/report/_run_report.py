@@ -18,7 +18,6 @@ from psopt.report._headline import headline, lopsided_lines
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import joint_view, sample_sensitivity
-from psopt.report._side_by_side import DiffRow, side_by_side
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
@@ -71,7 +70,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         headline=headline(contents),
         warnings=[*lopsided_lines(contents), *_na(contents)],
         has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
-        standing=_standing(contents),
+        is_rejected=contents.is_rejected,
         changed=_changed(contents),
         facts=[
             *_prompt_facts(contents.run),
@@ -89,11 +88,9 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         classes=_classes(contents),
         history=history(contents.trials),
         prompts=_panels(contents),
-        beside=_beside_seed_prompt(contents),
         prices=prices,
         gallery=gallery,
-        groups=most_severe(contents.failures["before"]["groups"]),
-        weak=weak_rows(contents),
+        groups=most_severe(contents.groups),
     )
     directory.write_text(REPORT, page)
     return figures
@@ -136,13 +133,6 @@ def _panels(contents: Contents) -> dict[str, PromptPanel]:
     seed = contents.run["baseline"]["id"]
     beside = (contents.prompts[seed], contents.texts[seed])
     return {name: PromptPanel.of(prompt, contents.texts[name], *beside) for name, prompt in contents.prompts.items()}
-
-
-def _beside_seed_prompt(contents: Contents) -> dict[str, list[DiffRow]]:
-    """Each prompt and the original prompt in two columns, by id; nothing of the original prompt itself."""
-    seed = contents.run["baseline"]["id"]
-    original = contents.texts[seed]
-    return {name: [] if name == seed else side_by_side(original, text) for name, text in contents.texts.items()}
 
 
 def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:
@@ -205,14 +195,6 @@ def _without_self_pairs(contents: Contents) -> str:
     return "; ".join(dict.fromkeys(parts))
 
 
-def _standing(contents: Contents) -> str:
-    """What the prompt that is shown is: ``better``, ``rejected``, or nothing of both."""
-    if contents.is_rejected:
-        return "rejected"
-    recommended = contents.run.get("recommended") or {}
-    return "better" if recommended.get("id") == contents.chosen["id"] and recommended["verdict"] == "better" else ""
-
-
 def _changed(contents: Contents) -> list[dict[str, Any]]:
     """The test samples that the prompt which is shown answers otherwise than the original prompt."""
     first, *others = contents.predictions.values()
@@ -249,7 +231,6 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
     minutes, seconds = divmod(round(run["seconds"]), 60)
     race = [("racing", racing_line(run["race"]).removeprefix("racing: "))] if run.get("race") else []
-    diagnoses = [("diagnoses", _diagnosed(run["diagnoses"]))] if run.get("diagnoses") else []
     heldout = (rephrasings.get("diversity") or {}).get("heldout")
     tame = tame_note(heldout)
     differing = [] if heldout is None else [("diversity of the held-out rephrasings", tame or f"{heldout:.2f}")]
@@ -261,7 +242,6 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
         ("trials", f"{_trials(run)}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
         *_planned(run),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
-        *diagnoses,
         *race,
         ("time", f"{minutes}:{seconds:02} minutes"),
         ("psopt", f"{run['psopt_version']}; {run['command']}"),
@@ -286,18 +266,6 @@ def _planned(run: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     effort = "as its limits allow" if plan["effort"] == "limits" else f"effort {plan['effort']}"
     return [("plan", f"{effort}, about {plan['calls']:,} answers; {run['calls']['made']:,} were asked for")]
-
-
-def _diagnosed(diagnoses: list[dict[str, Any]]) -> str:
-    """How much of train diagnoses asked about, where they asked about a part of it.
-
-    >>> _diagnosed([{"id": "a", "samples": 180, "of": 500, "answers": 420}])
-    'a diagnosed on 180 of 500 train samples (420 answers)'
-    """
-    return "; ".join(
-        f"{size['id']} diagnosed on {size['samples']} of {size['of']} train samples ({size['answers']:,} answers)"
-        for size in diagnoses
-    )
 
 
 def _rows(contents: Contents) -> list[dict[str, Any]]:
@@ -369,37 +337,6 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
         sample = before.samples[index]
         answers = [answers_line(predictions.answers_to(int(index))) for predictions in (before, *others)]
         rows.append({"id": sample.id, "text": sample.text, "right": sample.label, "answers": answers})
-    return rows
-
-
-def _told(edit: dict[str, Any]) -> str:
-    about = f" for {edit['label']}" if edit["label"] else ""
-    return f"{edit['kind']}{about}: {edit['text']}"
-
-
-def weak_rows(contents: Contents) -> list[dict[str, Any]]:
-    """The most sensitive train samples before and after, with the chosen prompt's edits that were drawn from them."""
-    after = contents.failures["after"]
-    rows: list[dict[str, Any]] = []
-    if not after:  # a limit did not pay for it
-        return []
-    # A sample that the prompt now shows with its answer says nothing of others.
-    shown = {(edit["text"], edit["label"]) for edit in contents.chosen["edits"] if edit["kind"] == "example"}
-    weak = contents.failures["before"]["weak"]["sensitivity"]
-    for sample in [sample for sample in weak if (sample["text"], sample["label"]) not in shown][:_WEAK_ROWS]:
-        now = after.get(sample["id"])  # None where the last diagnosis did not ask about it
-        edits = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
-        edits.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first
-        rows.append(
-            {
-                **sample,
-                "of": sum(sample["answers"].values()),
-                "right_after": now and f"{now['right']}/{now.get('of', len(contents.run['rephrasings']['search']))}",
-                "sensitivity_after": now and now["sensitivity"],
-                "edit": _told(edits[0]) if edits else "",
-                "n_edits": len(edits),
-            }
-        )
     return rows
 
 

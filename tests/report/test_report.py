@@ -29,7 +29,7 @@ from psopt.report._contents import read_contents
 from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._front_figure import front_figure
 from psopt.report._marked import marked
-from psopt.report._run_report import history, most_severe, weak_rows
+from psopt.report._run_report import history, most_severe
 from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory
@@ -85,12 +85,12 @@ def test_text_from_the_data_is_escaped(run: Any) -> None:
     assert "\\u0026lt;script\\u0026gt;" in page
 
 
-def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(run: Any) -> None:
+def test_it_shows_every_prompt_of_the_front_and_what_was_fixed(run: Any) -> None:
     page = (run.path / "report.html").read_text()
     for candidate in run.front:
         assert f'id="{candidate.id}"' in page
     assert "★ knee" in page
-    assert re.search("[1-7]/8</td><td>8/8", page)
+    assert re.search(r"\([1-7]\)</td><td class=\"l better\">\S+ \(8\)</td>", page)
     marked_lines = re.findall(r"<mark>(.*?)</mark>", page)
     assert any("belongs to" in line or "what animal" in line or line.startswith("Number") for line in marked_lines)
 
@@ -218,16 +218,6 @@ def test_the_history_tells_which_trial_came_nearer_and_what_it_added() -> None:
     assert [row["trial"] for row in history(many)] == [0, *range(11, 30)]
     (last,) = [row for row in history([trial(0, 0.5, []), many[20]]) if row["trial"] == 20]
     assert (len(last["added"]), last["n_added"]) == (6, 20)
-
-
-def test_a_sample_that_the_prompt_shows_is_not_said_to_be_mended(run: Any) -> None:
-    weak_spots = json.loads((run.path / "weak_spots.json").read_text())
-    shown = weak_spots["before"]["weak"]["sensitivity"][0]
-    contents = read_contents(RunDirectory.open(run.path))
-    example = {"kind": "example", "text": shown["text"], "label": shown["label"], "provenance": {"samples": []}}
-    assert shown["id"] in {row["id"] for row in weak_rows(contents)}
-    contents.chosen["edits"].append(example)
-    assert shown["id"] not in {row["id"] for row in weak_rows(contents)}
 
 
 def test_samples_that_never_change_are_counted_in_the_caption(pair: dict[str, Any]) -> None:
