@@ -165,7 +165,7 @@ def test_a_limit_that_pays_nothing_is_refused_before_the_first_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model = LocalModel()
-    with pytest.raises(InputError, match="--max-calls 50 can't pay the baseline on val and the final test: at least"):
+    with pytest.raises(InputError, match="can't pay the original prompt on val and the final test: at least"):
         optimize(monkeypatch, tmp_path, model, Listener(), lm=LMConfig(max_calls=50))
     assert model.asked == []
     assert not (tmp_path / "run").exists()

@@ -128,7 +128,8 @@ def test_edits_that_are_left_out_at_the_end_are_paid_for_too() -> None:
 def test_a_limit_below_the_floor_is_said_with_what_would_do() -> None:
     plans = planner(Limits(300))
     (warning,) = plans.warnings(next(plans.choices()))
-    assert warning.startswith("300 calls is below the floor: the baseline, three candidates and the front on test take")
+    floor = "the original prompt, three candidates and the front on test take"
+    assert warning.startswith(f"300 calls is below the floor: {floor}")
     enough = int(warning.split("about ")[1].split(" ")[0].replace(",", ""))
     assert planner(Limits(enough)).warnings(next(planner(Limits(enough)).choices())) == ()
 
