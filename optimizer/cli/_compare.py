@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
 from psopt.cli._verb import flag, verb
@@ -78,7 +79,7 @@ def compare(
     with reading_bar(quiet=output.silent) as on_progress:
         contenders = run_comparison(task, compared, models, on_progress=on_progress, options=options)
     if html is not None:
-        measured = {f"{each.prompt}, {each.model}": each.scores.to_dict() for each in contenders}
+        measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
         page, _ = comparison_page(
             contenders.in_percent(), _differences(contenders), measured, contenders[0].scores.quality_name
         )
@@ -88,6 +89,8 @@ def compare(
         print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])
     elif not output.quiet:
         _show(result_console(), contenders)
+        if html is not None:
+            typer.echo(f"Page: {html}")
     return 0
 
 
@@ -112,11 +115,11 @@ def _show(console: Console, contenders: Comparison) -> None:
         table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in names))
     print_table(console, table)
     console.print(note_size(contenders[0].scores, limit=False), markup=False)
-    for contender in contenders:
+    for name, contender in zip(_names(contenders), contenders, strict=True):
         if beside := beside_quality_line(contender.scores.to_dict()):
-            console.print(f"{contender.prompt} under {contender.model}: {beside}.", markup=False)
+            console.print(f"{name}: {beside}.", markup=False)
         for line in na_lines(contender.scores.to_dict()):
-            console.print(f"{contender.prompt} under {contender.model}: {line}", style="yellow", markup=False)
+            console.print(f"{name}: {line}", style="yellow", markup=False)
     for prompt, note in {contender.prompt: tame_note(contender.diversity) for contender in contenders}.items():
         if note:
             console.print(f"S of {prompt}: {note}.", style="yellow", markup=False, soft_wrap=True)
@@ -124,16 +127,22 @@ def _show(console: Console, contenders: Comparison) -> None:
 
 
 def _differences(contenders: Comparison) -> list[str]:
-    """What each is better or worse in than the first: named by what tells them apart."""
-    first = contenders[0]
+    """What each is better or worse in than the first."""
+    names = _names(contenders)
     lines = []
-    for contender in contenders[1:]:
-        who, whom = (
-            (contender.prompt, first.prompt) if contender.prompt != first.prompt else (contender.model, first.model)
-        )
-        parts = [_difference(contender, name) for name in contender.against_first]
-        lines.append(f"{who} against {whom}: {'; '.join(parts)}")
+    for name, contender in zip(names[1:], contenders[1:], strict=True):
+        parts = [_difference(contender, measure) for measure in contender.against_first]
+        lines.append(f"{name} against {names[0]}: {'; '.join(parts)}")
     return lines
+
+
+def _names(contenders: Comparison) -> list[str]:
+    """What tells them apart: the prompt, the model, or both."""
+    if len({contender.model for contender in contenders}) == 1:
+        return [contender.prompt for contender in contenders]
+    if len({contender.prompt for contender in contenders}) == 1:
+        return [contender.model for contender in contenders]
+    return [f"{contender.prompt} under {contender.model}" for contender in contenders]
 
 
 def _score(contender: ComparisonResult, name: str) -> str:
@@ -141,7 +150,8 @@ def _score(contender: ComparisonResult, name: str) -> str:
     return f"{100 * getattr(contender.scores, name):.1f} {100 * low:.0f}–{100 * high:.0f}"
 
 
-def _difference(contender: ComparisonResult, name: str) -> str:
-    difference = contender.against_first[name]
+def _difference(contender: ComparisonResult, measure: str) -> str:
+    name = {"f1": contender.scores.quality_name, "sensitivity": "S", "consistency": "C"}[measure]
+    difference = contender.against_first[measure]
     p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"
-    return f"{name} {contender.verdict(name)} ({100 * difference.difference:+.1f}, {p})"
+    return f"{name} {contender.verdict(measure)} ({100 * difference.difference:+.1f}, {p})"
