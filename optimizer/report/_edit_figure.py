@@ -48,7 +48,7 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
             hovertemplate="%{hovertext}<br>%{x:.2f} points<extra></extra>",
         )
     for number, row in enumerate(rows):  # above the bars: beside them it would leave no room for these on a phone
-        text = f"{len(rows) - number}. {shown(row['what'], 92, 46)}"
+        text = f"{len(rows) - number}. {shown(row['what'], 80, 46)}"
         place = {"x": 0, "xref": "paper", "xanchor": "left", "y": number + 0.28, "yanchor": "bottom"}
         plot.add_annotation(text=text, align="left", showarrow=False, **place)
     styled(plot, 110 + 104 * len(rows), barmode="group", bargap=0.5, xaxis_title="percentage points on val")

@@ -48,7 +48,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
                 "symbol": symbols.get(name, "x"),
                 "size": sizes.get(name, 9),
                 **_colors(layer),
-                "line": {"width": 1.5 if name in sizes else 0, "color": "#555"},
+                "line": {"width": 1.5 if name in sizes else 0.5, "color": "#888"},  # seen on white and on black
             },
         )
     has_consistency = any(trial["consistency"] is not None for trial in trials)

@@ -115,8 +115,6 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
         facts.append(("answers are", f"{answers}."))
     if line := _beside_quality(contents):
         facts.append((f"beside {quality_name(run)}", line))
-    if limits := run.get("prompt_limits"):
-        facts.append(("limits", limits_line(limits)))
     return facts
 
 
@@ -229,6 +227,7 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     from_cache = f" ({read_before:,} of them from the server's own cache)" if read_before else ""
     cost = f"; {calls['tokens']:,} tokens{from_cache}; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
+    n_trials = (run.get("race") or {}).get("candidates", run["settings"]["trials"])
     minutes, seconds = divmod(round(run["seconds"]), 60)
     race = [("racing", racing_line(run["race"]).removeprefix("racing: "))] if run.get("race") else []
     heldout = (rephrasings.get("diversity") or {}).get("heldout")
@@ -239,24 +238,13 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
         ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
         *differing,
-        ("trials", f"{_trials(run)}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
+        ("trials", f"{n_trials}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
         *_planned(run),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
         *race,
         ("time", f"{minutes}:{seconds:02} minutes"),
         ("psopt", f"{run['psopt_version']}; {run['command']}"),
     ]
-
-
-def _trials(run: dict[str, Any]) -> str:
-    """How many there were: more than asked for where its limits paid for them.
-
-    >>> _trials({"settings": {"trials": 13}, "race": {"candidates": 16}})
-    '16 (13 to begin with)'
-    """
-    trials = run["settings"]["trials"]
-    done = (run.get("race") or {}).get("candidates", trials)
-    return f"{done}" if done == trials else f"{done} ({trials} to begin with)"
 
 
 def _planned(run: dict[str, Any]) -> list[tuple[str, str]]:
