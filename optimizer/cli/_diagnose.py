@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._verb import flag, verb
@@ -32,7 +31,7 @@ Html = Annotated[
 ]
 ListSuspects = Annotated[
     bool,
-    flag("Output", "--suspects", "List the samples that are answered alike under all wordings, and never as labelled."),
+    flag("Output", "--suspects", "List the samples that are always given the same answer, never the label."),
 ]
 SuspectsFile = Annotated[
     Path | None,
@@ -102,8 +101,8 @@ def diagnose(
             _show_suspects(console, report)
         elif report.suspects.samples:
             print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
-        if html is not None:
-            typer.echo(f"Page: {html}")
+        page_line = f"Page: {html}. " if html else ""
+        print_sentences(console, [f"{page_line}Next: psopt optimize, with these options, looks for edits."])
     return 0
 
 
@@ -167,7 +166,7 @@ def _show_suspects(console: Console, report: PromptReport) -> None:
     if report.scores is None:
         console.print("Without labels none can be suspect.")
     elif not suspects.samples:
-        console.print("No sample is answered alike under all wordings and never as labelled.")
+        console.print("No sample is always given the same answer, never the label.")
     else:
         print_table(console, suspects_table(suspects.samples, is_whole=not is_wrapped(console)))
         print_sentences(console, [f"{suspects.line}.", *_base_rates(report)])
