@@ -96,7 +96,7 @@ def look_lines(data: Mapping[str, Any]) -> list[str]:
     if tests:
         names = ", ".join(["the original prompt", *(test["id"] for test in tests)])
         lines.append(
-            f"The gate has looked at the test scores of {names}: so the chosen prompt's scores are slightly optimistic."
+            f"The gate has looked at the test scores of {names}, so the chosen prompt's scores are slightly optimistic."
         )
     if data.get("looks", 1) > 1:
         lines.append(f"This was look {data['looks']} at the same test samples: the error holds of each look alone.")
