@@ -47,6 +47,7 @@ def _print(
     spreads: Mapping[str, DifferenceSpread] | None,
 ) -> None:
     from psopt.cli._tables import print_table, result_console
+    from psopt.models.chat import PRICES_OF
 
     console = result_console()
     is_soft = not console.is_terminal  # what reads a pipe wants whole lines
@@ -56,7 +57,10 @@ def _print(
         for warning in plan.warnings:
             console.print(f"Note: {warning}", style="yellow", markup=False, soft_wrap=is_soft)
         console.print()
-    console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
+    prices = "" if estimate.price is None else f", at prices of {PRICES_OF} or yours"
+    console.print(
+        f"What {model} would be asked{prices}; nothing was sent", style="italic", markup=False, soft_wrap=True
+    )
     print_table(console, _table(estimate))
     for line in [*_notes(estimate), *estimate_lines(estimate, model, lm, spreads=spreads)]:
         console.print(line, markup=False, soft_wrap=is_soft)

@@ -71,7 +71,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         warnings=[*lopsided_lines(contents), *_na(contents)],
         has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
         is_rejected=contents.is_rejected,
-        changed=_changed(contents),
+        changed=fixed_and_broken(*contents.predictions.values()) if len(contents.predictions) > 1 else [],
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),
@@ -191,12 +191,6 @@ def _without_self_pairs(contents: Contents) -> str:
         if val is not None and test is not None:
             parts.append(f"{name} {100 * val:.1f} on val and {100 * test:.1f} on test")
     return "; ".join(dict.fromkeys(parts))
-
-
-def _changed(contents: Contents) -> list[dict[str, Any]]:
-    """The test samples that the prompt which is shown answers otherwise than the original prompt."""
-    first, *others = contents.predictions.values()
-    return fixed_and_broken(first, others[0]) if others else []
 
 
 def _na(contents: Contents) -> list[str]:

@@ -14,7 +14,7 @@ from psopt.models.chat._function_client import function_name
 from psopt.models.chat._judges import RatingJudge, SamenessJudge
 from psopt.models.chat._model import ChatModel, asks_in_chat
 from psopt.models.chat._name_hints import name_hint
-from psopt.models.chat._prices import Price, grid_price, price_of
+from psopt.models.chat._prices import PRICES_OF, Price, grid_price, price_of
 from psopt.models.chat._response_format import read_response_format
 from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._token_counts import (
@@ -30,6 +30,7 @@ from psopt.settings import LMConfig
 __all__ = [
     "CHAT_KINDS",
     "FIRST",
+    "PRICES_OF",
     "AnswerRate",
     "Budget",
     "CallEnd",
