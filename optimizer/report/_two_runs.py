@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import compare_paired, verdict
 from psopt.report._contents import Contents, read_contents
-from psopt.runs import CallPrice, asked_about, quality_name, recommendation_lines
+from psopt.runs import CallPrice, asked_about, named, prompt_names, quality_name, recommendation_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ class RunShown:
         run = self.contents.run
         if not run.get("recommended"):
             return "This run recommends no prompt."
-        return recommendation_lines(run["recommended"], quality_name(run))[0]
+        return named(recommendation_lines(run["recommended"], quality_name(run))[0], prompt_names(run))
 
     @property
     def facts(self) -> dict[str, Any]:
