@@ -114,15 +114,14 @@ def _show(console: Console, contenders: Comparison) -> None:
     for contender in contenders:
         table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in names))
     print_table(console, table)
-    console.print(note_size(contenders[0].scores, limit=False), markup=False)
+    print_sentences(console, [note_size(contenders[0].scores, limit=False)])
     for name, contender in zip(_names(contenders), contenders, strict=True):
-        if beside := beside_quality_line(contender.scores.to_dict()):
-            console.print(f"{name}: {beside}.", markup=False)
-        for line in na_lines(contender.scores.to_dict()):
-            console.print(f"{name}: {line}", style="yellow", markup=False)
-    for prompt, note in {contender.prompt: tame_note(contender.diversity) for contender in contenders}.items():
-        if note:
-            console.print(f"S of {prompt}: {note}.", style="yellow", markup=False, soft_wrap=True)
+        scores = contender.scores.to_dict()
+        if beside := beside_quality_line(scores):
+            print_sentences(console, [f"{name}: {beside}."])
+        print_sentences(console, [f"{name}: {line}" for line in na_lines(scores)], style="yellow")
+    notes = {contender.prompt: tame_note(contender.diversity) for contender in contenders}
+    print_sentences(console, [f"S of {prompt}: {note}." for prompt, note in notes.items() if note], style="yellow")
     print_sentences(console, _differences(contenders))
 
 

@@ -115,7 +115,7 @@ def _show(console: Console, report: PromptReport) -> None:
         slices_table,
         weakest_table,
     )
-    from psopt.cli._tables import is_wrapped, print_table
+    from psopt.cli._tables import is_wrapped, print_sentences, print_table
     from psopt.evaluation import beside_quality_line, intervals_note, na_lines, sensitivity_limit, shares_line
     from psopt.rephrasings import tame_note
 
@@ -125,17 +125,16 @@ def _show(console: Console, report: PromptReport) -> None:
     limit = sensitivity_limit(report.predictions)
     if limit is not None:
         known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
-        console.print(
-            f"S grows with the number of wordings: {known}, and about {100 * limit:.1f} extrapolated to many more."
-        )
+        about = f"{known}, and about {100 * limit:.1f} extrapolated to many more."
+        print_sentences(console, [f"S grows with the number of wordings: {about}"])
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
     if line := beside_quality_line(report.measured()):
         console.print(f"{line}.", markup=False)
     if note := tame_note(report.predictions.diversity):
-        console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
-    for line in filter(None, [*na_lines(report.measured()), shares_line(report.measured())]):
-        console.print(line, style="yellow", markup=False, soft_wrap=True)
+        print_sentences(console, [f"S: {note}."], style="yellow")
+    warnings = [*na_lines(report.measured()), shares_line(report.measured())]
+    print_sentences(console, filter(None, warnings), style="yellow")
     if (shares := report.shares) is not None:
         print_table(console, shares_table(shares))
     if report.scores and report.scores.per_family:
