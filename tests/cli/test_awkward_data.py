@@ -42,7 +42,7 @@ def test_rare_classes_are_measured_where_all_samples_are(folder: Path) -> None:
     assert "classes 'press' (2), 'suport' (1) stay in train" in said
     assert "label 'suport' (1) looks like 'support' (20)" in said
     lines = done.stdout.splitlines()
-    assert max(len(line) for line in lines if line.startswith("│")) <= 80
+    assert max(map(len, lines)) <= 80
     assert any("e2520e33-e44" in line for line in lines)
 
 
