@@ -332,7 +332,7 @@ def test_the_page_of_a_diagnosis_names_samples_by_their_ids(task: Task, keyword_
     report = diagnose(task, model=keyword_model, rephrasings=6)
     page = diagnosis_page(report, "toy", "keyword", "train")
     weakest = report.diagnosis.failure_cases["sensitivity"][0]
-    assert f'<tr><td class="l">{weakest.id}</td><td>{weakest.sensitivity:.2f}</td>' in page
+    assert f'<tr><td class="l">{weakest.id}</td><td>{100 * weakest.sensitivity:.1f}</td>' in page
 
 
 def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_model: Any) -> None:
