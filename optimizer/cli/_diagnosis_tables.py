@@ -186,8 +186,8 @@ def _titled(title: str) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    narrow = {"padding": (0, 1, 0, 0), "pad_edge": False, "show_edge": False}
-    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, **narrow)
+    padding = (0, 1, 0, 0)
+    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
 
 
 def _short(text: str) -> str:

@@ -47,7 +47,6 @@ def _print(
     spreads: Mapping[str, DifferenceSpread] | None,
 ) -> None:
     from psopt.cli._tables import print_table, result_console
-    from psopt.models.chat import PRICES_OF
 
     console = result_console()
     is_soft = not console.is_terminal  # what reads a pipe wants whole lines
@@ -57,10 +56,7 @@ def _print(
         for warning in plan.warnings:
             console.print(f"Note: {warning}", style="yellow", markup=False, soft_wrap=is_soft)
         console.print()
-    prices = "" if estimate.price is None else f", at prices of {PRICES_OF} or yours"
-    console.print(
-        f"What {model} would be asked{prices}; nothing was sent", style="italic", markup=False, soft_wrap=True
-    )
+    console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
     print_table(console, _table(estimate))
     for line in [*_notes(estimate), *estimate_lines(estimate, model, lm, spreads=spreads)]:
         console.print(line, markup=False, soft_wrap=is_soft)
@@ -94,7 +90,11 @@ def _sent(phase: Phase) -> int:
 
 
 def _notes(estimate: CostEstimate) -> list[str]:
-    """Why phases may come several times or not at all, and what is cached."""
+    """Why phases may come several times or not at all, what is cached, and of when prices are."""
+    from psopt.models.chat import PRICES_OF
+
     notes = [f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times]
+    if estimate.price:
+        notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
     cached = sum(phase.cached for phase in estimate.phases)
     return [*notes, *([f"{cached:,} answers are in the cache already."] if cached else []), ""]

@@ -139,10 +139,10 @@ def shown_line(shows: ShownDifferences) -> str:
     """The smallest differences that the final test can show."""
     size = f"{shows.n_samples:,} x {shows.n_wordings}"
     if min(shows.f1, shows.sensitivity) >= 1:
-        return f"The final test ({size} answers a prompt) is too small to show any difference."
+        return f"The final test ({size} answers per prompt) is too small to show any difference."
     basis = "variance as on val" if shows.is_measured else "variance the worst that is plausible"
     return (
-        f"The final test ({size} answers a prompt) shows differences from {_points(shows.f1)} of F1 and "
+        f"The final test ({size} answers per prompt) shows differences from {_points(shows.f1)} of F1 and "
         f"{100 * shows.sensitivity:.1f} of S on: paired, two-sided 5 %, power 80 %, {basis}."
     )
 

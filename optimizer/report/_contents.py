@@ -38,7 +38,7 @@ class Contents:
     def is_rejected(self) -> bool:
         """Whether a prompt is shown that tests did not let pass: the run recommends the original one."""
         original = self.run["baseline"]["id"]
-        return self.chosen["id"] != original == (self.run.get("recommended") or {}).get("id")
+        return bool(self.chosen["id"] != original == (self.run.get("recommended") or {}).get("id"))
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:

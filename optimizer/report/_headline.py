@@ -24,7 +24,8 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
     is_changed = after["id"] != before["id"]
     tested = None
     if is_changed and len(contents.predictions[contents.name].samples) > 1:
-        tested = compare_paired(*contents.predictions.values(), contents.run["seed"])
+        first, second = contents.predictions.values()
+        tested = compare_paired(first, second, contents.run["seed"])
     cards = []
     names = {"f1": quality_name(contents.run)}
     # S and C of a prompt that always says the same say nothing, so others are neither better nor worse in them.

@@ -59,6 +59,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     gallery = _gallery(contents)
     figures = [figure for section in gallery.values() for figure in section]
     prices = _prices(contents, directory)
+    answers = list(contents.predictions.values())
     length = price_line(prices[contents.run["baseline"]["id"]], prices[contents.chosen["id"]])
     page = render_page(
         "report.html",
@@ -71,7 +72,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         warnings=[*lopsided_lines(contents), *_na(contents)],
         has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
         is_rejected=contents.is_rejected,
-        changed=fixed_and_broken(*contents.predictions.values()) if len(contents.predictions) > 1 else [],
+        changed=fixed_and_broken(answers[0], answers[-1]),
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),

@@ -139,7 +139,7 @@ def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
         "names": [first, second],
         "titles": [f"{name}, {prompt_id}" for name, prompt_id in zip((first, second), ids, strict=True)],
         "sentences": runs.sentences,
-        "moved": fixed_and_broken(*runs.common, most=_MOST_MOVED) if runs.common else [],
+        "moved": fixed_and_broken(runs.common[0], runs.common[1], _MOST_MOVED) if runs.common else [],
         "n_common": len(runs.common[0].samples) if runs.common else 0,
         "rows": side_by_side(*texts),
         "length": price_line(runs.first.call, runs.second.call).replace("->", "→"),

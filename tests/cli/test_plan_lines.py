@@ -78,7 +78,7 @@ def test_a_measured_rate_is_no_faster_than_what_may_be_asked(changed: Any, per_m
 def test_what_the_test_can_show_is_said_with_its_size() -> None:
     said = shown_line(ShownDifferences(102, 3, 0.164, 0.134))
     assert said.startswith(
-        "The final test (102 x 3 answers a prompt) shows differences from 16.4 points of F1 and 13.4 of"
+        "The final test (102 x 3 answers per prompt) shows differences from 16.4 points of F1 and 13.4 of"
     )
     assert "80 %" in said
     assert "too small to show any" in shown_line(ShownDifferences(1, 10, 1.0, 1.0))

@@ -73,7 +73,7 @@ def rate_in_words(per_minute: float) -> str:
     ('14 answers per second', '210 answers per second', '95 answers per minute')
     """
     number, unit = (per_minute / 60, "second") if per_minute >= 120 else (per_minute, "minute")
-    return f"{float(f'{number:.2g}'):,.12g} answers a {unit}"
+    return f"{float(f'{number:.2g}'):,.12g} answers per {unit}"
 
 
 def _rounded_down(number: float) -> int:
