@@ -57,6 +57,7 @@ lint: $(SETUP)  ## Check format and style, and that what is imported is declared
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/deptry optimizer metrics search_spaces
+	$(BIN)/python scripts/check-words
 
 types: $(SETUP)  ## Check types, strictly
 	$(BIN)/mypy -p psopt -p tests

@@ -79,7 +79,7 @@ def rephrasing_damage(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float6
     Returns
     -------
     (n_rephrasings,) float64
-        In [-1, 1]; they sum to 0. The largest does most damage: ``argmax`` names it.
+        In [-1, 1]; they sum to 0. The largest hurts most: ``argmax`` names it.
 
     Examples
     --------

@@ -66,6 +66,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     own = ROOT / "examples" / "own_prompt"
     shutil.copy(own / "mail.csv", folder)
     shutil.copy(own / "sections.md", folder / "prompt.md")
+    tickets = [(texts[team].format(row), team) for row in range(30) for team in ("billing", "support")]
+    (folder / "tests.csv").write_text("\n".join(["message,__expected", *map(",".join, tickets)]))
+    (folder / "labels.jsonl").write_text(
+        "\n".join(json.dumps({"ticket_text": text, "correct_label": team}) for text, team in tickets)
+    )
+    asked = "Decide which team has to answer the ticket: billing or support. Answer with its name."
+    (folder / "promptfooconfig.yaml").write_text(f"prompts: ['{asked} {{{{message}}}}']\n")
+    messages = [{"role": "developer", "content": asked}, {"role": "user", "content": "{{ ticket_text }}"}]
+    (folder / "messages.json").write_text(json.dumps(messages))
     (folder / "new.csv").write_text("subject,body\nInvoice,It is wrong.\n")
     (folder / "new.txt").write_text("the invoice is wrong\nit crashes\n")
     mails = [{"text": row["text"], "teams": row["answer"]} for row in open_tasks.complaints()]
@@ -104,7 +113,7 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
         line += f" {SMALL}"
     of_a_run = "p.json" in line or "1a2b3c.json" in line  # such a prompt says its model itself
     if "mail.csv" in line:  # the test server does not answer as that prompt asks
-        line = line.replace("openai/gpt-4o-mini", SIMULATED)
+        line = line.replace("openai/gpt-5.4-mini", SIMULATED)
     asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:
         line += f" --model {SIMULATED}"

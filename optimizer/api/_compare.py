@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._measure import measure_options, models_of, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
-from psopt.errors import InputError, import_extra
+from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
 from psopt.models import name_of_model
 from psopt.notebooks import data_frame
+from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,37 +69,24 @@ class Comparison(list[ComparisonResult]):
         rows = [_row(result) for result in self]
         return data_frame(rows, list(dict.fromkeys(name for row in rows for name in row)), "Comparison.to_frame()")
 
+    def in_percent(self) -> list[dict[str, str]]:
+        """A row a prompt and model for people: measures in percent with their intervals."""
+        return [_in_percent(result) for result in self]
+
     def to_markdown(self) -> str:
         """The table in percent, for a README or an issue."""
-        rows = [_in_percent(result) for result in self]
-        lines = [rows[0].keys(), ["---"] * len(rows[0]), *(row.values() for row in rows)]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return markdown_table(self.in_percent())
 
     def to_latex(self) -> str:
         """The table in percent, for a paper: a `tabular` with booktabs' rules."""
-        rows = [_in_percent(result) for result in self]
-        cells = [[*rows[0]], *([*row.values()] for row in rows)]
-        lines = [f"{' & '.join(map(_escaped, line))} \\\\" for line in cells]
-        columns = "ll" + "r" * (len(rows[0]) - 2)
-        body = [lines[0], "\\midrule", *lines[1:]]
-        return "\n".join([f"\\begin{{tabular}}{{{columns}}}", "\\toprule", *body, "\\bottomrule", "\\end{tabular}"])
+        return latex_table(self.in_percent(), n_texts=2)
 
     def figure(self) -> go.Figure:
         """F1 against S on one sheet, with intervals: a point a prompt and model."""
-        graphs = import_extra("plotly.graph_objects", "a figure of a comparison", "figures")
-        figure = graphs.Figure()
-        for result in self:
-            spans = {name: _span(result, name) for name in ("sensitivity", "f1")}
-            figure.add_scatter(
-                x=[result.scores.sensitivity],
-                y=[result.scores.f1],
-                error_x=spans["sensitivity"],
-                error_y=spans["f1"],
-                name=f"{result.prompt}, {result.model}",
-                mode="markers",
-            )
-        figure.update_layout(xaxis_title="S (lower is better)", yaxis_title=self[0].scores.quality_name)
-        return figure
+        from psopt.report import compared_figure
+
+        measured = {f"{result.prompt}, {result.model}": result.scores.to_dict() for result in self}
+        return compared_figure(measured, self[0].scores.quality_name).plot
 
 
 def _row(result: ComparisonResult) -> dict[str, Any]:
@@ -126,22 +113,6 @@ def _in_percent(result: ComparisonResult) -> dict[str, str]:
             low, high = (f"{100 * bound:.0f}" for bound in result.scores.ci[name])
             row[shown] = f"{100 * value:.1f} ({low}–{high})"
     return row
-
-
-def _span(result: ComparisonResult, name: str) -> dict[str, Any]:
-    """How far an interval reaches to either side, as plotly has it."""
-    value = getattr(result.scores, name)
-    low, high = result.scores.ci[name]
-    return {"type": "data", "symmetric": False, "array": [high - value], "arrayminus": [value - low]}
-
-
-def _escaped(text: str) -> str:
-    r"""A text as LaTeX has it.
-
-    >>> print(_escaped("a_b 5 % & c, 40 (30–50)"))
-    a\_b 5 \% \& c, 40 (30--50)
-    """
-    return re.sub(r"([_%&#$])", r"\\\1", text).replace("–", "--")
 
 
 def compare(

@@ -60,7 +60,7 @@ def optimize(
         model that is made already.
     heldout_from : sequence of str, or path, optional
         Wordings of another source, written by people for instance: what is handed back is put to them on test too,
-        and run.json and the report say both. A text file has one a line; JSON is a list, or a rephrasings.json.
+        and run.json and the report say both. A text file has one per line; JSON is a list, or a rephrasings.json.
     out : path, optional
         The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered where that is taken.
     cache_dir : path, optional

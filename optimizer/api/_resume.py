@@ -101,7 +101,7 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
         )
     if settings.own_model:
         raise InputError(
-            f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
+            f"{run} was made with a model object in Python ({settings.model}), which no name loads: resume with "
             f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
         )
     if "headers" in wanted:

@@ -142,7 +142,7 @@ def _say_how_long(
         pace = timed_pace(setup.evaluator, setup.baseline, models)
     if pace is None:
         return
-    # A whole run of SmolLM2 on TREC gave 6.8 answers a second where the original prompt had given 13.
+    # A whole run of SmolLM2 on TREC gave 6.8 answers per second where the original prompt had given 13.
     longer = "; up to twice that where edits make prompts long"
     observer.phase(f"{time_line(estimate.calls_expected, pace.per_minute)}{longer}")
     if options and not resume and is_long(estimate.calls_expected, pace.per_minute):

@@ -186,4 +186,4 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
 def _how_to_resume(settings: RunSettings, folder: Path) -> str:
     """Say where the work so far is, and how to go on with it."""
     how = f"compile again with log_dir={str(folder)!r}" if settings.program == "python" else f"psopt resume {folder}"
-    return f"what was found is in {folder}; go on with: {how}"
+    return f"what was found is in {folder}; resume with: {how}"

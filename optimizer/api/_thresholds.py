@@ -92,8 +92,8 @@ def thresholds(
     bounds : dict of option to float or None
         All but ``each``; ``min_class_f1`` may be a dict of label to float.
     end : "estimate", "bad" or "good"
-        What must keep to the bound: the estimate; the bad end of the 95 % interval, so that a prompt that only just
-        keeps to it passes in few cases; or its good end, so that one that only just does so fails in few.
+        What must keep to the bound: the estimate; the worse end of the 95 % interval, so that a prompt that only just
+        keeps to it passes in few cases; or its better end, so that one that only just does so fails in few.
     """
     given = given_bounds(bounds)
     if "max_sensitivity" in given and scores.n_rephrasings == 1:
@@ -282,7 +282,7 @@ class Threshold:
     def name(self) -> str:
         """What is bounded, in words."""
         if self.option == RESTS_ON_NA:
-            return "rests on N/A"
+            return "answers that name no label"
         if self.option == MIN_CLASS_F1:
             return f"f1 of {_printable(self.label)}"
         if self.option == PINNED:

@@ -112,7 +112,7 @@ def check(
 
 
 def _na_notes(result: CheckResult) -> list[str]:
-    """What rests on N/A, where no missed bound has said it, and what the answers are."""
+    """What N/A makes unreliable, where no missed bound has said it, and what the answers are."""
     from psopt.api import RESTS_ON_NA
     from psopt.evaluation import na_lines, rests_on_na
 

@@ -28,7 +28,7 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         allow_dash=True,
-        help="Texts, one a line, or rows: a .csv, .tsv, .jsonl or .parquet file; - is standard input.",
+        help="Texts, one per line, or rows: a .csv, .tsv, .jsonl or .parquet file; - is standard input.",
     ),
 ]
 Prompt = Annotated[
@@ -66,8 +66,7 @@ def classify(
     lm: LMConfig,
     output: OutputOptions,
 ) -> int:
-    """Classify texts, one a line, or the rows of a table, from FILE or standard input: a label a line, in the same
-    order.
+    """Classify texts (one per line) or the rows of a table, from FILE or standard input: one label per line.
 
     Where the prompt names several fields, standard input is a JSON object a line. With --json a row's columns stand
     beside its label.
@@ -183,5 +182,5 @@ def _read(file: Path, columns: InputColumns) -> list[str]:
     content = as_text(sys.stdin.buffer.read(), source, DataError) if is_input else read_text(file, error=DataError)
     texts = texts_of_lines(content, columns, source=source)
     if not texts:
-        raise InputError("there is no text to classify: one a line is expected")
+        raise InputError("there is no text to classify: one per line is expected")
     return texts

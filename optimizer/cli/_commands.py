@@ -26,8 +26,7 @@ COMMANDS = {
     ),
     "classify": (
         "psopt.cli._classify",
-        "Classify texts, one a line, or the rows of a table, from FILE or standard input: a label a line, in the same "
-        "order.",
+        "Classify texts (one per line) or the rows of a table, from FILE or standard input: one label per line.",
     ),
     "export": (
         "psopt.cli._export",
@@ -37,11 +36,11 @@ COMMANDS = {
         "psopt.cli._report",
         "Rebuild report.html from a run directory, and print where it is; or compare two runs.",
     ),
-    "resume": ("psopt.cli._resume", "Go on with an interrupted run, or add trials to a finished one."),
+    "resume": ("psopt.cli._resume", "Resume an interrupted run, or add trials to a finished one."),
     "worker": ("psopt.cli._worker", "Join a study that `psopt optimize --storage` has started, on any machine."),
     "rephrase": (
         "psopt.cli._rephrase",
-        "Write a prompt's instructions in other words, check each, and save them as a file for `--rephrasings-file`.",
+        "Reword a prompt's instructions, check each rephrasing, and save them as a file for `--rephrasings-file`.",
     ),
     "doctor": (
         "psopt.cli._doctor",
@@ -66,14 +65,14 @@ FIRST = ("diagnose", "optimize", "compare", "check", "classify", "export", "repo
 
 _GUIDE = """makes the prompts of LLM classifiers robust
 
-Say a task in other words, and a prompt's answers change. psopt measures that
+Reword a task, and a prompt's answers change. psopt measures that
 (sensitivity S, consistency C, beside F1), finds the unstable samples, and
 searches for edits that fix the prompt.
 
   psopt optimize --dataset trec             try it: offline, free, some minutes
-  psopt diagnose --dataset my.csv --prompt my.txt --model openai/gpt-4o-mini
+  psopt diagnose --dataset my.csv --prompt my.txt --model openai/gpt-5.4-mini
                                             where is my prompt unstable?
-  psopt optimize --dataset my.csv --model openai/gpt-4o-mini --dry-run
+  psopt optimize --dataset my.csv --model openai/gpt-5.4-mini --dry-run
                                             what would fixing it cost?
   psopt select runs/my 'max F1 with S<=.05' choose from what was found
   psopt export runs/my                      use it: text, JSON, DSPy, OpenAI

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import print_json
+from psopt.cli._writing import check_writable, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.api import ComparisonResult
+    from psopt.api import Comparison, ComparisonResult
     from rich.console import Console
 
 Prompts = Annotated[
@@ -25,6 +27,7 @@ Prompts = Annotated[
         show_default="the strategy's",
     ),
 ]
+Html = Annotated[Path | None, flag("Output", "--html", "Also write a page: the table, the tests and a figure.", "FILE")]
 OtherModels = Annotated[list[str] | None, flag("Model", "--model2", "Another model; may be given several times.", "M")]
 
 
@@ -38,6 +41,7 @@ def compare(
     model: PromptModel = None,
     strategy: Strategy = "simple",
     measuring: MeasureOptions,
+    html: Html = None,
     dry_run: DryRun = False,
     output: OutputOptions,
 ) -> int:
@@ -54,8 +58,11 @@ def compare(
     from psopt.cli._tables import result_console
     from psopt.cli._task import load_task
     from psopt.models.chat import server_of
+    from psopt.report import comparison_page
     from psopt.search_spaces import seed_prompt
 
+    if html is not None:
+        check_writable("--html", html)
     sources = read_prompts(prompts or [], reading)
     task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
     choice = choose_model(model, measuring.lm, sources, silent=True)
@@ -71,19 +78,27 @@ def compare(
         return show_estimate(estimate, " and ".join(models), options.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
         contenders = run_comparison(task, compared, models, on_progress=on_progress, options=options)
+    if html is not None:
+        measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
+        page, _ = comparison_page(
+            contenders.in_percent(), _differences(contenders), measured, contenders[0].scores.quality_name
+        )
+        write_file("--html", html, page)
     if output.as_json:
         servers = {name: server_of(name, choice.lm) for name in models}
         print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])
     elif not output.quiet:
         _show(result_console(), contenders)
+        if html is not None:
+            typer.echo(f"Page: {html}")
     return 0
 
 
 _LEAST_P = 0.001  # below that no digit is worth printing
 
 
-def _show(console: Console, contenders: list[ComparisonResult]) -> None:
-    from psopt.cli._tables import print_table
+def _show(console: Console, contenders: Comparison) -> None:
+    from psopt.cli._tables import print_sentences, print_table
     from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
     from rich.box import SIMPLE_HEAD
@@ -99,22 +114,34 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     for contender in contenders:
         table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in names))
     print_table(console, table)
-    console.print(note_size(contenders[0].scores, limit=False), markup=False)
-    for contender in contenders:
-        if beside := beside_quality_line(contender.scores.to_dict()):
-            console.print(f"{contender.prompt} under {contender.model}: {beside}.", markup=False)
-        for line in na_lines(contender.scores.to_dict()):
-            console.print(f"{contender.prompt} under {contender.model}: {line}", style="yellow", markup=False)
-    for prompt, note in {contender.prompt: tame_note(contender.diversity) for contender in contenders}.items():
-        if note:
-            console.print(f"S of {prompt}: {note}.", style="yellow", markup=False, soft_wrap=True)
-    for contender in contenders[1:]:
-        parts = [_difference(contender, name) for name in names]
-        first = contenders[0]
-        who, whom = (
-            (contender.prompt, first.prompt) if contender.prompt != first.prompt else (contender.model, first.model)
-        )
-        console.print(f"{who} against {whom}: {'; '.join(parts)}", markup=False)
+    print_sentences(console, [note_size(contenders[0].scores, limit=False)])
+    for name, contender in zip(_names(contenders), contenders, strict=True):
+        scores = contender.scores.to_dict()
+        if beside := beside_quality_line(scores):
+            print_sentences(console, [f"{name}: {beside}."])
+        print_sentences(console, [f"{name}: {line}" for line in na_lines(scores)], style="yellow")
+    notes = {contender.prompt: tame_note(contender.diversity) for contender in contenders}
+    print_sentences(console, [f"S of {prompt}: {note}." for prompt, note in notes.items() if note], style="yellow")
+    print_sentences(console, _differences(contenders))
+
+
+def _differences(contenders: Comparison) -> list[str]:
+    """What each is better or worse in than the first."""
+    names = _names(contenders)
+    lines = []
+    for name, contender in zip(names[1:], contenders[1:], strict=True):
+        parts = [_difference(contender, measure) for measure in contender.against_first]
+        lines.append(f"{name} against {names[0]}: {'; '.join(parts)}")
+    return lines
+
+
+def _names(contenders: Comparison) -> list[str]:
+    """What tells them apart: the prompt, the model, or both."""
+    if len({contender.model for contender in contenders}) == 1:
+        return [contender.prompt for contender in contenders]
+    if len({contender.prompt for contender in contenders}) == 1:
+        return [contender.model for contender in contenders]
+    return [f"{contender.prompt} under {contender.model}" for contender in contenders]
 
 
 def _score(contender: ComparisonResult, name: str) -> str:
@@ -122,7 +149,8 @@ def _score(contender: ComparisonResult, name: str) -> str:
     return f"{100 * getattr(contender.scores, name):.1f} {100 * low:.0f}–{100 * high:.0f}"
 
 
-def _difference(contender: ComparisonResult, name: str) -> str:
-    difference = contender.against_first[name]
+def _difference(contender: ComparisonResult, measure: str) -> str:
+    name = {"f1": contender.scores.quality_name, "sensitivity": "S", "consistency": "C"}[measure]
+    difference = contender.against_first[measure]
     p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"
-    return f"{name} {contender.verdict(name)} ({100 * difference.difference:+.1f}, {p})"
+    return f"{name} {contender.verdict(measure)} ({100 * difference.difference:+.1f}, {p})"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._verb import flag, verb
@@ -15,9 +14,8 @@ from psopt.cli._writing import as_json_text, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.diagnosis import PromptReport, Suspect
+    from psopt.diagnosis import PromptReport
     from rich.console import Console
-    from rich.table import Table
 
 
 _ON_TRAIN = MeasureOptions(split="train")  # what is learnt from a diagnosis must not come from val or test
@@ -33,17 +31,15 @@ Html = Annotated[
 ]
 ListSuspects = Annotated[
     bool,
-    flag("Output", "--suspects", "List the samples that are answered alike under all wordings, and never as labelled."),
+    flag("Output", "--suspects", "List the samples that are always given the same answer, never the label."),
 ]
 SuspectsFile = Annotated[
     Path | None,
     flag("Output", "--suspects-file", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False),
 ]
-_LONGEST = 120
-_NARROWEST_ID, _WIDEST_ID = 6, 12
 
 
-@verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini")
+@verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-5.4-mini")
 def diagnose(
     *,
     data: DataOptions,
@@ -105,8 +101,8 @@ def diagnose(
             _show_suspects(console, report)
         elif report.suspects.samples:
             print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
-        if html is not None:
-            typer.echo(f"Page: {html}")
+        page_line = f"Page: {html}. " if html else ""
+        print_sentences(console, [f"{page_line}Next: psopt optimize, with these options, looks for edits."])
     return 0
 
 
@@ -119,7 +115,7 @@ def _show(console: Console, report: PromptReport) -> None:
         slices_table,
         weakest_table,
     )
-    from psopt.cli._tables import is_wrapped, print_table
+    from psopt.cli._tables import is_wrapped, print_sentences, print_table
     from psopt.evaluation import beside_quality_line, intervals_note, na_lines, sensitivity_limit, shares_line
     from psopt.rephrasings import tame_note
 
@@ -129,15 +125,16 @@ def _show(console: Console, report: PromptReport) -> None:
     limit = sensitivity_limit(report.predictions)
     if limit is not None:
         known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
-        console.print(f"S grows with the number of wordings: {known}, and about {100 * limit:.1f} under ever more.")
+        about = f"{known}, and about {100 * limit:.1f} extrapolated to many more."
+        print_sentences(console, [f"S grows with the number of wordings: {about}"])
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
     if line := beside_quality_line(report.measured()):
         console.print(f"{line}.", markup=False)
     if note := tame_note(report.predictions.diversity):
-        console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
-    for line in filter(None, [*na_lines(report.measured()), shares_line(report.measured())]):
-        console.print(line, style="yellow", markup=False, soft_wrap=True)
+        print_sentences(console, [f"S: {note}."], style="yellow")
+    warnings = [*na_lines(report.measured()), shares_line(report.measured())]
+    print_sentences(console, filter(None, warnings), style="yellow")
     if (shares := report.shares) is not None:
         print_table(console, shares_table(shares))
     if report.scores and report.scores.per_family:
@@ -161,36 +158,18 @@ def _show(console: Console, report: PromptReport) -> None:
 
 def _show_suspects(console: Console, report: PromptReport) -> None:
     """Print all of them, with how much of their class looks so."""
+    from psopt.cli._diagnosis_tables import suspects_table
     from psopt.cli._tables import is_wrapped, print_sentences, print_table
 
     suspects = report.suspects
     if report.scores is None:
         console.print("Without labels none can be suspect.")
     elif not suspects.samples:
-        console.print("No sample is answered alike under all wordings and never as labelled.")
+        console.print("No sample is always given the same answer, never the label.")
     else:
-        print_table(console, _table(suspects.samples, is_whole=not is_wrapped(console)))
+        print_table(console, suspects_table(suspects.samples, is_whole=not is_wrapped(console)))
         print_sentences(console, [f"{suspects.line}.", *_base_rates(report)])
         console.print("Either the label or the model is wrong there: look before you change a label.")
-
-
-def _table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title="Suspect labels", title_justify="left")
-    longest = max(len(suspect.id) for suspect in found)
-    table.add_column(
-        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
-    )
-    for name in ("label", "answered", "by its words", "text"):
-        table.add_column(name, overflow="fold")
-    says = {True: "answer", False: "label", None: "–"}
-    for suspect in found:
-        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
-        cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
 
 
 def _base_rates(report: PromptReport) -> list[str]:
@@ -205,7 +184,3 @@ def _base_rates(report: PromptReport) -> list[str]:
         of_class = f"{n} of {len(members)} samples labelled {label}"
         lines.append(f"  {of_class}; {100 * right[members].mean():.0f} % of the answers to them are right")
     return lines
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

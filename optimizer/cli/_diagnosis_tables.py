@@ -8,7 +8,7 @@ from psopt.answers import answers_line
 from psopt.evaluation import OBJECTIVES
 
 if TYPE_CHECKING:
-    from psopt.diagnosis import Contrast, PromptReport
+    from psopt.diagnosis import Contrast, PromptReport, Suspect
     from psopt.evaluation import AnswerShares, Scores
     from rich.table import Table
 
@@ -22,9 +22,7 @@ _WIDEST_ANSWER = 24
 
 def scores_table(report: PromptReport) -> Table:
     """Scores, overall and per class."""
-    from rich.table import Table
-
-    table = Table(title="Scores in percent", title_justify="left")
+    table = _titled("Scores in percent")
     scores = report.scores
     for name in ("", "samples", scores.quality_name if scores else "F1", "S", "C"):
         table.add_column(name, justify="right" if name else "left")
@@ -42,10 +40,9 @@ def scores_table(report: PromptReport) -> Table:
 
 def shares_table(shares: AnswerShares) -> Table:
     """How often each label is answered, beside how often it is right; without labels the former alone."""
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="What is answered, in percent", title_justify="left")
+    table = _titled("What is answered, in percent")
     table.add_column("label", overflow="fold")
     columns = [("of the answers", shares.answer_shares)]
     if shares.class_shares:
@@ -60,9 +57,7 @@ def shares_table(shares: AnswerShares) -> Table:
 
 def families_table(scores: Scores) -> Table:
     """Scores by family of rephrasings."""
-    from rich.table import Table
-
-    table = Table(title="By what is varied, in percent", title_justify="left")
+    table = _titled("By what is varied, in percent")
     for name in ("family", "rephrasings", scores.quality_name, "S"):
         table.add_column(name, justify="left" if name == "family" else "right")
     for family, of_family in sorted(scores.per_family.items(), key=lambda item: -item[1].sensitivity):
@@ -78,10 +73,9 @@ def _with_interval(scores: Scores, name: str) -> str:
 
 def slices_table(report: PromptReport) -> Table:
     """The slices with the highest severity; one that several views see is one row."""
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="What unstable or wrong samples share", title_justify="left")
+    table = _titled("What unstable or wrong samples share")
     is_open = report.predictions.answers.open is not None
     table.add_column("topic", overflow="fold", min_width=20)
     if is_open:
@@ -123,10 +117,9 @@ def contrast_cells(contrast: Contrast) -> list[str]:
 
 def clusters_table(report: PromptReport) -> Table:
     """Clusters of classes that fall apart, if they are answered as another class."""
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="Parts of a class that are answered alike as another one", title_justify="left")
+    table = _titled("Parts of a class that are answered alike as another one")
     for name in ("class", "answered", "telling words"):
         table.add_column(name, overflow="fold")
     for name in ("samples", "C within", "C across"):
@@ -141,10 +134,9 @@ def clusters_table(report: PromptReport) -> Table:
 
 def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     """The most sensitive samples; long texts cut off, unless they are wanted whole."""
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="The most sensitive samples", title_justify="left")
+    table = _titled("The most sensitive samples")
     labels = report.predictions.labels
     samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
     longest = max((len(sample.id) for sample in samples), default=1)
@@ -166,8 +158,36 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
         texts = [sample.label or "–", sample.text, *([answers_line(sample.answers)] if is_open else [])]
         cells = [Text(" ".join(text.split()) if is_whole else _short(text)) for text in texts]
-        table.add_row(Text(sample.id), f"{sample.sensitivity:.2f}", right, *cells)
+        table.add_row(Text(sample.id), _percent(sample.sensitivity), right, *cells)
     return table
+
+
+def suspects_table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
+    """The samples whose labels are suspect, with what their words say."""
+    from rich.text import Text
+
+    table = _titled("Suspect labels")
+    longest = max(len(suspect.id) for suspect in found)
+    table.add_column(
+        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
+    )
+    for name in ("label", "answered", "by its words", "text"):
+        table.add_column(name, overflow="fold")
+    says = {True: "answer", False: "label", None: "–"}
+    for suspect in found:
+        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
+        cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _titled(title: str) -> Table:
+    """An empty table without lines between its columns: in 80 there is no room for them."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    padding = (0, 1, 0, 0)
+    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
 
 
 def _short(text: str) -> str:

@@ -82,7 +82,11 @@ def _sent(phase: Phase) -> int:
 
 
 def _notes(estimate: CostEstimate) -> list[str]:
-    """Why phases may come several times or not at all, and what is cached."""
+    """Why phases may come several times or not at all, what is cached, and of when prices are."""
+    from psopt.models.chat import PRICES_OF
+
     notes = [f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times]
+    if estimate.price:
+        notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
     cached = sum(phase.cached for phase in estimate.phases)
     return [*notes, *([f"{cached:,} answers are in the cache already."] if cached else []), ""]

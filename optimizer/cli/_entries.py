@@ -55,7 +55,7 @@ def by_panel(command: Any, context: Context, *, everything: bool = False) -> dic
 
 
 def paragraphs(text: str) -> list[str]:
-    """A docstring's paragraphs, a line each."""
+    """A docstring's paragraphs, one per line."""
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
 
 

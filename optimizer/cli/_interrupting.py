@@ -55,7 +55,7 @@ def leave(code: int) -> NoReturn:
 
 
 def _interrupt(number: int, _: object) -> None:
-    """End what is done now; the second signal finds it being saved, and the third is obeyed at once."""
+    """End what is done now; the second signal finds it being saved, and the third takes effect at once."""
     _signals.append(number)
     if len(_signals) > 2:
         _leave_at_once(INTERRUPTED)

@@ -19,12 +19,12 @@ HeldoutFrom = Annotated[
     flag(
         "Rephrasings",
         "--heldout-from",
-        "Wordings of another source (a text file, one a line, or JSON): test tells S under them too.",
+        "Wordings of another source (a text file, one per line, or JSON): test tells S under them too.",
         "FILE",
         rank="config",
     ),
 ]
-Resume = Annotated[bool, flag("Search", "--resume", "Go on with the run in --out.")]
+Resume = Annotated[bool, flag("Search", "--resume", "Resume the run in --out.")]
 Force = Annotated[
     bool,
     flag(
@@ -55,7 +55,8 @@ def optimize(
     """Search for prompts that are right, insensitive to wording and consistent.
 
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings, and recommends one of its
-    prompts where tests show that it is no worse than yours and better in something; else it says to keep yours.
+    prompts where tests show that it is no worse than yours and better in something. Otherwise it tells you to keep
+    yours.
     """
     from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._prompts import read_prompts, start_from
@@ -68,7 +69,7 @@ def optimize(
     from psopt.tracking import tracker_names
 
     if go_on and out is None:
-        raise InputError("--resume needs --out DIR, the run to go on with")
+        raise InputError("--resume needs --out DIR, the run to resume")
     if run.program and sizes.effort not in {None, "full"}:
         raise InputError(
             f"--effort {sizes.effort} counts calls, and nobody knows how often a --program calls its model: "

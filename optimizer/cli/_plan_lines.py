@@ -102,7 +102,7 @@ def minutes_line(estimate: CostEstimate, lm: LMConfig) -> str:
     few, many = estimate.minutes_range
     if not estimate.pace.day:
         return f"At least {duration(few, many)}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
-    pace = f"{rounded(estimate.pace.per_minute)} calls a minute, as measured on {estimate.pace.day}"
+    pace = f"{rounded(estimate.pace.per_minute)} calls per minute, as measured on {estimate.pace.day}"
     return f"About {duration(few, many)} at {pace}."
 
 

@@ -52,7 +52,7 @@ _STYLES = {"rephrased": "bold green", "kept": "dim", "field": "cyan", "slot": "m
 _MEANINGS = {"rephrased": "rephrased", "kept": "kept", "field": "field of the data", "slot": "place for edits"}
 
 
-@verb("psopt rephrase --dataset tickets.csv --rephraser openai/gpt-4o-mini --out rephrasings.json")
+@verb("psopt rephrase --dataset tickets.csv --rephraser openai/gpt-5.4-mini --out rephrasings.json")
 def rephrase(
     *,
     data: DataOptions = _NO_DATA,
@@ -69,7 +69,7 @@ def rephrase(
     as_json: Json = False,
     out: Out = None,
 ) -> int:
-    """Write a prompt's instructions in other words, check each, and save them as a file for `--rephrasings-file`.
+    """Reword a prompt's instructions, check each rephrasing, and save them as a file for `--rephrasings-file`.
 
     Of a prompt of your own only its instructions are rephrased: those between <rephrase> and </rephrase>, else those
     that are found. --show says which.

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from psopt.report import Figure, TwoRuns
     from rich.console import Console
 
-Other = Annotated[Path | None, typer.Argument(metavar="OTHER", help="Another run, to compare with the first.")]
+Others = Annotated[
+    list[Path] | None, typer.Argument(metavar="[OTHER ..]", help="Up to four other runs, to compare with the first.")
+]
 Figures = Annotated[
     Path | None,
     flag(
@@ -28,32 +30,34 @@ Figures = Annotated[
 ]
 Html = Annotated[
     Path | None,
-    flag("Output", "--html", "Write the page of two runs there.", "FILE", show_default="OTHER/against-RUN.html"),
+    flag("Output", "--html", "Write the page of several runs there.", "FILE", show_default="OTHER/against-RUN.html"),
 ]
+
+_MOST_RUNS = 5  # more columns and colours are not told apart
 
 
 @verb("psopt report runs/trec-minilm --figures figures")
 def report(
     *,
     run: RunFolder,
-    other: Other = None,
+    others: Others = None,
     pick: Pick = "recommended",
     figures: Figures = None,
     html: Html = None,
     as_json: Json = False,
 ) -> int:
-    """Rebuild report.html from a run directory, and print where it is; or compare two runs.
+    """Rebuild report.html from a run directory, and print where it is; or compare two to five runs.
 
-    It shows the prompt of --pick beside yours; where yours is recommended, the best that was found. Of two runs it
-    shows what each hands back, and tests the second's against the first's on the test samples that both have. Nothing
-    is asked.
+    It shows the prompt of --pick beside the original one; where that is recommended, the best that was found. Of
+    several runs it shows what each recommends, and tests each against the first on the test samples that both have,
+    with one figure and a table to copy. Nothing is asked.
     """
     from psopt.errors import InputError
 
-    if other is not None:
-        return _compare(run, other, pick, figures, html, as_json=as_json)
+    if others:
+        return _compare([run, *others], pick, figures, html, as_json=as_json)
     if html is not None:
-        raise InputError("--html is of two runs: the page of one is its report.html")
+        raise InputError("--html is of several runs: the page of one is its report.html")
     from psopt.report import write_report
     from psopt.runs import REPORT, RunDirectory
 
@@ -73,22 +77,29 @@ def _saved(drawn: list[Figure], folder: Path | None) -> list[Path]:
     return [] if folder is None else save_figures(drawn, folder)
 
 
-def _compare(run: Path, other: Path, pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
+def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
     from psopt.cli._tables import result_console
-    from psopt.report import compare_runs, runs_page
+    from psopt.errors import InputError
+    from psopt.report import compare_runs, runs_of, runs_page
     from psopt.runs import RunDirectory
 
-    first, second = RunDirectory.open(run), RunDirectory.open(other)
-    page_path = html or second.path / f"against-{_file_name(first.path)}.html"
+    if len(runs) > _MOST_RUNS:
+        raise InputError(f"{len(runs)} runs are too many for one page: give {_MOST_RUNS} at most")
+    first, *others = [RunDirectory.open(run) for run in runs]
+    page_path = html or others[-1].path / f"against-{_file_name(first.path)}.html"
     check_writable("--html", page_path)
-    compared = compare_runs(first, second, pick)
-    page, drawn = runs_page(compared)
+    pairs = [compare_runs(first, other, pick) for other in others]
+    page, drawn = runs_page(pairs)
     write_file("--html", page_path, page)
     saved = _saved(drawn, figures)
     if as_json:
-        print_json({**compared.to_dict(), "report": str(page_path), "figures": [str(path) for path in saved]})
+        further = [pair.to_dict() for pair in pairs[1:]]
+        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
+        if further:
+            data["further"] = further
+        print_json({**data, "report": str(page_path), "figures": [str(path) for path in saved]})
         return 0
-    _show(result_console(), compared)
+    _show(result_console(), pairs)
     typer.echo("\n".join(map(str, [page_path, *saved])))
     return 0
 
@@ -98,28 +109,26 @@ def _file_name(folder: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", folder.resolve().name) or "run"
 
 
-def _show(console: Console, runs: TwoRuns) -> None:
+def _show(console: Console, pairs: list[TwoRuns]) -> None:
     from psopt.cli._tables import print_sentences, print_table
-    from psopt.report import measure_rows, names_of
+    from psopt.report import measure_rows, names_of, runs_of
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
+    runs = runs_of(pairs)
     names = names_of(runs)
+    measures = measure_rows(pairs)
     table = Table(box=SIMPLE_HEAD, title="On test, in percent: original prompt -> prompt", title_justify="left")
-    table.add_column("")
-    for name in (*names, "difference"):
-        table.add_column(Text(name), justify="right", overflow="fold")
-    for row in measure_rows(runs):
-        cells = [_cell(scores, row["measure"]) for scores in row["runs"]]
-        difference = row["difference"]
-        ahead = f"{100 * difference.difference:+.1f} {row['verdict']}" if difference else "–"
-        table.add_row(row["name"], *cells, ahead)
-    tokens = [shown.call.tokens for shown in (runs.first, runs.second)]
-    table.add_row("tokens a call", *(f"{n:,}" for n in tokens), f"{tokens[1] - tokens[0]:+,}")
+    table.add_column("run", overflow="fold")
+    for name in (*(row["name"] for row in measures), "tokens per call"):
+        table.add_column(Text(name), justify="right")
+    for number, (name, run) in enumerate(zip(names, runs, strict=True)):
+        cells = [_cell(row["runs"][number], row["measure"]) for row in measures]
+        table.add_row(Text(name), *cells, f"{run.call.tokens:,}")
     print_table(console, table)
-    told = [f"{name}: {shown.sentence}" for name, shown in zip(names, (runs.first, runs.second), strict=True)]
-    print_sentences(console, [*runs.sentences, *told])
+    told = [f"{name}: {run.sentence}" for name, run in zip(names, runs, strict=True)]
+    print_sentences(console, [*(line for pair in pairs for line in pair.sentences), *told])
 
 
 def _cell(scores: dict[str, dict[str, float]], measure: str) -> str:

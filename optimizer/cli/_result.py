@@ -47,8 +47,7 @@ def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = 
     prices = _prices(run)
     quality = quality_name(manifest)
     print_table(console, _front_table(run, knee, prices, quality, names))
-    for line in _notes(run, chosen, names):
-        console.print(line, style="yellow", markup=False, soft_wrap=True)
+    print_sentences(console, _notes(run, chosen, names), style="yellow")
     console.print()
     verdict = verdict_lines(run.recommendation.to_dict(), quality) if run.recommendation else []
     _print(console, names, verdict[:1], style="bold")

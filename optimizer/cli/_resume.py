@@ -27,7 +27,7 @@ def resume(
     output: OutputOptions,
     verbose: Verbose = False,
 ) -> int:
-    """Go on with an interrupted run, or add trials to a finished one.
+    """Resume an interrupted run, or add trials to a finished one.
 
     Answers that were paid for are not asked again. Limits count from the run's beginning.
     """

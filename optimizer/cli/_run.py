@@ -1,4 +1,4 @@
-"""A run that the command line starts or goes on with, and what is shown of it."""
+"""A run that the command line starts or resumes, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(
     task: Task | None = None,
     verbose: bool = False,
 ) -> int:
-    """Start a run or go on with one, show how it goes and what came out; returns the exit code.
+    """Start or resume a run, show how it goes and what came out; returns the exit code.
 
     `options` say which of its sizes are to be planned. `task` is that of the settings, where it is loaded already.
     """
@@ -123,5 +123,5 @@ def _optimize_program(
     from psopt.runs import MANIFEST, has_found_nothing
 
     if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):
-        raise InputError(f"--out {out} holds a run already: go on with `psopt resume {out}`, or name another folder")
+        raise InputError(f"--out {out} holds a run already: resume with `psopt resume {out}`, or name another folder")
     return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)

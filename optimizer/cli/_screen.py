@@ -195,7 +195,7 @@ class Screen(Observer):
         if self._folder is None:
             return False
         folder = shell_line([self._folder])
-        self._say(f"Interrupted. What was found is saved; go on with: psopt resume {folder}")
+        self._say(f"Interrupted. What was found is saved; resume with: psopt resume {folder}")
         return True
 
 

@@ -45,7 +45,7 @@ _ADDED = 5
 def find_open_slices(
     predictions: Predictions, views: Sequence[View], *, embed: Embed | None = None, most: int = 12
 ) -> tuple[FailureSlice, ...]:
-    """Find what shaking or wrong samples share, for each view; nothing where chance would do as well.
+    """Find what unstable or wrong samples share, for each view; nothing where chance would do as well.
 
     What a slice is named by is a phrase that tells a topic or, where no phrase does, a cluster of texts that mean
     alike, found without a look at the answers. The one with most severity above the mean is taken if chance reaches as

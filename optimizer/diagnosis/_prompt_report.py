@@ -48,7 +48,7 @@ class PromptReport:
     draw : callable or None
         What `figure` is drawn by; None where a report was put together without it.
     suspects : Suspects
-        Samples that are answered alike under all wordings, and never as labelled.
+        Samples that are always given the same answer, never the label.
     """
 
     prompt: Prompt

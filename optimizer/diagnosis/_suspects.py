@@ -1,4 +1,4 @@
-"""Suspects: samples that are answered alike under all wordings, and never as labelled: label or model is wrong."""
+"""Suspects: samples that are always given the same answer, never the label: label or model is wrong."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AS_GOOD_AS_ALL = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A sample that is answered alike under all wordings, and never as labelled."""
+    """A sample that is always given the same answer, never the label."""
 
     id: str
     text: str
@@ -78,7 +78,7 @@ def suspects_line(suspects: dict[str, Any]) -> str:
 
     >>> one = {"by_words": None, "is_rather_the_model": False}
     >>> suspects_line({"n_samples": 50, "samples": [one]})
-    '1 of 50 samples (2 %) is answered alike under all wordings, and never as labelled'
+    '1 of 50 samples (2 %) is always given the same answer, never the label'
     """
     found = suspects["samples"]
     if not found:
@@ -86,16 +86,16 @@ def suspects_line(suspects: dict[str, Any]) -> str:
     share = f"{100 * len(found) / suspects['n_samples']:.2g} %"
     verb = "is" if len(found) == 1 else "are"
     of = f"{len(found)} of {suspects['n_samples']} samples ({share})"
-    said = f"{of} {verb} answered alike under all wordings, and never as labelled"
+    said = f"{of} {verb} always given the same answer, never the label"
     if n_by_words := sum(bool(one["by_words"]) for one in found):
-        said += f"; the words of {n_by_words} speak against the label too"
+        said += f"; for {n_by_words} a word classifier also disagrees"
     if n_of_model := sum(one["is_rather_the_model"] for one in found):
         said += f"; {n_of_model} of them are of classes that the model gets wrong too often to blame the labels"
     return said
 
 
 def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Suspects:
-    """Find the samples that are answered alike under all wordings, and never as labelled.
+    """Find the samples that are always given the same answer, never the label.
 
     That alone does not tell a wrong label from an error that the model makes steadily. So beside each stands what a
     classifier of words says, and how many of its class look so. Free answers have no suspects: what is right is one

@@ -1,4 +1,4 @@
-"""What a run of a program was about: a log_dir is gone on with only where all of it is the same."""
+"""What a run of a program was about: a log_dir is resumed only where all of it is the same."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         The output that is the class; by default the last one of type Literal, Enum or bool.
     seed : int
     log_dir : path, optional
-        The run directory; by default one of the system's temporary folders. A run that is there already is gone on
-        with where program, metric, examples, language model and seed are the same; else it is put aside in
+        The run directory; by default one of the system's temporary folders. A run that is there already is
+        resumed where program, metric, examples, language model and seed are the same; else it is put aside in
         a folder beside it (``-earlier-1``), and everything is evaluated anew.
     num_threads : int, optional
         By default DSPy's own setting.
@@ -121,7 +121,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     order : sequence of str, optional
         The labels from the least to the most; labels that are numbers need none.
     max_prompt_tokens : int, optional
-        Most tokens a call of the instructions and demonstrations that are handed back; by default any number, of at
+        Most tokens per call of the instructions and demonstrations that are handed back; by default any number, of at
         most 25 edits and 16 demonstrations.
     callbacks : iterable, optional
         Who records the run: ``"mlflow"``, ``"wandb"`` or ``"otel"``, with an experiment or a project after a colon; a

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from psopt.evaluation._predictions import Predictions
 
 # Of `lopsidedness`. From half on, a bias towards a label raises C by .12 or more on real models, and lowers S
-# of one that shakes by more than the gate's point (docs/decisions.md, "A prompt that always says the same").
+# of one that changes by more than the gate's point (docs/decisions.md, "A prompt that always says the same").
 LOPSIDED = 0.5
 # Of what a constant answer leaves to be gained; chosen. Beside it the few answers that differ and are right are sure at
 # once, however few they are; and whoever surely finds more than this of a rare class does not answer all alike.

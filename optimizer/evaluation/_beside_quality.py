@@ -48,17 +48,18 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     return ", ".join(lines)
 
 
-INTERVALS = "95 % intervals: other samples, and other wordings drawn as these were"
+INTERVALS = "95 % intervals cover the sampling of texts and of wordings"
 
 
 def note_size(scores: Scores, *, limit: bool = True) -> str:
-    """Say N and Q, with `limit` what S would be with ever more wordings, and what intervals are over.
+    """Say N and Q, with `limit` what S would be with many more wordings, and what intervals are over.
 
     S grows with Q, and C with fewer samples: neither can be compared without them.
     """
     more = ""
     if limit and scores.sensitivity_limit is not None:
-        more = f" S is {scores.sensitivity:.3f} under these, and about {scores.sensitivity_limit:.3f} under ever more."
+        now, limit_value = (f"{100 * value:.1f}" for value in (scores.sensitivity, scores.sensitivity_limit))
+        more = f" S is {now} under these, and about {limit_value} extrapolated to many more."
     wordings = "wording" if scores.n_rephrasings == 1 else "wordings"
     return f"{scores.n_samples} samples x {scores.n_rephrasings} {wordings}.{more} {intervals_note(scores)}."
 
@@ -66,5 +67,5 @@ def note_size(scores: Scores, *, limit: bool = True) -> str:
 def intervals_note(scores: Scores) -> str:
     """Say what intervals are over: one wording can't tell how wordings scatter."""
     if scores.n_rephrasings == 1:
-        return "95 % intervals: other samples under this wording, and nothing is known of S"
+        return "95 % intervals cover the sampling of texts alone: one wording tells nothing of S"
     return INTERVALS

@@ -61,21 +61,21 @@ def rests_on_na(na_rate: float) -> bool:
 
 
 def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
-    """Say how much of a score rests on answers that name no label, and what helps; empty if too little.
+    """Say how many answers name no label, and what helps; empty if few.
 
     >>> na_note(0.34, {"cut off": 3, "empty": 1})
-    'S rests on N/A: 34 % of the answers name no label (3 cut off, 1 empty); raise --max-tokens'
+    'S is unreliable: 34 % of the answers name no label (3 cut off, 1 empty); raise --max-tokens'
     """
     if not rests_on_na(na_rate):
         return ""
     counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
     helps = NO_LABEL_CURES.get(next(iter(kinds), ""), "")
     listed = f" ({counts})" if counts else ""
-    return f"S rests on N/A: {100 * na_rate:.0f} % of the answers name no label{listed}{f'; {helps}' if helps else ''}"
+    return f"S is unreliable: {100 * na_rate:.0f} % of the answers name no label{listed}{f'; {helps}' if helps else ''}"
 
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:
-    """Say what of scores (as `Scores.to_dict` has them) rests on N/A, and of each kind how many and what one said.
+    """Say how unreliable N/A makes scores (as `Scores.to_dict` has them), and of each kind how many with an example.
 
     >>> na_lines({"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}})
     ['S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']

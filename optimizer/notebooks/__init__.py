@@ -14,11 +14,9 @@ from psopt.notebooks._html import (
     with_interval,
 )
 from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, progress_bar
-from psopt.notebooks._scatter import Point, scatter
 
 __all__ = [
     "NotebookBar",
-    "Point",
     "ProgressBar",
     "TerminalBar",
     "card",
@@ -27,7 +25,6 @@ __all__ = [
     "line",
     "preformatted",
     "progress_bar",
-    "scatter",
     "shortened",
     "shown_number",
     "table",

@@ -17,7 +17,7 @@ _FEWEST = 2  # S of one wording is 0
 
 
 def read_wordings(path: Path) -> tuple[str, ...]:
-    """Read wordings of the task: a text file with one a line, a JSON list of texts, or a rephrasings.json.
+    """Read wordings of the task: a text file with one per line, a JSON list of texts, or a rephrasings.json.
 
     Of a rephrasings.json all are taken that are not its original.
 

@@ -1,9 +1,10 @@
-"""The report: a run, two runs or a diagnosis, as one page that opens offline."""
+"""The report: a run, several runs, a comparison or a diagnosis, as one page that opens offline."""
 
 from psopt.report._diagnosis_page import diagnosis_page
+from psopt.report._front_figure import compared_figure
 from psopt.report._notebook_figures import diagnosis_figure, run_figure
 from psopt.report._run_report import write_report
-from psopt.report._runs_page import measure_rows, names_of, runs_page
+from psopt.report._runs_page import comparison_page, measure_rows, names_of, runs_of, runs_page
 from psopt.report._static import save_figures
 from psopt.report._theme import Figure
 from psopt.report._two_runs import TwoRuns, compare_runs
@@ -12,11 +13,14 @@ __all__ = [
     "Figure",
     "TwoRuns",
     "compare_runs",
+    "compared_figure",
+    "comparison_page",
     "diagnosis_figure",
     "diagnosis_page",
     "measure_rows",
     "names_of",
     "run_figure",
+    "runs_of",
     "runs_page",
     "save_figures",
     "write_report",

@@ -1,4 +1,4 @@
-"""Class by class: sensitivity, consistency matrices and how consistency is distributed (E25, figures 3, 4 and 5)."""
+"""Class by class: sensitivity, consistency matrices, and the consistency of samples (E25, figures 3, 4 and 5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 _MOST_OF_A_CLASS = 60  # samples in a matrix: more can't be told apart on a screen
-_BINS = np.linspace(0, 1, 11)
 _MOST_CLASSES = 40  # more can't be told apart on a screen
 
 
@@ -30,11 +29,7 @@ def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
     if first.answers.open is not None or not _labels(first):
         return []
     shown_samples, note = drawn(prompts), drawn_note(prompts)
-    of_samples = [
-        class_consistency(shown_samples),
-        consistency_matrices(shown_samples),
-        consistency_histograms(shown_samples),
-    ]
+    of_samples = [class_consistency(shown_samples), consistency_matrices(shown_samples)]
     return [class_sensitivity(prompts), *(replace(figure, caption=figure.caption + note) for figure in of_samples)]
 
 
@@ -53,9 +48,9 @@ def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
             name=name,
             marker_color=color_of(number),
             customdata=sizes,
-            hovertemplate="%{x}: S %{y:.3f}, %{customdata} samples",
+            hovertemplate="%{x}: S %{y:.1%}, %{customdata} samples",
         )
-    styled(plot, 320, barmode="group", yaxis_title="mean S")
+    styled(plot, 320, barmode="group", yaxis_title="mean S", yaxis_tickformat=".0%")
     return Figure("class-sensitivity", "Sensitivity by class", "The lower the steadier.", plot)
 
 
@@ -80,44 +75,13 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             scalemode="width",
             width=0.9,
         )
-    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency", yaxis_range=[0, 1])
+    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency")
+    plot.update_yaxes(range=[0, 1], tickformat=".0%")
     caption = (
         "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
         "class that holds together; a second bulge below is a part that is answered in another way."
     )
     return Figure("class-consistency", "Consistency by class", caption, plot)
-
-
-def consistency_histograms(prompts: Mapping[str, Predictions]) -> Figure:
-    """The consistency of all pairs of a class (E25, figure 4 below)."""
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
-    labels = _labels(next(iter(prompts.values())))
-    columns = min(3, len(labels))
-    rows = -(-len(labels) // columns)
-    titles = [shown(label, 30) for label in labels]
-    plot = make_subplots(rows, columns, subplot_titles=titles, shared_xaxes=True, vertical_spacing=0.18 / rows)
-    for number, (name, predictions) in enumerate(prompts.items()):
-        for place, label in enumerate(labels):
-            matrix = pairwise_consistency(predictions.p_tau[predictions.members(label)])
-            pairs = matrix[np.triu_indices(len(matrix), 1)]
-            shares = np.histogram(pairs, _BINS)[0] / max(1, len(pairs))
-            bars = go.Bar(
-                x=((_BINS[:-1] + _BINS[1:]) / 2).round(3).tolist(),
-                y=shares.round(4).tolist(),
-                name=name,
-                legendgroup=name,
-                showlegend=place == 0,
-                marker_color=color_of(number),
-                hovertemplate="C about %{x:.2f}: %{y:.0%} of the pairs",
-            )
-            plot.add_trace(bars, row=1 + place // columns, col=1 + place % columns)
-    styled(plot, 60 + 190 * rows, barmode="group", bargap=0.1, legend_y=1 + 0.1 / rows)
-    plot.update_yaxes(tickformat=".0%", rangemode="tozero")
-    plot.update_xaxes(range=[0, 1])
-    caption = "All pairs of samples of a class by how alike they are answered. The further right the better."
-    return Figure("consistency-histograms", "Pairs of samples by their consistency", caption, plot, panels=columns)
 
 
 def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:

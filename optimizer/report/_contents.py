@@ -10,7 +10,7 @@ import numpy as np
 from psopt.answers import AnswerType, texts_from_bytes, unpacked
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry
+from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry, prompt_names
 from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
 
@@ -24,15 +24,21 @@ class Contents:
 
     run: dict[str, Any]  # run.json
     chosen: dict[str, Any]  # the entry of the prompt that is shown beside the original prompt
-    name: str  # what that is called: ``knee``, ``recommended``, ``short``, or by its id
+    name: str  # what that is called: ``prompt A``, or ``original prompt``
     prompts: dict[str, Prompt]  # the original prompt, the front's and the short one
     texts: dict[str, str]  # the same as they are written to be read
     # Of the original prompt and of the chosen one, on test under the held-out rephrasings
     predictions: dict[str, Predictions]
-    # weak_spots.json, and the lists of trials.json and contributions.json; without what is of another prompt
-    failures: dict[str, Any]
+    # Of weak_spots.json the original prompt's groups, and the lists of trials.json and contributions.json
+    groups: list[dict[str, Any]]
     trials: list[dict[str, Any]]
     contributions: list[dict[str, Any]]
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether a prompt is shown that tests did not let pass: the run recommends the original one."""
+        original = self.run["baseline"]["id"]
+        return bool(self.chosen["id"] != original == (self.run.get("recommended") or {}).get("id"))
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
@@ -46,7 +52,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     if not run.get("front") or run["baseline"]["test"] is None:
         raise InputError(
             f"{directory.path} was not scored on test yet, and has nothing to report: "
-            f"go on with `psopt resume {directory.path}`"
+            f"resume with `psopt resume {directory.path}`"
         )
     for name in (FRONT, WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS):
         if not (directory.path / name).is_file():
@@ -55,13 +61,10 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     beside = [front[name] for name in ("short", "recommended") if front.get(name)]
     shown = (run["baseline"], *front["prompts"], *beside)
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
-    name = _name_of(chosen, run, front)
+    name = "original prompt" if chosen["id"] == run["baseline"]["id"] else f"prompt {prompt_names(run)[chosen['id']]}"
     samples = directory.read_json(SAMPLES)
     names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
-    weak_spots = directory.read_json(WEAK_SPOTS)
     contributions = directory.read_json(CONTRIBUTIONS)
-    if weak_spots.get("prompt", knee_id(run)) != chosen["id"]:
-        weak_spots["after"] = {}
     return Contents(
         run,
         chosen,
@@ -69,7 +72,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
         {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
         {name: _predictions(directory, prompt_id, samples) for name, prompt_id in names.items()},
-        weak_spots,
+        directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
         contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
     )
@@ -93,14 +96,6 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_bas
         raise InputError(f"prompt {picked} was not scored on test, and has nothing to report: pick another")
     chosen: dict[str, Any] = by_id[picked]
     return chosen
-
-
-def _name_of(chosen: dict[str, Any], run: dict[str, Any], front: dict[str, Any]) -> str:
-    if chosen["knee"]:
-        return "knee"
-    others = {(front.get(name) or {}).get("id"): name for name in ("short", "recommended")}
-    is_baseline = chosen["id"] == run["baseline"]["id"]
-    return str(chosen["id"] if is_baseline else others.get(chosen["id"], chosen["id"]))
 
 
 def _prompt(directory: RunDirectory, prompt_id: str) -> Prompt:

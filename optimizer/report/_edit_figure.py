@@ -23,7 +23,6 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
     if not contributions:
         return None
     rows = list(reversed(contributions))
-    names = [f"{len(rows) - number}. {shown(row['what'], 92, 46)}" for number, row in enumerate(rows)]
     plot = go.Figure()
     for key, name, color, sign in reversed(_MEASURES):
         if any(key not in row["without"] for row in rows):  # C, where there are no classes
@@ -31,7 +30,7 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
         gains = [-sign * 100 * row["without"][key]["difference"] for row in rows]
         ends = [sorted(-sign * 100 * row["without"][key][end] for end in ("low", "high")) for row in rows]
         plot.add_bar(
-            y=names,
+            y=list(range(len(rows))),
             x=gains,
             orientation="h",
             name=name,
@@ -48,8 +47,13 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
             hovertext=[shown(row["what"], 300) for row in rows],
             hovertemplate="%{hovertext}<br>%{x:.2f} points<extra></extra>",
         )
-    styled(plot, 110 + 62 * len(rows), barmode="group", xaxis_title="percentage points on val")
-    plot.update_layout(margin={"l": 330, "r": 20, "t": 30, "b": 50}, legend_traceorder="reversed")
+    for number, row in enumerate(rows):  # above the bars: beside them it would leave no room for these on a phone
+        text = f"{len(rows) - number}. {shown(row['what'], 80, 46)}"
+        place = {"x": 0, "xref": "paper", "xanchor": "left", "y": number + 0.28, "yanchor": "bottom"}
+        plot.add_annotation(text=text, align="left", showarrow=False, **place)
+    styled(plot, 110 + 104 * len(rows), barmode="group", bargap=0.5, xaxis_title="percentage points on val")
+    plot.update_layout(margin={"l": 20, "r": 20, "t": 40, "b": 50}, legend_traceorder="reversed")
+    plot.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.5, len(rows) - 0.1])
     caption = (
         "Left out of the chosen prompt one at a time: what is then lost on val, with 95 % intervals of the paired "
         "difference. Edits overlap, so that one whose bar is short may only be backed up by another."

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.report._theme import SCALE, Figure, color_of, shown, styled
 from psopt.runs import quality_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import plotly.graph_objects as go
 
 _MOST_EDITS = 8
 
@@ -46,11 +48,11 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
                 "symbol": symbols.get(name, "x"),
                 "size": sizes.get(name, 9),
                 **_colors(layer),
-                "line": {"width": 1.5 if name in sizes else 0, "color": "#555"},
+                "line": {"width": 1.5 if name in sizes else 0.5, "color": "#888"},  # seen on white and on black
             },
         )
     has_consistency = any(trial["consistency"] is not None for trial in trials)
-    scale = {"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14}}
+    scale = {"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"}}
     styled(
         plot,
         440,
@@ -58,6 +60,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
         xaxis_title="sensitivity S on val (further left is better)",
         yaxis_title=f"{quality} on val",
     )
+    plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
     caption = (
         f"{len(trials)} prompts were evaluated on the same samples and rephrasings. Up and to the left is better"
         f"{', and the lighter the more consistent' if has_consistency else ''}. Point at a prompt to see its edits."
@@ -67,26 +70,60 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
 
 def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
     """F1 against S on test of several runs' fronts and original prompts, by the runs' names."""
+    layers = []
+    for number, (name, run) in enumerate(runs.items(), start=1):
+        original = {**run["baseline"], "edits": []}
+        layers += [_Layer(name, run["front"], number), _Layer(f"{name}, original", [original], number, "diamond")]
+    caption = "Up and to the left is better. Fronts were chosen on val: on test a prompt may be beaten by another one."
+    return Figure("fronts", "The fronts", caption, _tested(layers, quality_name(next(iter(runs.values())))))
+
+
+def compared_figure(measured: Mapping[str, Mapping[str, Any]], quality: str) -> Figure:
+    """F1 against S with their intervals, a point for each that was measured: its scores by its name."""
+    layers = [
+        _Layer(name, [{"id": name, "edits": [], "test": scores}], number)
+        for number, (name, scores) in enumerate(measured.items(), start=1)
+    ]
+    caption = "Up and to the left is better. Lines are 95 % intervals."
+    return Figure("compared", f"{quality} against S", caption, _tested(layers, quality, intervals=True))
+
+
+class _Layer(NamedTuple):
+    """Prompts that bear one name in a figure."""
+
+    name: str
+    entries: Sequence[Mapping[str, Any]]  # as run.json has them
+    number: int
+    symbol: str = "circle"
+
+
+def _tested(layers: Sequence[_Layer], quality: str, *, intervals: bool = False) -> go.Figure:
     import plotly.graph_objects as go
 
     plot = go.Figure()
-    quality = quality_name(next(iter(runs.values())))
-    for number, (name, run) in enumerate(runs.items(), start=1):
-        seed_prompt = {**run["baseline"], "edits": []}
-        for layer, symbol, entries in ((name, "circle", run["front"]), (f"{name}, seed", "diamond", [seed_prompt])):
-            tested = [entry for entry in entries if entry["test"]]
-            plot.add_scatter(
-                x=[entry["test"]["sensitivity"] for entry in tested],
-                y=[entry["test"]["f1"] for entry in tested],
-                mode="markers",
-                name=layer,
-                marker={"symbol": symbol, "size": 12, "color": color_of(number)},
-                hovertext=[_about_tested(entry, quality) for entry in tested],
-                hoverinfo="text",
-            )
-    styled(plot, 380, xaxis_title="sensitivity S on test (further left is better)", yaxis_title=f"{quality} on test")
-    caption = "Up and to the left is better. Fronts were chosen on val: on test a prompt may be beaten by another one."
-    return Figure("fronts", "Both fronts", caption, plot)
+    for layer in layers:
+        tested = [entry for entry in layer.entries if entry["test"]]
+        plot.add_scatter(
+            x=[entry["test"]["sensitivity"] for entry in tested],
+            y=[entry["test"]["f1"] for entry in tested],
+            error_x=_reach(tested, "sensitivity") if intervals else None,
+            error_y=_reach(tested, "f1") if intervals else None,
+            mode="markers",
+            name=layer.name,
+            marker={"symbol": layer.symbol, "size": 12, "color": color_of(layer.number)},
+            hovertext=[_about_tested(entry, quality) for entry in tested],
+            hoverinfo="text",
+        )
+    styled(plot, 380, xaxis_title="sensitivity S (further left is better)", yaxis_title=quality)
+    plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
+    return plot
+
+
+def _reach(entries: Sequence[Mapping[str, Any]], measure: str) -> dict[str, Any]:
+    """How far intervals reach to either side, as plotly has it."""
+    ends = [(entry["test"][measure], *entry["test"]["ci"][measure]) for entry in entries]
+    above, below = [high - value for value, _, high in ends], [value - low for value, low, _ in ends]
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1}
 
 
 def _about_tested(entry: Mapping[str, Any], quality: str) -> str:
@@ -132,9 +169,9 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
 
 
 def _about(trial: Mapping[str, Any], quality: str) -> str:
-    head = f"<b>{trial['id']}</b>" + (f", trial {trial['trial']}" if "trial" in trial else "")
-    of_consistency = "" if trial["consistency"] is None else f"   C {trial['consistency']:.3f}"
-    scores = f"{quality} {trial['f1']:.3f}   S {trial['sensitivity']:.3f}{of_consistency}"
+    head = f"<b>{shown(trial['id'])}</b>" + (f", trial {trial['trial']}" if "trial" in trial else "")
+    of_consistency = "" if trial["consistency"] is None else f"   C {100 * trial['consistency']:.1f}"
+    scores = f"{quality} {100 * trial['f1']:.1f}   S {100 * trial['sensitivity']:.1f}{of_consistency}"
     edits = [f"+ {shown(edit, 90)}" for edit in trial["edits"][:_MOST_EDITS]] or ["no edits"]
     n_hidden = len(trial["edits"]) - _MOST_EDITS
     ending = [f"and {n_hidden} more"] if n_hidden > 0 else []

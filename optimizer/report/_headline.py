@@ -18,17 +18,18 @@ _MEASURES = (
 
 
 def headline(contents: Contents) -> list[dict[str, Any]]:
-    """The three measures before and after, and whether the difference is chance."""
+    """The three measures before and after, and whether the difference is chance; a rejected prompt has none."""
     before = contents.run["baseline"]
-    after = contents.chosen
-    first, second = contents.predictions.values()
+    after = before if contents.is_rejected else contents.chosen
+    is_changed = after["id"] != before["id"]
     tested = None
-    if len(first.samples) > 1 and after["id"] != before["id"]:
+    if is_changed and len(contents.predictions[contents.name].samples) > 1:
+        first, second = contents.predictions.values()
         tested = compare_paired(first, second)
     cards = []
     names = {"f1": quality_name(contents.run)}
     # S and C of a prompt that always says the same say nothing, so others are neither better nor worse in them.
-    is_hollow = bool(before["test"].get("near_constant") or before["test"].get("constant"))
+    is_constant = bool(before["test"].get("near_constant") or before["test"].get("constant"))
     for key, name, better, meaning in _MEASURES:
         if before["test"][key] is None:
             continue
@@ -37,13 +38,12 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
                 "name": names.get(key, name),
                 "better": better,
                 "meaning": meaning,
-                "before": before["test"][key],
+                "before": before["test"][key] if is_changed else None,
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
-                "verdict": "" if is_hollow and key != "f1" else verdict(key, tested[key] if tested else None),
-                "test": f"paired test: p {_p(tested[key].p_value)}" if tested else "not changed",
-                "val_before": before["val"][key],
-                "val_after": after["val"][key],
+                "verdict": "" if is_constant and key != "f1" else verdict(key, tested[key] if tested else None),
+                "p": f"p {_p(tested[key].p_value)}; " if tested else "",
+                "val": [of["val"][key] for of in ((before, after) if is_changed else (before,))],
             }
         )
     return cards
@@ -53,7 +53,7 @@ def lopsided_lines(contents: Contents) -> list[str]:
     """Which of the prompts on the cards answer one label to most texts, on test."""
     shown = {"The original prompt": contents.run["baseline"]}
     if contents.chosen["id"] != contents.run["baseline"]["id"]:
-        shown[f"The {contents.name}"] = contents.chosen
+        shown[contents.name.replace("p", "P", 1)] = contents.chosen
     return [line for name, of in shown.items() if (line := shares_line(of["test"], name))]
 
 

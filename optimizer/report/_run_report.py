@@ -12,12 +12,12 @@ from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
+from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._front_figure import front_figure
 from psopt.report._headline import headline, lopsided_lines
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
-from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
-from psopt.report._side_by_side import DiffRow, side_by_side
+from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
@@ -47,6 +47,7 @@ _WEAK_ROWS = 10
 _SLICE_ROWS = 15
 _MOST_EDITS = 6
 _MOST_ROWS = 20
+_LOSS = 0.01  # of a class, in F1, S or C
 
 
 def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
@@ -59,6 +60,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     gallery = _gallery(contents)
     figures = [figure for section in gallery.values() for figure in section]
     prices = _prices(contents, directory)
+    answers = list(contents.predictions.values())
     length = price_line(prices[contents.run["baseline"]["id"]], prices[contents.chosen["id"]])
     page = render_page(
         "report.html",
@@ -68,8 +70,10 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         name=contents.name,
         recommendation=_recommendation(contents.run),
         headline=headline(contents),
-        lopsided=lopsided_lines(contents),
+        warnings=[*lopsided_lines(contents), *_na(contents)],
         has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
+        is_rejected=contents.is_rejected,
+        changed=fixed_and_broken(answers[0], answers[-1]),
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),
@@ -80,18 +84,15 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         quality=quality_name(contents.run),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
-        na=_na(contents),
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
         without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents),
         classes=_classes(contents),
         history=history(contents.trials),
         prompts=_panels(contents),
-        beside=_beside_seed_prompt(contents),
         prices=prices,
         gallery=gallery,
-        groups=most_severe(contents.failures["before"]["groups"]),
-        weak=weak_rows(contents),
+        groups=most_severe(contents.groups),
     )
     directory.write_text(REPORT, page)
     return figures
@@ -116,8 +117,6 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
         facts.append(("answers are", f"{answers}."))
     if line := _beside_quality(contents):
         facts.append((f"beside {quality_name(run)}", line))
-    if limits := run.get("prompt_limits"):
-        facts.append(("limits", limits_line(limits)))
     return facts
 
 
@@ -136,13 +135,6 @@ def _panels(contents: Contents) -> dict[str, PromptPanel]:
     return {name: PromptPanel.of(prompt, contents.texts[name], *beside) for name, prompt in contents.prompts.items()}
 
 
-def _beside_seed_prompt(contents: Contents) -> dict[str, list[DiffRow]]:
-    """Each prompt and the original prompt in two columns, by id; nothing of the original prompt itself."""
-    seed = contents.run["baseline"]["id"]
-    original = contents.texts[seed]
-    return {name: [] if name == seed else side_by_side(original, text) for name, text in contents.texts.items()}
-
-
 def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:
     """What a call of each prompt takes, by id."""
     model, around = asked_about(directory)
@@ -153,14 +145,11 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     """The figures of a run by the section they stand in."""
     run = contents.run
     prompts = contents.predictions
-    if contents.chosen["id"] == run["baseline"]["id"]:
-        prompts = {"original prompt": prompts["original prompt"]}
     scores = {"original prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
-        "shook": [confusion(prompts), sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
+        "unstable": [confusion(prompts), sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
         "fixed": [
-            changed_samples(*prompts.items()) if len(prompts) > 1 else None,
             contributions_figure(contents.contributions),
         ],
         "sure": [
@@ -186,7 +175,7 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _recommendation(run: dict[str, Any]) -> list[str]:
     """What the gate has said; of a run without one, that there was none."""
     if not run.get("recommended"):
-        return ["This run recommends no prompt yet: no test has compared what is shown with yours."]
+        return ["This run recommends no prompt yet: no test has compared what is shown with the original prompt."]
     names = prompt_names(run)
     lines = [*recommendation_lines(run["recommended"], quality_name(run)), *beside_verdict_lines(run)]
     return [named(line, names) for line in lines]
@@ -206,11 +195,11 @@ def _without_self_pairs(contents: Contents) -> str:
     return "; ".join(dict.fromkeys(parts))
 
 
-def _na(contents: Contents) -> dict[str, str]:
-    """What is to be said of answers on test that name no label, by prompt."""
+def _na(contents: Contents) -> list[str]:
+    """What is to be said of answers on test that name no label, prompt by prompt."""
     scored = {row["name"]: row["test"] for row in _rows(contents) if row["test"]}
-    lines = {name: na_lines(scores) for name, scores in scored.items()}
-    return {name: "; ".join(notes) for name, notes in lines.items() if notes}
+    notes = {name: na_lines(scores) for name, scores in scored.items()}
+    return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
 def _prompt_facts(run: dict[str, Any]) -> list[tuple[str, str]]:
@@ -234,9 +223,9 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     from_cache = f" ({read_before:,} of them from the server's own cache)" if read_before else ""
     cost = f"; {calls['tokens']:,} tokens{from_cache}; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
+    n_trials = (run.get("race") or {}).get("candidates", run["settings"]["trials"])
     minutes, seconds = divmod(round(run["seconds"]), 60)
     race = [("racing", racing_line(run["race"]).removeprefix("racing: "))] if run.get("race") else []
-    diagnoses = [("diagnoses", _diagnosed(run["diagnoses"]))] if run.get("diagnoses") else []
     heldout = (rephrasings.get("diversity") or {}).get("heldout")
     tame = tame_note(heldout)
     differing = [] if heldout is None else [("diversity of the held-out rephrasings", tame or f"{heldout:.2f}")]
@@ -245,25 +234,13 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
         ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
         *differing,
-        ("trials", f"{_trials(run)}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
+        ("trials", f"{n_trials}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
         *_planned(run),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
-        *diagnoses,
         *race,
         ("time", f"{minutes}:{seconds:02} minutes"),
         ("psopt", f"{run['psopt_version']}; {run['command']}"),
     ]
-
-
-def _trials(run: dict[str, Any]) -> str:
-    """How many there were: more than asked for where its limits paid for them.
-
-    >>> _trials({"settings": {"trials": 13}, "race": {"candidates": 16}})
-    '16 (13 to begin with)'
-    """
-    trials = run["settings"]["trials"]
-    done = (run.get("race") or {}).get("candidates", trials)
-    return f"{done}" if done == trials else f"{done} ({trials} to begin with)"
 
 
 def _planned(run: dict[str, Any]) -> list[tuple[str, str]]:
@@ -273,18 +250,6 @@ def _planned(run: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     effort = "as its limits allow" if plan["effort"] == "limits" else f"effort {plan['effort']}"
     return [("plan", f"{effort}, about {plan['calls']:,} answers; {run['calls']['made']:,} were asked for")]
-
-
-def _diagnosed(diagnoses: list[dict[str, Any]]) -> str:
-    """How much of train diagnoses asked about, where they asked about a part of it.
-
-    >>> _diagnosed([{"id": "a", "samples": 180, "of": 500, "answers": 420}])
-    'a diagnosed on 180 of 500 train samples (420 answers)'
-    """
-    return "; ".join(
-        f"{size['id']} diagnosed on {size['samples']} of {size['of']} train samples ({size['answers']:,} answers)"
-        for size in diagnoses
-    )
 
 
 def _rows(contents: Contents) -> list[dict[str, Any]]:
@@ -315,13 +280,26 @@ def _classes(contents: Contents) -> list[dict[str, Any]]:
             "share": before.get("class_shares", {}).get(name),
             "before": scores | _answered_share(before, name),
             "after": after["per_class"][name] | _answered_share(after, name),
+            "losses": _losses(scores, after["per_class"][name]),
         }
         for name, scores in before["per_class"].items()
     ]
     if rows and before.get("macro_f1") is not None:
         overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
         rows.append({"name": "mean of the classes (macro-F1)", "n": None, "before": overall[0], "after": overall[1]})
+        rows[-1]["losses"] = _losses(*overall)
     return rows
+
+
+def _losses(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The measures that are worse by a point or more."""
+    signs = {"f1": -1, "sensitivity": 1, "consistency": -1}
+    pairs = {name: (before.get(name), after.get(name)) for name in signs}
+    return [
+        name
+        for name, (was, now) in pairs.items()
+        if was is not None and now is not None and signs[name] * (now - was) >= _LOSS
+    ]
 
 
 def _answered_share(scores: dict[str, Any], label: str) -> dict[str, float]:
@@ -343,37 +321,6 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
         sample = before.samples[index]
         answers = [answers_line(predictions.answers_to(int(index))) for predictions in (before, *others)]
         rows.append({"id": sample.id, "text": sample.text, "right": sample.label, "answers": answers})
-    return rows
-
-
-def _told(edit: dict[str, Any]) -> str:
-    about = f" for {edit['label']}" if edit["label"] else ""
-    return f"{edit['kind']}{about}: {edit['text']}"
-
-
-def weak_rows(contents: Contents) -> list[dict[str, Any]]:
-    """The most sensitive train samples before and after, with the chosen prompt's edits that were drawn from them."""
-    after = contents.failures["after"]
-    rows: list[dict[str, Any]] = []
-    if not after:  # a limit did not pay for it
-        return []
-    # A sample that the prompt now shows with its answer says nothing of others.
-    shown = {(edit["text"], edit["label"]) for edit in contents.chosen["edits"] if edit["kind"] == "example"}
-    weak = contents.failures["before"]["weak"]["sensitivity"]
-    for sample in [sample for sample in weak if (sample["text"], sample["label"]) not in shown][:_WEAK_ROWS]:
-        now = after.get(sample["id"])  # None where the last diagnosis did not ask about it
-        edits = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
-        edits.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first
-        rows.append(
-            {
-                **sample,
-                "of": sum(sample["answers"].values()),
-                "right_after": now and f"{now['right']}/{now.get('of', len(contents.run['rephrasings']['search']))}",
-                "sensitivity_after": now and now["sensitivity"],
-                "edit": _told(edits[0]) if edits else "",
-                "n_edits": len(edits),
-            }
-        )
     return rows
 
 

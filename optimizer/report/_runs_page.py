@@ -1,104 +1,146 @@
-"""Two runs as a page: `psopt report A B`."""
+"""Two to five runs as a page: `psopt report A B`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt._version import __version__
-from psopt.answers import answers_line
 from psopt.evaluation import objective_values
-from psopt.report._front_figure import fronts_figure
-from psopt.report._page import render_page
+from psopt.report._fixed_and_broken import fixed_and_broken
+from psopt.report._front_figure import compared_figure, fronts_figure
+from psopt.report._page import percent, render_page
 from psopt.report._side_by_side import side_by_side
 from psopt.runs import price_line, quality_name
+from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psopt.report._theme import Figure
     from psopt.report._two_runs import RunShown, TwoRuns
 
 _MOST_MOVED = 15
 
 
-def runs_page(runs: TwoRuns) -> tuple[str, list[Figure]]:
-    """Render two runs as HTML that opens offline, every text in it escaped; return it with its figures."""
-    shown = (runs.first, runs.second)
-    names = names_of(runs)
-    prompts = [run.contents.texts[run.contents.chosen["id"]] for run in shown]
+def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
+    """Render runs as HTML that opens offline, every text in it escaped; return it with its figures.
+
+    Each pair is the same first run and one of the others.
+    """
+    shown = runs_of(pairs)
+    names = names_of(shown)
     figure = fronts_figure({name: run.contents.run for name, run in zip(names, shown, strict=True)})
+    rows = [_copied_row(name, run) for name, run in zip(names, shown, strict=True)]
     page = render_page(
         "runs.html",
         [figure],
         names=names,
         runs=shown,
-        sentences=runs.sentences,
-        measures=measure_rows(runs),
-        classes=_classes(runs),
-        moved=moved_samples(runs),
-        n_common=len(runs.common[0].samples) if runs.common else 0,
-        changed=runs.changed_settings,
-        rows=side_by_side(*prompts),
-        length=price_line(runs.first.call, runs.second.call).replace("->", "→"),
+        pairs=[_pair(names[0], name, runs) for name, runs in zip(names[1:], pairs, strict=True)],
+        measures=measure_rows(pairs),
+        classes=_classes(shown),
+        changed=_changed_settings(pairs),
         front=figure,
+        markdown=markdown_table(rows),
+        latex=latex_table(rows, n_texts=2),
         version=__version__,
     )
     return page, [figure]
 
 
-def names_of(runs: TwoRuns) -> tuple[str, str]:
-    """What the runs are called in tables: the last parts of their folders that tell them apart."""
-    first, second = (shown.name.rstrip("/").split("/") for shown in (runs.first, runs.second))
-    for n_parts in range(1, max(len(first), len(second)) + 1):
-        names = "/".join(first[-n_parts:]), "/".join(second[-n_parts:])
-        if names[0] != names[1]:
+def comparison_page(
+    rows: Sequence[Mapping[str, str]], lines: Sequence[str], measured: Mapping[str, Mapping[str, Any]], quality: str
+) -> tuple[str, list[Figure]]:
+    """Render prompts or models that were measured alike, as `psopt compare` shows them: table, tests, one figure.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        The table in percent, prompt and model first.
+    lines : sequence of str
+        What is to be said below it.
+    measured : mapping
+        Scores by the name of what was measured.
+    quality : str
+        What stands in the place of F1.
+    """
+    figure = compared_figure(measured, quality)
+    copied = {"markdown": markdown_table(rows), "latex": latex_table(rows, n_texts=2)}
+    content = {"rows": rows, "lines": lines, "front": figure, "version": __version__, **copied}
+    return render_page("comparison.html", [figure], **content), [figure]
+
+
+def runs_of(pairs: Sequence[TwoRuns]) -> list[RunShown]:
+    """All runs of pairs with one first."""
+    return [pairs[0].first, *(runs.second for runs in pairs)]
+
+
+def names_of(shown: Sequence[RunShown]) -> list[str]:
+    """What runs are called in tables: the last parts of their folders that tell them apart."""
+    paths = [run.name.rstrip("/").split("/") for run in shown]
+    for n_parts in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(parts[-n_parts:]) for parts in paths]
+        if len(set(names)) == len(names):
             return names
-    return "first", "second"  # one run beside itself
+    return [f"run {number}" for number in range(1, len(paths) + 1)]  # one beside itself
 
 
-def measure_rows(runs: TwoRuns) -> list[dict[str, Any]]:
-    """Every measure on test with its interval: of the baseline and of the prompt of each run, and the verdict."""
-    names = {"f1": quality_name(runs.first.contents.run), "sensitivity": "S", "consistency": "C"}
-    scores = [_scores(runs.first), _scores(runs.second)]
-    measures = [measure for measure in objective_values(scores[0]["chosen"]) if measure in names]
-    rows = []
-    for measure in measures:
-        difference = runs.differences.get(measure)
-        rows.append(
-            {
-                "measure": measure,
-                "name": names[measure],
-                "runs": scores,
-                "difference": difference,
-                "verdict": runs.verdict(measure) if difference else "",
-            }
-        )
-    return rows
+def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
+    """Every measure on test with its interval: of the baseline and of the prompt of each run, and the verdicts."""
+    names = {"f1": quality_name(pairs[0].first.contents.run), "sensitivity": "S", "consistency": "C"}
+    scores = [_scores(run) for run in runs_of(pairs)]
+    return [
+        {
+            "measure": measure,
+            "name": names[measure],
+            "runs": scores,
+            "differences": [runs.differences.get(measure) for runs in pairs],
+            "verdicts": [runs.verdict(measure) if measure in runs.differences else "" for runs in pairs],
+        }
+        for measure in objective_values(scores[0]["chosen"])
+        if measure in names
+    ]
 
 
 def _scores(shown: RunShown) -> dict[str, Any]:
     return {"baseline": shown.contents.run["baseline"]["test"], "chosen": shown.contents.chosen["test"]}
 
 
-def _classes(runs: TwoRuns) -> list[dict[str, Any]]:
-    """F1, S and C of each class under both prompts, of the classes that both have."""
-    first, second = (shown.contents.chosen["test"].get("per_class", {}) for shown in (runs.first, runs.second))
-    return [{"name": name, "first": first[name], "second": second[name]} for name in first if name in second]
+def _copied_row(name: str, shown: RunShown) -> dict[str, str]:
+    """A run as a row of the table that is copied."""
+    scores = shown.contents.chosen["test"]
+    row = {"run": name, "model": str(shown.contents.run["model"])}
+    for measure, title in (("f1", quality_name(shown.contents.run)), ("sensitivity", "S"), ("consistency", "C")):
+        if scores[measure] is not None:
+            low, high = (f"{100 * end:.0f}" for end in scores["ci"][measure])
+            row[title] = f"{percent(scores[measure])} ({low}–{high})"
+    return {**row, "tokens per call": f"{shown.call.tokens:,}"}
 
 
-def moved_samples(runs: TwoRuns) -> list[dict[str, Any]]:
-    """The samples that both runs tested and whose share of right answers differs most, the worst for the second first.
+def _classes(shown: Sequence[RunShown]) -> list[dict[str, Any]]:
+    """F1, S and C of each class under each run's prompt, of the classes that all have."""
+    scores = [run.contents.chosen["test"].get("per_class", {}) for run in shown]
+    names = [name for name in scores[0] if all(name in classes for classes in scores)]
+    return [{"name": name, "runs": [classes[name] for classes in scores]} for name in names]
 
-    Of answers that are graded it is their mean worth.
-    """
-    if not runs.common:
-        return []
-    first, second = runs.common
-    change = second.share_right - first.share_right
-    most = [index for index in np.argsort(-np.abs(change), kind="stable")[:_MOST_MOVED] if change[index]]
-    rows = []
-    for index in sorted(most, key=lambda place: change[place]):
-        sample = first.samples[index]
-        answered = [answers_line(predictions.answers_to(int(index))) for predictions in runs.common]
-        shares = [float(predictions.share_right[index]) for predictions in runs.common]
-        rows.append({"id": sample.id, "text": sample.text, "label": sample.label, "answers": answered, "right": shares})
-    return rows
+
+def _changed_settings(pairs: Sequence[TwoRuns]) -> dict[str, list[Any]]:
+    """What was set otherwise in any run, of each run."""
+    shown = runs_of(pairs)
+    names = dict.fromkeys(name for runs in pairs for name in runs.changed_settings)
+    return {name: [run.facts.get(name) for run in shown] for name in names}
+
+
+def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
+    """A run beside the first: its test, the samples that moved, both prompts in two columns."""
+    ids = (runs.first.contents.chosen["id"], runs.second.contents.chosen["id"])
+    texts = [run.contents.texts[name] for run, name in zip((runs.first, runs.second), ids, strict=True)]
+    return {
+        "names": [first, second],
+        "titles": [f"{name}, {prompt_id}" for name, prompt_id in zip((first, second), ids, strict=True)],
+        "sentences": runs.sentences,
+        "moved": fixed_and_broken(runs.common[0], runs.common[1], _MOST_MOVED) if runs.common else [],
+        "n_common": len(runs.common[0].samples) if runs.common else 0,
+        "rows": side_by_side(*texts),
+        "length": price_line(runs.first.call, runs.second.call).replace("->", "→"),
+    }

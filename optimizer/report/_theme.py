@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706")
+COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706", "#7c3aed", "#be185d")
 """Of the prompts, the original prompt first."""
 SCALE = "Viridis"
 _LINES = "rgba(128,128,128,.25)"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import compare_paired, verdict
 from psopt.report._contents import Contents, read_contents
-from psopt.runs import CallPrice, asked_about, quality_name, recommendation_lines
+from psopt.runs import CallPrice, asked_about, named, prompt_names, quality_name, recommendation_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,25 @@ class RunShown:
         run = self.contents.run
         if not run.get("recommended"):
             return "This run recommends no prompt."
-        return recommendation_lines(run["recommended"], quality_name(run))[0]
+        return named(recommendation_lines(run["recommended"], quality_name(run))[0], prompt_names(run))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run was given, flat: the data, the model and every setting."""
+        return _facts(self.contents.run)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return {
+            "run": self.name,
+            "id": self.contents.chosen["id"],
+            "sentence": self.sentence,
+            "baseline": self.contents.run["baseline"]["test"],
+            "test": self.contents.chosen["test"],
+            "call": self.call.to_dict(),
+            "calls": self.contents.run["calls"],
+            "seconds": self.contents.run["seconds"],
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,25 +99,13 @@ class TwoRuns:
     @property
     def changed_settings(self) -> dict[str, tuple[Any, Any]]:
         """What was set otherwise, by its name in run.json's `settings`: of the first run, and of the second."""
-        first, second = (_facts(shown.contents.run) for shown in (self.first, self.second))
+        first, second = self.first.facts, self.second.facts
         names = dict.fromkeys([*first, *second])
         return {name: (first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        runs = [
-            {
-                "run": shown.name,
-                "id": shown.contents.chosen["id"],
-                "sentence": shown.sentence,
-                "baseline": shown.contents.run["baseline"]["test"],
-                "test": shown.contents.chosen["test"],
-                "call": shown.call.to_dict(),
-                "calls": shown.contents.run["calls"],
-                "seconds": shown.contents.run["seconds"],
-            }
-            for shown in (self.first, self.second)
-        ]
+        runs = [self.first.to_dict(), self.second.to_dict()]
         differences = {
             measure: {**asdict(difference), "verdict": self.verdict(measure)}
             for measure, difference in self.differences.items()

@@ -1,4 +1,4 @@
-"""Wording by wording: which rephrasings do damage, between which classes answers flip, and whether Q is enough."""
+"""Wording by wording: which rephrasings hurt, between which classes answers flip, and whether Q is enough."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
     plot.update_xaxes(type="category")
     caption = (
         "Accuracy that a rephrasing loses against the mean of the others. "
-        f"Most damage to the {last} does number {worst + 1}: “{' '.join(wordings[worst].split())}”"
+        f"Wording {worst + 1} hurts most ({last}): “{' '.join(wordings[worst].split())}”"
     )
-    return Figure("rephrasing-damage", "Which rephrasing does most damage", caption, plot)
+    return Figure("rephrasing-damage", "Which rephrasing hurts most", caption, plot)
 
 
 def _right_and_lost(predictions: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -127,15 +127,15 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
             name=name,
             mode="lines+markers",
             line_color=color,
-            hovertemplate="%{x} rephrasings: S %{y:.3f}",
+            hovertemplate="%{x} rephrasings: S %{y:.1%}",
         )
         least = curve.enough("sensitivity", _NARROW)
         enough_of.append(f"{name} {least}" if least else f"{name} more than {sizes[-1]}")
-    styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S")
+    styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S", yaxis_tickformat=".0%")
     caption = (
-        "S of subsets of the rephrasings, with the interval that so many new ones would fall in. S rises with their "
-        "number: compare at the same number only. "
-        f"For an interval narrower than .02 are enough: {', '.join(enough_of)}."
+        "S of subsets of the rephrasings, with the interval in which it would fall under as many new ones. S rises "
+        "with their number: compare at the same number only. "
+        f"Rephrasings needed for an interval of 2 points: {', '.join(enough_of)}."
     )
     return Figure("rephrasings-enough", "Were these rephrasings enough?", caption, plot)
 
@@ -154,8 +154,8 @@ def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
             name=name,
             marker_color=color_of(number),
             customdata=[[family["n"], family["f1"]] for family in of_prompt["per_family"].values()],
-            hovertemplate="%{x}: S %{y:.3f}, F1 %{customdata[1]:.3f}, %{customdata[0]} rephrasings",
+            hovertemplate="%{x}: S %{y:.1%}, F1 %{customdata[1]:.1%}, %{customdata[0]} rephrasings",
         )
-    styled(plot, 300, barmode="group", yaxis_title="S")
+    styled(plot, 300, barmode="group", yaxis_title="S", yaxis_tickformat=".0%")
     caption = "What is varied: words, sentences around them, formats, the order of labels or of examples."
     return Figure("families", "Sensitivity by family of rephrasings", caption, plot)

@@ -70,9 +70,9 @@ def price_line(before: CallPrice, after: CallPrice) -> str:
     """Say what calls take before and after.
 
     >>> price_line(CallPrice(41, 0.0123), CallPrice(96, 0.0205))
-    'about 41 -> 96 tokens a call; 0.0123 -> 0.0205 USD for a thousand calls'
+    'about 41 -> 96 tokens per call; 0.0123 -> 0.0205 USD for a thousand calls'
     """
-    line = f"about {_changed(f'{before.tokens:,}', f'{after.tokens:,}')} tokens a call"
+    line = f"about {_changed(f'{before.tokens:,}', f'{after.tokens:,}')} tokens per call"
     if before.usd_per_thousand is None or after.usd_per_thousand is None:
         return line
     costs = _changed(f"{before.usd_per_thousand:.3g}", f"{after.usd_per_thousand:.3g}")
@@ -83,9 +83,9 @@ def more_line(before: CallPrice, after: CallPrice) -> str:
     """Say how much more a call takes, as a verdict ends.
 
     >>> more_line(CallPrice(41, 0.0123), CallPrice(353, 0.0643))
-    '312 tokens a call more (0.052 USD more for a thousand)'
+    '312 more tokens per call (0.052 USD more for a thousand)'
     >>> more_line(CallPrice(41), CallPrice(40))
-    '1 token a call fewer'
+    '1 fewer token per call'
     """
     line = _more_tokens(after.tokens - before.tokens)
     if before.usd_per_thousand is None or after.usd_per_thousand is None:
@@ -96,8 +96,8 @@ def more_line(before: CallPrice, after: CallPrice) -> str:
 
 def _more_tokens(n: int) -> str:
     if n == 0:
-        return "as many tokens a call"
-    return f"{abs(n):,} token{'s' if abs(n) != 1 else ''} a call {'fewer' if n < 0 else 'more'}"
+        return "as many tokens per call"
+    return f"{abs(n):,} {'fewer' if n < 0 else 'more'} token{'s' if abs(n) != 1 else ''} per call"
 
 
 def _changed(before: str, after: str) -> str:

@@ -56,7 +56,7 @@ class Pace:
     """How fast calls are expected to be answered."""
 
     per_minute: float
-    # When that was measured; empty where only a limit on requests a minute is known, which is the fastest then
+    # When that was measured; empty where only a limit on requests per minute is known, which is the fastest then
     day: str = ""
 
     @classmethod

@@ -44,7 +44,7 @@ ERROR_LOG = "error.log"
 TEMPORARY = ".psopt-"  # what files are called before they are whole
 # Trials and answers lie elsewhere, so that what is written at the end can be written again.
 _CURES = {
-    MANIFEST: "; put it back, or delete it and go on with its `psopt optimize` command and --resume",
+    MANIFEST: "; put it back, or delete it and resume with its `psopt optimize` command and --resume",
 }
 
 
@@ -96,7 +96,7 @@ class RunDirectory:
 
     @property
     def has_begun(self) -> bool:
-        """Whether there is a run that can be gone on with."""
+        """Whether there is a run that can be resumed."""
         return (self.path / MANIFEST).exists()
 
     def discard(self) -> None:

@@ -92,7 +92,7 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     """
     directory = RunDirectory.open(run)
     if not (directory.path / FRONT).exists():
-        raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
+        raise InputError(f"{run} has no front yet: resume with `psopt resume {run}`")
     front = directory.read_json(FRONT)
     if len(which) <= _LONGEST_NAME:
         which = {name: prompt_id for prompt_id, name in prompt_names(directory.read_json(MANIFEST)).items()}.get(

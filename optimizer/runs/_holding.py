@@ -79,7 +79,7 @@ def _make_room(path: Path, *, resume: bool) -> None:
     elif has_found_nothing(path):
         _clear(path)
     elif (path / MANIFEST).exists():
-        raise InputError(f"--out {path} holds a run already: go on with `psopt resume {path}`, or name another folder")
+        raise InputError(f"--out {path} holds a run already: resume with `psopt resume {path}`, or name another folder")
     else:
         raise InputError(f"--out {path} exists and is not empty: name a folder that is new or empty")
 

@@ -190,9 +190,9 @@ def limits_line(limits: Mapping[str, Any]) -> str:
     """Say which of run.json's `prompt_limits` hold for what is handed back.
 
     >>> limits_line({"edits": 25, "tokens": None}), limits_line({"edits": None, "tokens": 1500})
-    ('25 edits', '1,500 tokens a call')
+    ('25 edits', '1,500 tokens per call')
     """
-    units = {"edits": "edits", "tokens": "tokens a call"}
+    units = {"edits": "edits", "tokens": "tokens per call"}
     return " and ".join(f"{limits[name]:,} {unit}" for name, unit in units.items() if limits[name] is not None)
 
 

@@ -68,7 +68,7 @@ def _from_study(directory: RunDirectory, manifest: Mapping[str, Any], settings: 
     candidates = candidates_in(study)
     if not candidates:
         path = directory.path
-        raise InputError(f"{path} has no scores yet: wait for its first trials, or go on with `psopt resume {path}`")
+        raise InputError(f"{path} has no scores yet: wait for its first trials, or resume with `psopt resume {path}`")
     baseline = candidates[0]
     front = pareto_front(candidates, baseline.val.f1 - settings.search.parts.margin)
     return Run(directory.path, baseline, front, knee(front, baseline), study, manifest["finish_reason"])

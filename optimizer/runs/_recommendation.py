@@ -95,9 +95,9 @@ def look_lines(data: Mapping[str, Any]) -> list[str]:
     lines = []
     tests = data["tests"]
     if tests:
-        names = ", ".join(["the baseline", *(test["id"] for test in tests)])
+        names = ", ".join(["the original prompt", *(test["id"] for test in tests)])
         lines.append(
-            f"The gate has looked at the test scores of {names}: those of what it chose are a little too good."
+            f"The gate has looked at the test scores of {names}, so the chosen prompt's scores are slightly optimistic."
         )
     if data.get("looks", 1) > 1:
         lines.append(f"This was look {data['looks']} at the same test samples: the error holds of each look alone.")
@@ -244,7 +244,7 @@ def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
         return [f"{where}: {', '.join(parts)}; S under psopt's own held-out ones {_percent(own['before'])}."]
     parts = [f"{names[key]} {_change(of)}" for key, of in measured["differences"].items()]
     return [
-        f"{where}, baseline -> {measured['id']}: {', '.join(parts)}; S under psopt's own held-out ones "
+        f"{where}, original prompt -> {measured['id']}: {', '.join(parts)}; S under psopt's own held-out ones "
         f"{_percent(own['before'])} -> {_percent(own['after'])}."
     ]
 

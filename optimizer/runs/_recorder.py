@@ -92,7 +92,7 @@ class RunRecorder:
         ]
         if changed:
             raise InputError(
-                f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
+                f"{self.directory.path} cannot be resumed, since this has changed: {', '.join(changed)}; "
                 f"{self._earlier_commit()}start a new run, or accept it with --force"
             )
 
@@ -320,8 +320,8 @@ def check_same_prompt(run: Path, settings: RunSettings) -> None:
     before = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
     if (before.prompt and before.prompt.id) != (settings.prompt and settings.prompt.id):
         raise InputError(
-            f"{run} has begun with {_named(before)}, and can't be gone on with from {_named(settings)}: start a new "
-            f"run, or go on with the prompt that it keeps (psopt resume {run})"
+            f"{run} has begun with {_named(before)}, and cannot be resumed from {_named(settings)}: start a new "
+            f"run, or continue with the prompt that it keeps (psopt resume {run})"
         )
 
 

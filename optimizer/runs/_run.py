@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from psopt.errors import InputError
 from psopt.evaluation import OBJECTIVES
-from psopt.notebooks import Point, card, data_frame, folded, line, scatter, table
+from psopt.notebooks import card, data_frame, folded, line, table
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import pick
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 # As the report has them.
-_SEED, _RECOMMENDED, _FRONT = "#8b93a1", "#1a9c5f", "#2f6fde"
 _MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
 # What a trial says of itself where its prompt was not evaluated, or not in whole, or is odd.
 _NOTES = ("dropped", "failed", "infeasible", "constant")
@@ -89,7 +88,6 @@ class Run:
             repr(self)[1:-1],
             *map(line, verdict),
             table(("prompt", "", "edits", "tokens", *measures), rows),
-            scatter([self._point(of) for of in self._candidates], "S on val", f"{self._quality} on val"),
             folded(f"the recommended prompt, {prompt.id}", prompt._repr_html_()),
         )
 
@@ -165,15 +163,6 @@ class Run:
             "recommended": self.recommended.id,
         }
         return ", ".join(role for role, prompt_id in roles.items() if prompt_id == candidate.id)
-
-    def _point(self, candidate: Candidate) -> Point:
-        """Where a prompt stands on val."""
-        role = self._role(candidate)
-        about = f"{candidate.id} {role}: {candidate.val!r}"
-        marked = "recommended" in role
-        color = _SEED if candidate.id == self.baseline.id else _RECOMMENDED if marked else _FRONT
-        size = 7.0 if role else 5.0
-        return Point(candidate.val.sensitivity, candidate.val.f1, about, color, size, role)
 
     @property
     def recommended(self) -> Candidate:

@@ -1,4 +1,4 @@
-"""How large a prompt may be that is handed back: so many edits, or so many tokens a call."""
+"""How large a prompt may be that is handed back: so many edits, or so many tokens per call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly mov
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """The size limit of what is handed back: a number of edits, or the tokens a call that the user has set."""
+    """The size limit of what is handed back: a number of edits, or the tokens per call that the user has set."""
 
     # Definitions of one label count once: they stand on one line, as merged notes do. None for any number.
     most_edits: int | None
@@ -52,7 +52,7 @@ class PromptLimits:
         return cls.of(baseline, tokens_around(evaluator), restriction)
 
     def tokens(self, prompt: Prompt) -> int:
-        """About how many tokens a call of a prompt takes."""
+        """About how many tokens per call of a prompt takes."""
         return _tokens(prompt, self.around)
 
     def allow(self, prompt: Prompt, edits: Collection[Edit]) -> bool:

@@ -225,7 +225,7 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     budget = evaluator.budget
     least = budget.spent + reserve.least(prompt, ("test",) if has_val else ("val", "test"))
     of_it = f", of which {budget.spent.calls:,} calls are made" if budget.spent.calls else ""
-    what = "the baseline's final test" if has_val else "the baseline on val and the final test"
+    what = "the original prompt's final test" if has_val else "the original prompt on val and the final test"
     if budget.max_calls is not None and least.calls > budget.max_calls:
         if effort:
             raise InputError(

@@ -34,8 +34,8 @@ def _of_classes(texts: list[str]) -> float | dict[str, float]:
 class BoundOptions:
     """What a prompt must keep to, and which figure of it: at least one bound, unless the data pin samples.
 
-    A prompt exactly at a bound passes at the bad end of the interval in 2 % of the cases, at most in 4 % for F1 and C,
-    and in 6 % for S; at the good end it fails in 2 %, and one exactly at three bounds in 4 % (5 and 7 % at most;
+    A prompt exactly at a bound passes at the worse end of the interval in 2 % of the cases, at most in 4 % for F1 and
+    C, and in 6 % for S; at the better end it fails in 2 %, and one exactly at three bounds in 4 % (5 and 7 % at most;
     benchmarks/coverage.md).
     """
 
@@ -74,15 +74,15 @@ class BoundOptions:
         repeats=True,
     )
     use_ci_bound: bool = first(
-        False, "Ask it of the bad end of the 95 % interval, not of the estimate.", _PANEL, flags="--sure"
+        False, "Require the bound at the worse end of the 95 % interval, not of the estimate.", _PANEL, flags="--sure"
     )
-    alarm: bool = first(False, "Ask it of the good end: fail only where a bound is surely missed", _PANEL)
+    alarm: bool = first(False, "Require the bound at the better end: fail only where it is clearly missed", _PANEL)
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
         check(self)
         if self.use_ci_bound and self.alarm:
-            raise InputError("--sure asks for the bad end of the interval, and --alarm for the good one: give one")
+            raise InputError("--sure asks for the worse end of the interval, and --alarm for the better one: give one")
         if self.min_each is not None and self.each is None:
             raise InputError("--min-each says how many samples must keep their right answer: give --each too")
 

@@ -59,7 +59,7 @@ class LMConfig:
     )
     retries: int = rare(
         12,
-        "How often a failed call is sent again, or a server that is away looked for.",
+        "How often a failed call is sent again, or an unreachable server is retried.",
         _MODEL,
         "N",
         least=0,
@@ -150,7 +150,7 @@ class LMConfig:
     )
     renegotiate: bool = rare(
         False,
-        "Find out anew what the server takes.",
+        "Detect again what the server takes.",
         _MODEL,
         write=lambda _: False,  # it is for one start, not for those that go on with a run
         changed_by=_ANYWHERE,

@@ -45,7 +45,7 @@ class SearchRestriction:
     max_prompt_edits: int | None = None
     max_prompt_tokens: int | None = option(
         None,
-        "Most tokens a call of a prompt that is handed back, with a text of mean length; nothing above is tried",
+        "Maximum tokens per call of a recommended prompt, with a text of mean length; nothing above is tried",
         _PANEL,
         "N",
         least=1,

@@ -147,7 +147,7 @@ def _digest(splits: Splits) -> str:
 
 
 def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
-    """Say in a line each how many samples of the data the splits leave out, and why."""
+    """Say in one per line how many samples of the data the splits leave out, and why."""
     coded = {(table.label_column, table.code_column): None for table in tables if table.code_column}
     notes = [f"the labels are those of column {name!r}, which names the codes of {code!r}" for name, code in coded]
     lacking = {

@@ -37,7 +37,7 @@ def load_task(
         .toml task file that names its data, or ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the
         extra ``hub``), whose splits are those that are called train, validation and test.
     inputs : str or sequence of str, optional
-        The columns that a prompt is shown. Of several, a sample's text is ``name: value``, a line each; a cell may be
+        The columns that a prompt is shown. Of several, a sample's text is ``name: value``, one per line; a cell may be
         empty where another is not. Every other column but those of label, split and subclass is a field of the
         sample too (see `Row`).
     text_column, label_column : str, optional

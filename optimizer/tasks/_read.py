@@ -138,7 +138,7 @@ def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubN
 
 
 class _HubRows(NamedTuple):
-    """The rows of a data set, and in a line each what was left out."""
+    """The rows of a data set, and in one per line what was left out."""
 
     rows: list[Record]
     notes: list[str]

@@ -31,7 +31,7 @@ class InputColumns:
     candidates: tuple[str, ...] = ()
     # The one input where no candidate is a column; by default a customary name is looked for
     text_column: str | None = None
-    layout: str = ""  # how a text is made of the inputs, each in braces; empty for ``name: value``, a line each
+    layout: str = ""  # how a text is made of the inputs, each in braces; empty for ``name: value``, one per line
     # Whether a text may stand for several inputs: psopt's own form pastes it, a template asks for each
     texts_alone: bool = False
 

@@ -59,7 +59,7 @@ def example_form(
 
 
 def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
-    """Show columns where a prompt has no form for them: one as it is, several as ``name: value``, a line each."""
+    """Show columns where a prompt has no form for them: one as it is, several as ``name: value``, one per line."""
     if len(names) == 1:
         return [Field(names[0], f"{{{names[0]}}}", written=False)]
     pieces: list[str | Field] = []
@@ -85,7 +85,7 @@ def _pieces(text: str, start: int, end: int, fields: Sequence[Span]) -> tuple[st
 
 
 def _fields_alone(fields: Sequence[Span]) -> tuple[Field | str, ...]:
-    """Fields that stand within an instruction, as an example shows them: a line each."""
+    """Fields that stand within an instruction, as an example shows them: one per line."""
     names = dict.fromkeys(piece.name for span in fields for piece in span.pieces if isinstance(piece, Field))
     return tuple(fields_as_lines(list(names)))
 

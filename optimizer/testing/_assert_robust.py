@@ -31,9 +31,9 @@ def assert_robust(
     prompt : Prompt
     model : str, dspy.LM or Model
     sure : bool
-        Ask it of the bad end of the 95 % interval.
+        Require it at the worse end of the 95 % interval.
     alarm : bool
-        Ask it of the good end: fail only where a bound is surely missed.
+        Require it at the better end: fail only where a bound is clearly missed.
     options : MeasureOptions, optional
         By default 10 held-out rephrasings and at most 500 samples of test.
     **bounds

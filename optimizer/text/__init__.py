@@ -19,6 +19,7 @@ from psopt.text._phrases import (
 from psopt.text._private_text import private_pieces, private_words
 from psopt.text._shell_words import shell_line
 from psopt.text._statements import Statements, statements
+from psopt.text._tables import latex_table, markdown_table
 from psopt.text._topic_words import LIGHT_WORDS, tells_a_topic, topic_words
 from psopt.text._written_phrases import without_markup, written_phrases
 
@@ -34,8 +35,10 @@ __all__ = [
     "fenced",
     "field_and_phrase",
     "label_mentions",
+    "latex_table",
     "line_changes",
     "looks_like",
+    "markdown_table",
     "names_label",
     "normal_form",
     "numbers_in",

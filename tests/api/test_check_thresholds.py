@@ -64,9 +64,9 @@ def test_the_size_is_said_with_what_s_would_be_under_ever_more_wordings() -> Non
     assert scores.sensitivity_limit > scores.sensitivity
     said = note_size(scores)
     assert said.startswith("60 samples x 6 wordings. S is ")
-    assert f"about {scores.sensitivity_limit:.3f} under ever more. 95 % intervals: other samples, and other" in said
+    assert f"about {100 * scores.sensitivity_limit:.1f} extrapolated to many more. 95 % intervals cover" in said
     assert note_size(scores_of(n_rephrasings=1)) == (
-        "60 samples x 1 wording. 95 % intervals: other samples under this wording, and nothing is known of S."
+        "60 samples x 1 wording. 95 % intervals cover the sampling of texts alone: one wording tells nothing of S."
     )
 
 

@@ -128,19 +128,19 @@ def test_answers_that_the_run_asks_for_anyway_are_timed(monkeypatch: pytest.Monk
     assert model.asked == [1, 8, 16]
     plan = json.loads((tmp_path / "run" / "run.json").read_text())["plan"]
     minutes = round(plan["calls"] / (14 * 60))
-    assert told == ["timing a few answers of mine/local", f"about {minutes} minutes at 14 answers a second{LONGER}"]
+    assert told == ["timing a few answers of mine/local", f"about {minutes} minutes at 14 answers per second{LONGER}"]
     assert json.loads((tmp_path / "cache" / "rates.json").read_text())["mine/local"]["per_minute"] == pytest.approx(840)
 
 
 def test_of_a_long_run_it_is_said_what_fits_in_five_minutes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     *_, how_long, shorter = timed(monkeypatch, tmp_path, LocalModel(per_second=4.0))
-    assert how_long.endswith(f"minutes at 4 answers a second{LONGER}")
+    assert how_long.endswith(f"minutes at 4 answers per second{LONGER}")
     assert shorter == "within five minutes: --max-calls 1200"
 
 
 def test_a_run_that_is_asked_for_in_full_is_timed_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     *_, how_long, shorter = timed(monkeypatch, tmp_path, LocalModel(per_second=4.0), effort="full")
-    assert how_long.endswith(f"at 4 answers a second{LONGER}")
+    assert how_long.endswith(f"at 4 answers per second{LONGER}")
     assert shorter == "within five minutes: --max-calls 1200 and no --effort"
 
 
@@ -167,7 +167,7 @@ def test_a_limit_that_pays_nothing_is_refused_before_the_first_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model = LocalModel()
-    with pytest.raises(InputError, match="--max-calls 50 can't pay the baseline on val and the final test: at least"):
+    with pytest.raises(InputError, match="can't pay the original prompt on val and the final test: at least"):
         optimize(monkeypatch, tmp_path, model, Listener(), lm=LMConfig(max_calls=50))
     assert model.asked == []
     assert not (tmp_path / "run").exists()

@@ -92,7 +92,7 @@ def test_html_is_small_whole_and_holds_no_script(shown: dict[str, Any], view: st
     assert tags.open == []
     assert not {"script", "style", "link", "img", "iframe"} & set(tags.seen)
     assert not any(name.startswith("on") for name in tags.attributes)
-    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in html
     assert "alert(1)" in tags.text or view == "prompt"
 
 
@@ -118,7 +118,6 @@ def test_a_run_shows_its_front_and_what_it_recommends(run: psopt.Run) -> None:
     html = run._repr_html_()
     assert all(candidate.id in html for candidate in run.front)
     assert "original prompt" in html
-    assert html.count("<circle") == len({run.baseline.id, run.short.id, *(candidate.id for candidate in run.front)})
 
 
 def test_a_row_a_prompt_of_the_front(run: psopt.Run) -> None:

@@ -152,19 +152,19 @@ def test_a_check_fails_where_s_rests_on_n_a(data: Path) -> None:
         missed = measure(data, "check", server, *given, "--min-consistency", "0")
         allowed = measure(data, "check", server, *given, "--max-na-rate", "0.3")
     assert missed.returncode == 1, missed.stderr
-    assert "missed: S rests on N/A: 30 % of the answers name no label (18 refused)" in missed.stderr
+    assert "missed: S is unreliable: 30 % of the answers name no label (18 refused)" in missed.stderr
     assert allowed.returncode == 0, allowed.stderr
-    assert "Note: S rests on N/A" in allowed.stderr
+    assert "Note: S is unreliable" in allowed.stderr
 
 
 def test_answers_that_are_cut_are_said_beside_the_scores(data: Path) -> None:
     with FakeServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
         done = measure(data, "diagnose", server, "--max-unanswered", "1", "--html", "page.html")
         compared = measure(data, "compare", server, "--max-unanswered", "1")
-    assert "S rests on N/A" in done.stdout
+    assert "S is unreliable" in done.stdout
     assert 'N/A, refused: 18, such as "I can\'t help with that."' in done.stdout
     assert "N/A, refused: 18" in (data / "page.html").read_text()
-    assert compared.stdout.count("S rests on N/A") == 2
+    assert compared.stdout.count("S is unreliable") == 2
 
 
 def test_classify_says_why_a_text_has_no_label(data: Path) -> None:

@@ -42,7 +42,7 @@ def test_rare_classes_are_measured_where_all_samples_are(folder: Path) -> None:
     assert "classes 'press' (2), 'suport' (1) stay in train" in said
     assert "label 'suport' (1) looks like 'support' (20)" in said
     lines = done.stdout.splitlines()
-    assert max(len(line) for line in lines if line.startswith("│")) <= 80
+    assert max(map(len, lines)) <= 80
     assert any("e2520e33-e44" in line for line in lines)
 
 
@@ -53,7 +53,7 @@ def test_a_run_whose_val_and_test_lack_a_class_ends_with_a_report(folder: Path) 
     assert run["settings"]["skip_empty"] is True
     assert "'press' (2)" in run["dataset"]["note"]
     report = (folder / "run" / "report.html").read_text()
-    assert '<td class="l id">e2520e33-e44c-' in report
+    assert '<p class="note' in report  # the verdict
 
 
 def test_without_skip_empty_the_row_is_told_with_the_way_out(folder: Path) -> None:

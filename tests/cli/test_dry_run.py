@@ -37,7 +37,7 @@ def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
     assert plan["minutes_range"] is None
     few, many = again["minutes_range"]
     assert 0 < few < many < 5
-    assert re.search(r"hours at 1 calls a minute, as measured on \d{4}-\d\d-\d\d", slow.stdout)
+    assert re.search(r"hours at 1 calls per minute, as measured on \d{4}-\d\d-\d\d", slow.stdout)
 
 
 def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:

@@ -104,10 +104,8 @@ def test_what_an_effort_cant_pay_is_refused_before_anything_is_asked(
     before = server.counts()["requests"]
     monkeypatch.setitem(EFFORT_CALLS, "light", 100)
     assert optimize(server, "--samples", "60", "--rephrasings", "3") == 2
-    assert (
-        "effort light, 100 calls, can't pay the baseline on val and the final test, at least 280: give --max-calls"
-        in (capsys.readouterr().err)
-    )
+    refused = "can't pay the original prompt on val and the final test, at least 280: give --max-calls"
+    assert f"effort light, 100 calls, {refused}" in capsys.readouterr().err
     assert server.counts()["requests"] == before
     assert not (folder / "run").exists()
 

@@ -107,7 +107,7 @@ def test_the_time_left_goes_by_calls_where_a_bar_has_them() -> None:
     assert str(column.render(bar.tasks[0])) == "0:00:25"  # not nine times five seconds
 
 
-@pytest.mark.parametrize("lines", [[UNKNOWN_MINUTES], ["About 6 minutes at 200 calls a minute."]])
+@pytest.mark.parametrize("lines", [[UNKNOWN_MINUTES], ["About 6 minutes at 200 calls per minute."]])
 def test_minutes_that_nobody_knew_are_said_once_after_the_first_answers(
     lines: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,4 +127,4 @@ def test_minutes_that_nobody_knew_are_said_once_after_the_first_answers(
         screen.trial(candidate, n_done, 9)
     said = [line for line in capsys.readouterr().err.splitlines() if "The rest" in line]
     # 100 calls in half a minute; 7 candidates of 80, 7 of 9 parts of 60, and 500 are left: 1,107 of them.
-    assert said == (["The rest takes about 6 minutes at 3.3 answers a second"] if lines == [UNKNOWN_MINUTES] else [])
+    assert said == (["The rest takes about 6 minutes at 3.3 answers per second"] if lines == [UNKNOWN_MINUTES] else [])

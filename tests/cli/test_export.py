@@ -83,7 +83,7 @@ def test_the_file_comes_back_with_additions_and_its_length_is_said(export: Any) 
     assert code == 0
     lines = iter(text.splitlines())
     assert all(line in lines for line in (OWN / "sections.md").read_text().splitlines())
-    assert "tokens a call" in said
+    assert "tokens per call" in said
     assert len(said.splitlines()) == 1
 
 
@@ -129,7 +129,7 @@ def test_to_read_it_is_its_messages_with_additions_marked(export: Any, made: tup
     page = (folder / "report.html").read_text()
     for line in added:
         assert f"<mark>{html.escape(line, quote=False)}</mark>" in page.replace("&#34;", '"')
-    assert "USD for 1,000 calls" in page
+    assert "USD per 1,000 calls" in page
     storage = optuna.storages.RDBStorage(f"sqlite:///{folder / 'study.db'}")
     notes = str(storage.get_study_system_attrs(storage.get_all_studies()[0]._study_id))
     assert "```diff" in notes

@@ -115,7 +115,7 @@ def check_end(
     n_finished = finished(here / "run")
     known = (here / "run" / "run.json").exists()
     if known:
-        assert "go on with: psopt resume run" in lines[0]
+        assert "resume with: psopt resume run" in lines[0]
     else:
         assert not (here / "run").exists()
     assert psopt("resume", "run") == 0 if known else psopt(*OPTIMIZE) == 0

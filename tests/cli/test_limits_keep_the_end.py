@@ -77,7 +77,8 @@ def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
     assert server.counts()["requests"] == before
     assert not (data / "run").exists()
     told = re.search(
-        rf"{option} {too_little} can't pay the baseline on val and the final test: at least ([\d.]+)", refused.stderr
+        rf"{option} {too_little} can't pay the original prompt on val and the final test: at least ([\d.]+)",
+        refused.stderr,
     )
     assert told, refused.stderr
     works = optimize(data, server, option, told[1])

@@ -52,7 +52,7 @@ def psopt(folder: Path, *arguments: str, **more: Any) -> subprocess.CompletedPro
 def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder: Any) -> None:
     done = psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "noted.json")
     assert done.returncode == 0, done.stderr
-    assert "noted.json against bare.json: f1 better (+" in done.stdout
+    assert "noted.json against bare.json: F1 better (+" in done.stdout
     assert max(map(len, done.stdout.split("noted.json against")[0].splitlines())) <= 80
     data = json.loads(
         psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "noted.json", "--json").stdout
@@ -72,10 +72,17 @@ def test_a_prompt_against_itself_makes_no_difference(folder: Any) -> None:
 
 
 def test_models_are_compared_on_one_prompt(folder: Any) -> None:
-    done = psopt(folder, "compare", *MODEL, "--model2", "sim/wobble=0,accuracy=1,na=0", "--prompt", "bare.json")
+    given = ["--model2", "sim/wobble=0,accuracy=1,na=0", "--prompt", "bare.json", "--html", "compared.html"]
+    done = psopt(folder, "compare", *MODEL, *given)
     assert done.returncode == 0, done.stderr
-    assert "f1 better" in done.stdout
-    assert "sensitivity better (-" in done.stdout
+    words = " ".join(done.stdout.split())
+    assert "sim/wobble=0,accuracy=1,na=0 against sim/wobble=0.6,accuracy=0.6,na=0: F1 better (+" in words
+    assert "S better (-" in words
+    assert words.endswith("Page: compared.html")
+    page = (folder / "compared.html").read_text("utf-8")
+    assert "| bare.json | sim/wobble=0,accuracy=1,na=0 |" in page  # the table to paste
+    assert "tabular" in page
+    assert "F1 better (+" in page
 
 
 def test_nothing_to_compare_is_said(folder: Any) -> None:

@@ -47,7 +47,7 @@ def test_the_json_has_it_all(capsys: Any) -> None:
 
 def test_minutes_are_said_as_far_as_they_are_known() -> None:
     assert minutes_line(PLAN, LM).startswith("About ")
-    assert minutes_line(PLAN, LM).endswith("at 1,200 calls a minute, as measured on 2026-11-22.")
+    assert minutes_line(PLAN, LM).endswith("at 1,200 calls per minute, as measured on 2026-11-22.")
     assert minutes_line(replace(PLAN, pace=None), LM) == "How long it takes is unknown until the first answers."
     slow = LM.changed(requests_per_minute=600)
     assert minutes_line(replace(PLAN, pace=Pace.of(None, slow)), slow) == (
@@ -79,7 +79,7 @@ def test_a_local_model_costs_time_and_not_money() -> None:
     known = estimate_lines(replace(free, pace=Pace(840.0, "2026-11-22")), "hf/model", LM.changed(max_calls=10**6))
     assert known[0].startswith("It costs time, not money: ")
     # 4,000 and 3,560 answers are to be computed.
-    assert known[-1] == "About 9 minutes at 14 answers a second, as measured on 2026-11-22."
+    assert known[-1] == "About 9 minutes at 14 answers per second, as measured on 2026-11-22."
     assert UNKNOWN_MINUTES in estimate_lines(replace(free, pace=None), "hf/model", LM)
     assert not any("minutes" in line for line in estimate_lines(free, "hf/model", LM, caveat=False))
 
@@ -90,7 +90,7 @@ def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> Non
     assert shorter_line(least, 840.0, "full") == "within five minutes: --max-calls 4200 and no --effort"
     # 300 answers are no run; with room for more than is expected the smallest takes 700 / .92.
     assert shorter_line(least, 60.0) == (
-        "the smallest run takes about 13 minutes at 60 answers a minute: --max-calls 761"
+        "the smallest run takes about 13 minutes at 60 answers per minute: --max-calls 761"
     )
 
 

@@ -61,13 +61,23 @@ def test_as_json_it_is_data_alone(folder: Path) -> None:
     ]
 
 
+def test_three_runs_are_one_page(folder: Path) -> None:
+    done = psopt(folder, "report", "runs/weak", "runs/good", "runs/good", "--html", "three.html", "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert [shown["run"] for shown in data["runs"]] == ["runs/weak", "runs/good", "runs/good"]
+    assert [each["against_first"] for each in data["further"]] == [data["against_first"]]
+    assert (folder / "three.html").is_file()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["runs/weak", "nowhere"], "no run directory"),
         (["runs/weak", "runs/good", "--html", "nowhere/page.html"], "there is no folder"),
-        (["runs/weak", "--html", "page.html"], "--html is of two runs"),
+        (["runs/weak", "--html", "page.html"], "--html is of several runs"),
         (["runs/weak", "runs/good", "--pick", "nothing"], "nothing"),
+        (["runs/weak"] + 5 * ["runs/good"], "6 runs are too many for one page: give 5 at most"),
     ],
 )
 def test_what_can_t_be_done_is_one_line(folder: Path, words: list[str], said: str) -> None:

@@ -84,7 +84,7 @@ def test_a_broken_manifest_has_a_cure(here: Path, capsys: pytest.CaptureFixture[
     (here / "run" / "run.json").write_text("{")
     line = refused(capsys, "resume", "run")
     assert "run/run.json is damaged" in line
-    assert "delete it and go on with its `psopt optimize` command and --resume" in line
+    assert "delete it and resume with its `psopt optimize` command and --resume" in line
 
 
 def test_a_run_is_resumed_from_another_folder(

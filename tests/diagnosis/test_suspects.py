@@ -1,4 +1,4 @@
-"""Suspect labels: samples that are answered alike under all wordings, and never as labelled."""
+"""Suspect labels: samples that are always given the same answer, never the label."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_is_answered_alike_and_never_as_labelled_is_listed() -> None:
     assert (suspect.n_wordings, suspect.by_words, suspect.is_kept_out) == (Q, True, True)
     assert suspect.of_class == 1 / 21
     assert not suspect.is_rather_the_model
-    assert found.line.startswith("1 of 40 samples (2.5 %) is answered alike under all wordings, and never as labelled")
+    assert found.line.startswith("1 of 40 samples (2.5 %) is always given the same answer, never the label")
 
 
 def test_another_answer_under_one_wording_clears_a_label() -> None:

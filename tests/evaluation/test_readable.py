@@ -52,7 +52,7 @@ def test_it_is_not_said_where_there_is_nothing_to_say(array: np.ndarray) -> None
 def test_screens_and_reports_say_it_with_an_answer_of_each_kind() -> None:
     scores = score(predictions(SHAKING))
     told = na_lines(scores.to_dict())
-    assert told[0].startswith("S rests on N/A: 50 % of the answers name no label (8 no JSON); say in the prompt")
+    assert told[0].startswith("S is unreliable: 50 % of the answers name no label (8 no JSON); say in the prompt")
     s, readable = (f"{100 * value:.1f} %" for value in (scores.sensitivity, scores.sensitivity_readable or 0))
     assert told[1:] == [
         f"S among the answers that were read: {readable}, in place of {s}",

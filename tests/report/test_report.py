@@ -26,10 +26,11 @@ from psopt.report._class_figures import (
     consistency_matrices,
 )
 from psopt.report._contents import read_contents
+from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._front_figure import front_figure
 from psopt.report._marked import marked
-from psopt.report._run_report import history, most_severe, weak_rows
-from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
+from psopt.report._run_report import history, most_severe
+from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory
 from psopt.tasks import AnswerSpec, Sample, Task
@@ -84,12 +85,12 @@ def test_text_from_the_data_is_escaped(run: Any) -> None:
     assert "\\u0026lt;script\\u0026gt;" in page
 
 
-def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(run: Any) -> None:
+def test_it_shows_every_prompt_of_the_front_and_what_was_fixed(run: Any) -> None:
     page = (run.path / "report.html").read_text()
     for candidate in run.front:
         assert f'id="{candidate.id}"' in page
     assert "★ knee" in page
-    assert re.search("[1-7]/8</td><td>8/8", page)
+    assert re.search(r"\(\d+\)</td><td class=\"l better\">\S+ \(\d+\)</td>", page)
     marked_lines = re.findall(r"<mark>(.*?)</mark>", page)
     assert any("belongs to" in line or "what animal" in line or line.startswith("Number") for line in marked_lines)
 
@@ -219,27 +220,51 @@ def test_the_history_tells_which_trial_came_nearer_and_what_it_added() -> None:
     assert (len(last["added"]), last["n_added"]) == (6, 20)
 
 
-def test_a_sample_that_the_prompt_shows_is_not_said_to_be_mended(run: Any) -> None:
-    weak_spots = json.loads((run.path / "weak_spots.json").read_text())
-    shown = weak_spots["before"]["weak"]["sensitivity"][0]
-    contents = read_contents(RunDirectory.open(run.path))
-    example = {"kind": "example", "text": shown["text"], "label": shown["label"], "provenance": {"samples": []}}
-    assert shown["id"] in {row["id"] for row in weak_rows(contents)}
-    contents.chosen["edits"].append(example)
-    assert shown["id"] not in {row["id"] for row in weak_rows(contents)}
-
-
 def test_samples_that_never_change_are_counted_in_the_caption(pair: dict[str, Any]) -> None:
     assert "original prompt 50%, knee 100%" in sample_sensitivity(pair).caption
 
 
-def test_the_most_changed_samples_come_with_their_answers(pair: dict[str, Any]) -> None:
-    figure = changed_samples(*pair.items())
-    assert figure is not None
-    shares = {bar.name: list(bar.x) for bar in figure.plot.data}
-    assert len(shares["a"]) == 4  # two samples changed, each before and after
-    texts = [one.text for one in figure.plot.layout.annotations]
-    assert sorted(texts) == ["text 1 (a)", "text 3 (b)"]
+def test_samples_that_are_answered_otherwise_come_with_both_answers_broken_ones_first(pair: dict[str, Any]) -> None:
+    first, second = pair.values()
+    rows = fixed_and_broken(first, second)
+    assert [(row["id"], row["kind"], row["right"]) for row in rows] == [
+        ("s3", "fixed", [0.75, 1]),
+        ("s1", "fixed", [0.5, 1]),
+        ("s2", "fixed", [0, 1]),
+    ]
+    assert rows[1]["answers"] == ["a (2), b (2)", "a (4)"]
+    assert [row["kind"] for row in fixed_and_broken(second, first)] == ["broken"] * 3
+    assert [row["id"] for row in fixed_and_broken(second, first, most=1)] == ["s2"]
+
+
+def test_a_prompt_that_is_rejected_has_no_headline(run: Any) -> None:
+    manifest = json.loads((run.path / "run.json").read_text("utf-8"))
+    front = json.loads((run.path / "front.json").read_text("utf-8"))
+    original = manifest["baseline"]["id"]
+    manifest["recommended"] |= {"verdict": "keep", "id": original}
+    front["recommended"] = {**front["prompts"][0], **manifest["baseline"], "edits": []}
+    (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
+    (run.path / "front.json").write_text(json.dumps(front), "utf-8")
+    write_report(RunDirectory.open(run.path))
+    page = (run.path / "report.html").read_text("utf-8")
+    cards = page[page.index('class="cards"') : page.index("<nav>")]
+    assert f"{100 * manifest['baseline']['test']['f1']:.1f}</b>" in cards
+    assert "→" not in cards
+    assert "The best candidate, not recommended: A" in page
+
+
+def test_a_class_that_lost_a_point_is_red(run: Any) -> None:
+    manifest = json.loads((run.path / "run.json").read_text("utf-8"))
+    classes = manifest["baseline"]["test"]["per_class"]
+    label = next(iter(classes))
+    after = read_contents(RunDirectory.open(run.path)).chosen["test"]["per_class"][label]
+    classes[label] |= {"f1": after["f1"] + 0.02, "sensitivity": after["sensitivity"] + 0.02}
+    (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
+    write_report(RunDirectory.open(run.path))
+    page = (run.path / "report.html").read_text("utf-8")
+    row = page[page.index('id="classes"') :].partition(f'<tr><td class="l">{label}</td>')[2].partition("</tr>")[0]
+    assert f'<b class="worse">{100 * after["f1"]:.1f}</b>' in row
+    assert f"<b>{100 * after['sensitivity']:.1f}</b>" in row
 
 
 def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> None:
@@ -252,7 +277,7 @@ def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> Non
 def test_the_worst_wording_is_named(pair: dict[str, Any]) -> None:
     figure = damage({"original prompt": pair["original prompt"]}, ["one", "two", "three", "four"])
     assert figure is not None
-    assert "number 4: “four”" in figure.caption
+    assert "Wording 4 hurts most (original prompt): “four”" in figure.caption
 
 
 def test_flips_are_counted(pair: dict[str, Any]) -> None:
@@ -283,7 +308,6 @@ def test_of_open_answers_are_the_figures_that_need_no_classes(spec: str, is_grad
     answers = Predictions(array, samples, labels, answers=AnswerType(spec=AnswerSpec.read("test", spec)))
     prompts = {"original prompt": answers, "knee": answers}
     assert joint_view(prompts) is None
-    assert changed_samples(*prompts.items()) is None
     assert flips(prompts) is None
     assert class_figures(prompts) == []
     assert damage(prompts, ["one", "two"]) is not None
@@ -308,7 +332,7 @@ def test_the_page_of_a_diagnosis_names_samples_by_their_ids(task: Task, keyword_
     report = diagnose(task, model=keyword_model, rephrasings=6)
     page = diagnosis_page(report, "toy", "keyword", "train")
     weakest = report.diagnosis.failure_cases["sensitivity"][0]
-    assert f'<tr><td class="l">{weakest.id}</td><td>{weakest.sensitivity:.2f}</td>' in page
+    assert f'<tr><td class="l">{weakest.id}</td><td>{100 * weakest.sensitivity:.1f}</td>' in page
 
 
 def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_model: Any) -> None:

@@ -12,9 +12,9 @@ from psopt.api import _optimize as optimization
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, compare_paired
 from psopt.models import ModelProvider
-from psopt.report import compare_runs, measure_rows, names_of, runs_page
+from psopt.report import compare_runs, measure_rows, names_of, runs_of, runs_page
 from psopt.report._drawn import MOST, drawn, drawn_note
-from psopt.report._runs_page import moved_samples
+from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._side_by_side import side_by_side
 from psopt.runs import RunDirectory
 from psopt.tasks import Sample, Task
@@ -50,9 +50,9 @@ def test_a_run_against_itself_differs_in_nothing(run: Any) -> None:
     runs = compare_runs(directory, directory)
     assert {difference.difference for difference in runs.differences.values()} == {0.0}
     assert runs.changed_settings == {}
-    assert moved_samples(runs) == []
-    assert names_of(runs) == ("first", "second")
-    assert "Nothing." in runs_page(runs)[0]
+    assert fixed_and_broken(*runs.common) == []
+    assert names_of(runs_of([runs])) == ["run 1", "run 2"]
+    assert "Nothing." in runs_page([runs])[0]
 
 
 def test_prompts_are_tested_on_the_samples_and_wordings_that_both_have(run: Any) -> None:
@@ -88,8 +88,8 @@ def test_baseline_against_chosen_is_the_difference_of_their_answers(run: Any) ->
     assert run.recommended.id != run.baseline.id
     found = runs.differences["f1"].difference
     assert found == pytest.approx(run.recommended.test.f1 - run.baseline.test.f1, abs=1e-12)
-    assert measure_rows(runs)[0]["verdict"] == runs.verdict("f1")
-    moved = moved_samples(runs)
+    assert measure_rows([runs])[0]["verdicts"] == [runs.verdict("f1")]
+    moved = fixed_and_broken(*runs.common)
     assert moved
     assert all(row["right"][0] != row["right"][1] for row in moved)
     data = json.loads(json.dumps(runs.to_dict()))
@@ -120,7 +120,7 @@ def test_under_other_wordings_intervals_are_of_samples_alone(run: Any) -> None:
 def test_what_can_t_be_paired_is_said_and_shown_all_the_same(run: Any, change: Any, reason: str) -> None:
     runs = compare_runs(RunDirectory.open(run.path), changed_copy(run, "other", samples=change))
     assert runs.sentences == [f"Not tested against each other: {reason}."]
-    page, _ = runs_page(runs)
+    page, _ = runs_page([runs])
     assert reason in page
     assert "Samples that moved" not in page
 
@@ -141,7 +141,7 @@ def test_texts_are_escaped_and_the_page_loads_nothing(run: Any) -> None:
     flipped = both[1].path / "predictions" / f"{run.recommended.id}.npz"
     arrays = dict(np.load(flipped))
     np.savez(flipped, **{**arrays, "test": (arrays["test"] + 1) % 2})
-    page, figures = runs_page(compare_runs(both[0], both[1]))
+    page, figures = runs_page([compare_runs(both[0], both[1])])
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert(1)" not in page
     assert [figure.name for figure in figures] == ["fronts"]
@@ -151,6 +151,27 @@ def test_a_run_that_is_not_finished_is_named(run: Any) -> None:
     unfinished = changed_copy(run, "other", run=lambda content: {**content, "front": []})
     with pytest.raises(InputError, match=r"other was not scored on test yet.*psopt resume"):
         compare_runs(RunDirectory.open(run.path), unfinished)
+
+
+def test_several_runs_are_one_page_with_a_table_to_copy(run: Any) -> None:
+    first = RunDirectory.open(run.path)
+
+    def seeded(seed: int) -> RunDirectory:
+        def change(content: dict[str, Any]) -> dict[str, Any]:
+            return {**content, "settings": {**content["settings"], "seed": seed}}
+
+        return changed_copy(run, "bc"[seed], run=change)
+
+    others = [seeded(0), seeded(1)]
+    pairs = [compare_runs(first, other) for other in others]
+    page, figures = runs_page(pairs)
+    assert [figure.name for figure in figures] == ["fronts"]
+    assert {"run", "b", "c"} <= {trace.name for trace in figures[0].plot.data}
+    copied = page.partition('id="as-markdown" data-text="')[2].partition('"')[0].splitlines()
+    assert copied[0].startswith("| run | model | F1 | S | C | tokens per call |")
+    assert [line.split(" | ")[0] for line in copied[2:]] == ["| run", "| b", "| c"]
+    assert "\\begin{tabular}{llrrrr}" in page
+    assert '<td class="l">seed</td><td class="l">42</td><td class="l">0</td><td class="l">1</td>' in page
 
 
 def test_two_columns_hold_both_texts_and_fold_what_stays() -> None:

@@ -39,7 +39,7 @@ def test_a_thousand_calls_cost_what_a_thousand_times_the_tokens_cost(
 
 
 def test_what_stays_the_same_is_said_once() -> None:
-    assert price_line(CallPrice(41), CallPrice(41)) == "about 41 tokens a call"
+    assert price_line(CallPrice(41), CallPrice(41)) == "about 41 tokens per call"
 
 
 def test_a_table_of_prices_that_can_t_be_read_spoils_no_result(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,7 @@ def study_without_a_name(folder: Path) -> Any:
 @pytest.mark.parametrize(
     ("names", "content", "said"),
     [
-        (["run.json"], {}, "holds a run already: go on with `psopt resume"),
+        (["run.json"], {}, "holds a run already: resume with `psopt resume"),
         (["run.json"], manifest(baseline={"id": "x"}), "holds a run already"),
         (["run.json"], manifest(settings={"storage": "postgresql://host/db"}), "holds a run already"),
         (["run.json", "report.html"], None, "holds a run already"),

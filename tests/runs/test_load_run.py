@@ -125,7 +125,7 @@ def test_a_run_under_way_can_be_looked_at(task: Task, keyword_model: KeywordMode
     assert last.baseline.val.f1 == run.baseline.val.f1
     assert last.baseline.val.per_class.keys() == run.baseline.val.per_class.keys()
     assert {candidate.id for candidate in last.front} == {candidate.id for candidate in run.front}
-    assert looker.early.endswith(f"go on with `psopt resume {run.path}`")
+    assert looker.early.endswith(f"resume with `psopt resume {run.path}`")
 
 
 def test_a_run_that_met_a_limit_says_so(task: Task, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ asked_sizes = st.builds(
 def planner(
     limits: Limits, available: Any = None, asked: AskedSizes | None = None, *, races: bool = True, **changes: Any
 ) -> Planner:
-    """A planner for a prompt of 50 tokens a call."""
+    """A planner for a prompt of 50 tokens per call."""
     grid = Grid(100, 0, TokenRange(4000, 6000), ANSWER)
     splits: Any = ("val", "train", "test")
     price = Price(0.15, 0.6)
@@ -128,7 +128,8 @@ def test_edits_that_are_left_out_at_the_end_are_paid_for_too() -> None:
 def test_a_limit_below_the_floor_is_said_with_what_would_do() -> None:
     plans = planner(Limits(300))
     (warning,) = plans.warnings(plans.chosen)
-    assert warning.startswith("300 calls is below the floor: the baseline, three candidates and the front on test take")
+    floor = "the original prompt, three candidates and the front on test take"
+    assert warning.startswith(f"300 calls is below the floor: {floor}")
     enough = int(warning.split("about ")[1].split(" ")[0].replace(",", ""))
     assert planner(Limits(enough)).warnings(planner(Limits(enough)).chosen) == ()
 

@@ -80,8 +80,8 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     assert "Tested at 5 %" in first
     calls = {"before": CallPrice(41, 0.0123).to_dict(), "after": CallPrice(353, 0.0643).to_dict()}
     priced = recommendation_lines({**data_of(good, "new"), "call": calls})[0]
-    assert "), 312 tokens a call more (0.052 USD more for a thousand). Tested" in priced
-    assert "the baseline, new" in second
+    assert "), 312 more tokens per call (0.052 USD more for a thousand). Tested" in priced
+    assert "the original prompt, new" in second
     few = gate(predictions(60, 0.6, 1), {"new": predictions(60, 0.68, 2)})
     keep = recommendation_lines(data_of(few, "old", samples_needed=340))[0]
     assert keep.startswith("Keep yours. The best found may be better, F1 ")

@@ -3,7 +3,7 @@
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
-from psopt.models.chat._budget import Budget, Need, Price, Usage, grid_price, price_of
+from psopt.models.chat._budget import PRICES_OF, Budget, Need, Price, Usage, grid_price, price_of
 from psopt.models.chat._client import CallEnd, CallStart, CallWatcher, OnCallEnd, Query
 from psopt.models.chat._dialect import read_response_format
 from psopt.models.chat._doctor import examine
@@ -26,6 +26,7 @@ from psopt.settings import LMConfig
 __all__ = [
     "CHAT_KINDS",
     "FIRST",
+    "PRICES_OF",
     "AnswerRate",
     "Budget",
     "CallEnd",

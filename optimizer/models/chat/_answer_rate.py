@@ -23,12 +23,12 @@ _ENOUGH = 50
 class AnswerRate:
     """How fast a model answered at a server."""
 
-    per_minute: float  # calls a minute, while any were asked
+    per_minute: float  # calls per minute, while any were asked
     concurrency: int  # how many might be in flight
     day: str  # when that was measured: ``2026-11-22``
 
     def with_places(self, concurrency: int) -> float:
-        """Calls a minute with so many in flight: in proportion where they are fewer, no more where they are more.
+        """Calls per minute with so many in flight: in proportion where they are fewer, no more where they are more.
 
         >>> rate = AnswerRate(1200.0, 32, "2026-11-22")
         >>> rate.with_places(8), rate.with_places(64)

@@ -174,6 +174,8 @@ class Budget:
 
 # Of the price of single calls (openai.com/api/pricing; Azure's Global Batch).
 IN_BATCHES = 0.5
+PRICES_OF = "2026-11-22"
+"""When prices.toml was compared with what the makers list."""
 
 
 @dataclass(frozen=True, slots=True)

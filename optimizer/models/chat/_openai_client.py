@@ -60,7 +60,7 @@ class HTTPError(NamedTuple):
 
 
 class OpenAIClient(ChatClient):
-    """Chat completions at temperature 0 and seed 42, held to the labels where the server can.
+    """Chat completions at temperature 0 and seed 42, restricted to the labels where the server can.
 
     A server that does not take a part of the request is asked without it from then on.
 

@@ -17,7 +17,7 @@ def time_line(calls: float, per_minute: float) -> str:
     """How long so many answers take.
 
     >>> time_line(7560, 840), time_line(300, 30.0)
-    ('about 9 minutes at 14 answers a second', 'about 10 minutes at 30 answers a minute')
+    ('about 9 minutes at 14 answers per second', 'about 10 minutes at 30 answers per minute')
     """
     minutes = calls / per_minute
     return f"about {duration(minutes, minutes)} at {rate_in_words(per_minute)}"
@@ -67,13 +67,13 @@ def duration(few: float, many: float) -> str:
 
 
 def rate_in_words(per_minute: float) -> str:
-    """Answers a second, or a minute where that is less than two a second, to two digits.
+    """Answers per second, or a minute where that is less than two a second, to two digits.
 
     >>> rate_in_words(840), rate_in_words(12_345), rate_in_words(95.4)
-    ('14 answers a second', '210 answers a second', '95 answers a minute')
+    ('14 answers per second', '210 answers per second', '95 answers per minute')
     """
     number, unit = (per_minute / 60, "second") if per_minute >= 120 else (per_minute, "minute")
-    return f"{float(f'{number:.2g}'):,.12g} answers a {unit}"
+    return f"{float(f'{number:.2g}'):,.12g} answers per {unit}"
 
 
 def _rounded_down(number: float) -> int:

@@ -168,8 +168,8 @@ class Planner:
         least = self.estimate(self.least)
         if not self.limits.pay(least):
             return (
-                f"{self.limits} is below the floor: the baseline, three candidates and the front on test take about "
-                f"{self.limits.least_for(least)}",
+                f"{self.limits} is below the floor: the original prompt, three candidates and the front on test "
+                f"take about {self.limits.least_for(least)}",
             )
         if not self.limits.pay(estimate):
             return (
