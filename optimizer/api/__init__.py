@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
-    from psopt.api._classify import Classified, classify, input_columns, prompt_to_classify_with
+    from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
     from psopt.api._compare import Comparison, ComparisonResult, compare
     from psopt.api._diagnose import diagnose
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
@@ -33,6 +33,7 @@ _HOMES = {
     "RESTS_ON_NA": "_threshold",
     "CheckResult": "_check",
     "Classified": "_classify",
+    "Classifier": "_classify",
     "Comparison": "_compare",
     "ComparisonResult": "_compare",
     "Exported": "_export",
@@ -73,6 +74,7 @@ __all__ = [
     "RESTS_ON_NA",
     "CheckResult",
     "Classified",
+    "Classifier",
     "Comparison",
     "ComparisonResult",
     "Exported",

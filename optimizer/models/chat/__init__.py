@@ -24,6 +24,7 @@ from psopt.models.chat._token_counts import (
     tokens_of_query,
     tokens_of_text,
 )
+from psopt.models.chat._transport import asking_with_key
 from psopt.models.chat._writer import Writer, same_meaning
 from psopt.settings import LMConfig
 
@@ -47,6 +48,7 @@ __all__ = [
     "TokenRange",
     "Usage",
     "Writer",
+    "asking_with_key",
     "asks_in_chat",
     "chat_engine",
     "chat_model",

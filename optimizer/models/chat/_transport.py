@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import httpx2
     from psopt.models.chat._address import Address
+
+_asker_key: ContextVar[str] = ContextVar("asker_key", default="")
+
+
+@contextmanager
+def asking_with_key(key: str) -> Iterator[None]:
+    """Ask servers with this key in place of the environment's, as far as this thread goes; not where it is empty."""
+    token = _asker_key.set(key)
+    try:
+        yield
+    finally:
+        _asker_key.reset(token)
 
 
 class NoResponseError(Exception):
@@ -41,6 +55,7 @@ class Transport:
             headers |= {address.key_header: address.key} if address.key else {}
         else:
             headers["Authorization"] = f"Bearer {address.key or 'none'}"
+        self._key_header = address.key_header
         self._headers = httpx2.Headers(_overridden(headers, address.headers))
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
@@ -53,7 +68,13 @@ class Transport:
 
         Raises NoResponseError if there is none.
         """
-        return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=self._headers)
+        import httpx2
+
+        headers = self._headers
+        if key := _asker_key.get():
+            headers = httpx2.Headers(headers)
+            headers[self._key_header or "Authorization"] = key if self._key_header else f"Bearer {key}"
+        return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=headers)
 
     async def models(self) -> httpx2.Response:
         """Ask which models there are; raises as `post`."""
