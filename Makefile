@@ -9,7 +9,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html' -o -name 'SKILL.md')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup smollm2 run test test-servers lint types wheel docs docs-commands notebook check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-coverage promise experiments debian clean
+.PHONY: help setup smollm2 run test test-servers lint types wheel docs docs-commands notebook check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-serving bench-coverage promise experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,7 +22,7 @@ FORCE:
 
 $(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) '.[local,gguf,dspy,figures,parquet,postgres,mlflow,wandb,otel,hub,docs,dev]'
+	$(INSTALL) '.[local,gguf,dspy,figures,parquet,postgres,mlflow,wandb,otel,hub,serve,docs,dev]'
 	@touch $@ $(RUNS)
 
 # What the main job needs, and no more: 71 packages in place of 207.
@@ -95,6 +95,9 @@ bench-rephrasings: $(SETUP)  ## Measure how much rephrasings differ, and what S 
 
 bench-workers: $(SETUP)  ## Time 1, 2 and 4 workers on one study
 	$(BIN)/python benchmarks/workers.py
+
+bench-serving: $(SETUP)  ## Measure how much of the engine's rate `psopt serve` keeps
+	$(BIN)/python benchmarks/serving.py
 
 bench-coverage: $(SETUP)  ## Count how often intervals hold the truth and tests err: benchmarks/coverage.md
 	$(BIN)/python benchmarks/coverage.py

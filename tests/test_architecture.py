@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.sweeps import each
 
 ROOT = Path(__file__).resolve().parent.parent
-TOP = ["__main__", "__init__", "cli", "dspy_programs", "testing", "api"]
+TOP = ["__main__", "__init__", "cli", "dspy_programs", "testing", "serving", "api"]
 MIDDLE = [
     "tracking",
     "report",

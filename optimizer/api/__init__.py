@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psopt.api._beside import check_other_wordings
     from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
-    from psopt.api._classify import Classified, classify, input_columns, prompt_to_classify_with
+    from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
     from psopt.api._compare import Comparison, ComparisonResult, compare
     from psopt.api._diagnose import diagnose
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_beside": ("check_other_wordings",),
     "_check": ("CheckResult", "check", "further_pinned", "pinned_samples"),
-    "_classify": ("Classified", "classify", "input_columns", "prompt_to_classify_with"),
+    "_classify": ("Classified", "Classifier", "classify", "input_columns", "prompt_to_classify_with"),
     "_compare": ("Comparison", "ComparisonResult", "compare"),
     "_diagnose": ("diagnose",),
     "_estimate": ("estimate", "estimate_measuring", "estimate_rephrasing", "estimate_run"),
@@ -53,6 +53,7 @@ __all__ = [
     "RESTS_ON_NA",
     "CheckResult",
     "Classified",
+    "Classifier",
     "Comparison",
     "ComparisonResult",
     "Exported",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.errors import DataError, InputError
 from psopt.evaluation import NA, Predictions, assessed, no_labels
-from psopt.metrics import hard_predictions, prediction_counts
+from psopt.metrics import hard_predictions, prediction_counts, sample_sensitivity
 from psopt.models import ModelProvider, can
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
@@ -35,7 +36,8 @@ class Classified:
     """A text's label, None if the answers name none, and the share of rephrasings that gave it, in (0, 1].
 
     The text of a row is a `psopt.tasks.Row`, which knows its columns. Where there is no label, `na_kind` says of which
-    kind the answers are (see `NoLabel`), and `said` is one of them.
+    kind the answers are (see `NoLabel`), and `said` is one of them. `sensitivity` is the text's S, in [0, 1]: 0 under a
+    single wording.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Classified:
     agreement: float
     na_kind: str | None = None
     said: str | None = None
+    sensitivity: float = 0.0
 
 
 def classify(
@@ -95,30 +98,114 @@ def classify(
         If there is no such prompt, nothing says which model it is for, or the model fails.
     """
     source = _source_of(prompt, prompt_options)
-    columns = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
-    rows = texts_of_records(texts, input_columns(source, inputs, tuple(columns)))
-    asked = prompt_to_classify_with(source, labels, rows).prompt
-    if model is None:
-        model, lm = _as_measured(source, lm)
-    task = source.task or _bare_task(asked.labels, rows, asked)
-    answering = ModelProvider(cache_dir, lm).answering(model, task)
-    prompts = _rephrased(source, asked, task, rephrasings, seed) if vote else [asked]
-    if asks_in_chat(answering):
-        answering.few_may_fail = True
-    soft = lm is not None and lm.logprobs and asked.asks == LABEL
+    named = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
+    columns = input_columns(source, inputs, tuple(named))
+    rows = texts_of_records(texts, columns)
+    classifier = Classifier(
+        source,
+        columns,
+        labels=labels,
+        model=model,
+        n_wordings=rephrasings if vote else 1,
+        seed=seed,
+        lm=lm,
+        cache_dir=cache_dir,
+        sample_texts=rows,
+    )
     with reading(on_progress, progress) as on_reading:
-        array = _answers(answering, prompts, rows, on_reading, soft=soft)
-    if asked.asks != LABEL:
-        classified = _open_answers(rows, array, task, answering)
-        return _explained(classified, no_labels(answering, prompts, rows, array))
-    counts = prediction_counts(array, len(asked.labels) + 1)
-    names: list[str | None] = [*asked.labels, None]
+        return classifier(rows, on_reading)
+
+
+class Classifier:
+    """A prompt and its model, made ready once, to classify texts as they come; several threads may ask it at once.
+
+    Parameters
+    ----------
+    source : PromptSource
+    columns : InputColumns
+        The columns of rows; see `input_columns`.
+    labels, model, seed, lm, cache_dir : optional
+        See `classify`.
+    n_wordings : int
+        Under how many rephrasings each text is asked, for a vote; 1 is the prompt's own description.
+    sample_texts : sequence of str, optional
+        Texts of the kind that will come, for a model that reads texts relative to others.
+
+    Raises
+    ------
+    PsoptError
+        If the prompt can't be used, or nothing says which model it is for.
+    """
+
+    def __init__(
+        self,
+        source: PromptSource,
+        columns: InputColumns,
+        *,
+        labels: Sequence[str] = (),
+        model: Any = None,
+        n_wordings: int = 1,
+        seed: int = 42,
+        lm: LMConfig | None = None,
+        cache_dir: str | Path | None = None,
+        sample_texts: Sequence[str] = (),
+    ) -> None:
+        self._columns = columns
+        self.prompt = prompt_to_classify_with(source, labels, sample_texts).prompt
+        if model is None:
+            model, lm = _as_measured(source, lm)
+        self._task = source.task or _bare_task(self.prompt.labels, sample_texts, self.prompt)
+        self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
+        voting = n_wordings > 1
+        self._prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed) if voting else [self.prompt]
+        if asks_in_chat(self.model):
+            self.model.few_may_fail = True
+        self._is_soft = lm is not None and lm.logprobs and self.prompt.asks == LABEL
+
+    def __call__(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> list[Classified]:
+        """Classify texts, or rows; in their order.
+
+        Raises PsoptError if the model fails.
+        """
+        array = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
+        if self.prompt.asks != LABEL:
+            classified = _open_answers(texts, array, self._task, self.model)
+        else:
+            classified = _by_label(texts, array, self.prompt.labels)
+        return _explained(classified, no_labels(self.model, self._prompts, texts, array))
+
+    def text_of(self, content: str) -> str:
+        """Read one text, or one row as a JSON object that holds its columns.
+
+        Raises DataError if a column is missing or can't be used.
+        """
+        names = self._columns.names
+        needs_row = len(names) > 1 and not self._columns.texts_alone
+        record = _json_object(content)
+        is_row = record is not None and (needs_row or not record.keys().isdisjoint(names))
+        (text,) = texts_of_records([record if record is not None and is_row else content], self._columns, source="text")
+        _check_fields(self.prompt, [text])
+        return text
+
+
+def _json_object(content: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _by_label(texts: Sequence[str], array: NDArray[np.int64], labels: Sequence[str]) -> list[Classified]:
+    counts = prediction_counts(array, len(labels) + 1)
+    names: list[str | None] = [*labels, None]
     best = np.argmax(counts, axis=1)
     shares = counts.max(axis=1) / counts.sum(axis=1)
-    classified = [
-        Classified(text, names[index], float(share)) for text, index, share in zip(rows, best, shares, strict=True)
+    spreads = sample_sensitivity(counts)
+    return [
+        Classified(text, names[index], float(share), sensitivity=float(spread))
+        for text, index, share, spread in zip(texts, best, shares, spreads, strict=True)
     ]
-    return _explained(classified, no_labels(answering, prompts, rows, array))
 
 
 def _open_answers(rows: Sequence[str], array: NDArray[np.int64], task: Task, model: Model) -> list[Classified]:
@@ -126,9 +213,10 @@ def _open_answers(rows: Sequence[str], array: NDArray[np.int64], task: Task, mod
     samples = tuple(Sample(str(place), text) for place, text in enumerate(rows))
     predictions = assessed(Predictions(array, samples, task.labels, answers=AnswerType.of(task)), model)
     classified = []
-    for place, text in enumerate(rows):
+    for place, (text, spread) in enumerate(zip(rows, predictions.sensitivities, strict=True)):
         answer, n = next(iter(predictions.answers_to(place).items()))
-        classified.append(Classified(text, None if answer == NA else answer, n / array.shape[1]))
+        label = None if answer == NA else answer
+        classified.append(Classified(text, label, n / array.shape[1], sensitivity=float(spread)))
     return classified
 
 
@@ -219,7 +307,13 @@ def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: 
     """
     knows_labels = source.prompt is not None or not labels
     read = TaskPrompt(source.with_labels()) if knows_labels else source.read_for(_bare_task(labels, texts))
-    named = read.prompt.template.fields if read.prompt.template else ()
+    _check_fields(read.prompt, texts)
+    return read
+
+
+def _check_fields(prompt: Prompt, texts: Sequence[str]) -> None:
+    """Make sure that rows have the columns that a prompt names; raises DataError."""
+    named = prompt.template.fields if prompt.template else ()
     for number, text in enumerate(texts, start=1):
         fields = fields_of(text)
         missing = [name for name in named if name not in fields]
@@ -227,7 +321,6 @@ def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: 
             raise DataError(
                 f"row {number} has no column {missing[0]!r}, which the prompt names; its columns: {', '.join(fields)}"
             )
-    return read
 
 
 def _bare_task(labels: Sequence[str], texts: Sequence[str], prompt: Prompt | None = None) -> Task:

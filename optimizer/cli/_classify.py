@@ -81,7 +81,7 @@ def classify(
     from psopt.cli._reading import reading_bar
     from psopt.tasks import columns_of, is_data_file
 
-    (source,) = read_prompts([_of_run(prompt, pick, silent=output.silent)], reading)
+    (source,) = read_prompts([prompt_file(prompt, pick, silent=output.silent)], reading)
     if source.prompt is None and not labels:
         source.with_labels()  # raises
     columns = columns_of(file) if is_data_file(file) else ()
@@ -115,7 +115,7 @@ def classify(
     return 0
 
 
-def _of_run(prompt: str, pick: str, *, silent: bool) -> str | Path:
+def prompt_file(prompt: str, pick: str, *, silent: bool) -> str | Path:
     """The file of the prompt that --pick names, where --prompt is a run directory."""
     from psopt.runs import is_prompt_text, pick_note, picked_prompt
 

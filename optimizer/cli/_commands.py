@@ -28,6 +28,10 @@ COMMANDS = {
         "psopt.cli._classify",
         "Classify texts (one per line) or the rows of a table, from FILE or standard input: one label per line.",
     ),
+    "serve": (
+        "psopt.cli._serve",
+        "Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.",
+    ),
     "export": (
         "psopt.cli._export",
         "Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.",

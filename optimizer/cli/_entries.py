@@ -23,6 +23,7 @@ PANELS = (
     "Search",
     "Bounds",
     "Limits",
+    "Server",
     "Output",
     OF_A_FILE,
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +36,7 @@ from psopt.models.chat._secrets import redacted
 from psopt.models.chat._wait_notices import span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import httpx2
     from psopt.models.chat._address import Address
@@ -283,6 +285,19 @@ class NoResponseError(Exception):
         self.is_no_http = is_no_http
 
 
+_asker_key: ContextVar[str] = ContextVar("asker_key", default="")
+
+
+@contextmanager
+def asking_with_key(key: str) -> Iterator[None]:
+    """Ask servers with this key in place of the environment's, as far as this thread goes; not where it is empty."""
+    token = _asker_key.set(key)
+    try:
+        yield
+    finally:
+        _asker_key.reset(token)
+
+
 class Transport:
     """Sends requests to one address, and nowhere else: redirects are not followed.
 
@@ -304,6 +319,7 @@ class Transport:
         else:
             headers["Authorization"] = f"Bearer {address.key or 'none'}"
         self._headers = httpx2.Headers(_overridden(headers, address.headers))
+        self._key_header = address.key_header
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
         # Files and batches are the resource's at Azure, not the deployment's.
@@ -314,7 +330,13 @@ class Transport:
 
         Raises NoResponseError if there is none.
         """
-        return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=self._headers)
+        import httpx2
+
+        headers = self._headers
+        if key := _asker_key.get():
+            headers = httpx2.Headers(headers)
+            headers[self._key_header or "Authorization"] = key if self._key_header else f"Bearer {key}"
+        return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=headers)
 
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""

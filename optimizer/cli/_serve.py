@@ -1,0 +1,104 @@
+"""`psopt serve`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+from psopt.cli._options import CacheDir, Inputs, Pick, Seed
+from psopt.cli._typer import is_given
+from psopt.cli._verb import flag, verb
+from psopt.errors import import_extra
+from psopt.settings import LMConfig, PromptOptions
+
+Source = Annotated[str, typer.Argument(metavar="PROMPT", help="A run directory, or a prompt's JSON.")]
+Labels = Annotated[
+    list[str] | None,
+    flag("Prompt", "--label", "A label, for a prompt that does not know them; may be repeated.", "NAME"),
+]
+Model = Annotated[
+    str | None,
+    flag("Model", "--model", "The model that classifies", "M", show_default="the one that the prompt is for"),
+]
+Wordings = Annotated[
+    int,
+    flag(
+        "Rephrasings",
+        "--wordings",
+        "Ask under so many rephrasings; the majority answers, and S stands in a header. Q times the price.",
+        "Q",
+        min=1,
+    ),
+]
+Host = Annotated[str, flag("Server", "--host", "The address to listen at; 0.0.0.0 for all of this machine.", "HOST")]
+Port = Annotated[int, flag("Server", "--port", "The port to listen at; 0 for a free one.", "PORT", min=0, max=65535)]
+MostWaiting = Annotated[
+    int, flag("Server", "--max-waiting", "Texts that may wait; others are told to ask again (429).", "N", min=1)
+]
+
+ClientKeys = Annotated[
+    bool, flag("Server", "--client-keys", "Ask the model with the key that each request bears; none is kept.")
+]
+
+
+@verb("psopt serve runs/tickets --port 8080")
+def serve(
+    *,
+    prompt: Source,
+    pick: Pick = "recommended",
+    reading: PromptOptions,
+    labels: Labels = None,
+    inputs: Inputs = None,
+    model: Model = None,
+    wordings: Wordings = 1,
+    seed: Seed = 42,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    most_waiting: MostWaiting = 1000,
+    client_keys: ClientKeys = False,
+    cache_dir: CacheDir = None,
+    lm: LMConfig,
+) -> int:
+    """Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.
+
+    The answer bears `x-psopt-agreement` and `x-psopt-sensitivity`, which say more with --wordings. /health tells how
+    many texts wait. At SIGTERM, what has been taken is answered before the process ends.
+    """
+    import_extra("uvicorn", "psopt serve", "serve")
+    from psopt.api import Classifier, input_columns, prompt_to_classify_with
+    from psopt.cli._classify import prompt_file
+    from psopt.cli._model_choice import choose_model
+    from psopt.cli._prompts import read_prompts
+    from psopt.models.chat import asks_in_chat
+    from psopt.serving import serve as answer_requests
+    from psopt.tasks import texts_of_records
+
+    (source,) = read_prompts([prompt_file(prompt, pick, silent=False)], reading)
+    columns = input_columns(source, inputs or ())
+    # A prompt that names columns is read beside a row that has them.
+    row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
+    read = prompt_to_classify_with(source, labels or (), row)
+    source = replace(source, prompt=read.prompt, description=read.prompt.description)
+    choice = choose_model(model, lm, [source], silent=False)
+    options = choice.lm if is_given("max_unanswered") else replace(choice.lm, max_unanswered=1.0)
+    classifier = Classifier(
+        source,
+        columns,
+        model=choice.model,
+        n_wordings=wordings,
+        seed=seed,
+        lm=options,
+        cache_dir=cache_dir,
+    )
+    answer_requests(
+        classifier,
+        host=host,
+        port=port,
+        # A model in this process reads a group of texts at once, and no two groups.
+        n_threads=16 if asks_in_chat(classifier.model) else 1,
+        most_waiting=most_waiting,
+        passes_keys=client_keys,
+        on_ready=lambda address: typer.echo(f"answering at {address}/v1 with prompt {classifier.prompt.id}", err=True),
+    )
+    return 0

@@ -1,0 +1,109 @@
+"""Texts that come one by one are classified together: a model reads many at once faster than one after another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.errors import ModelError
+from psopt.models.chat import asking_with_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from psopt.api import Classified
+
+    Classify = Callable[[Sequence[str]], list[Classified]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text that waits."""
+
+    text: str
+    key: str  # with which the model is asked; empty for the server's own
+    answer: asyncio.Future[Classified]
+
+
+class QueueFullError(ModelError):
+    """So many texts wait that another one is turned away."""
+
+
+class TextQueue:
+    """Shares the texts that wait out among threads; none waits for a group to fill.
+
+    Parameters
+    ----------
+    classify : callable
+        Texts in, answers out, in their order; called by several threads at once.
+    n_threads : int
+        How many groups of texts are asked for at once.
+    most_waiting : int
+        How many texts may wait before others are turned away.
+    """
+
+    def __init__(self, classify: Classify, n_threads: int, most_waiting: int) -> None:
+        self._classify = classify
+        self._most_waiting = most_waiting
+        self._n_free = n_threads
+        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="psopt-serve")
+        self._waiting: deque[_Text] = deque()
+        self._groups: set[asyncio.Task[None]] = set()
+
+    @property
+    def n_waiting(self) -> int:
+        """How many texts nobody has begun with."""
+        return len(self._waiting)
+
+    async def answer(self, text: str, key: str = "") -> Classified:
+        """Classify one text, by a model that is asked with a key of the asker's where one is given.
+
+        Raises QueueFullError if too many wait. Raises PsoptError if the model fails.
+        """
+        if len(self._waiting) >= self._most_waiting:
+            raise QueueFullError(f"{self._most_waiting} texts wait already: ask again in a moment")
+        future: asyncio.Future[Classified] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Text(text, key, future))
+        self._start()
+        return await future
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._pool.shutdown(wait=False)
+
+    def _start(self) -> None:
+        """Give what waits to the threads that are free, in even parts."""
+        while self._n_free and self._waiting:
+            size = -(-len(self._waiting) // self._n_free)
+            group = [self._waiting.popleft()]
+            while len(group) < size and self._waiting[0].key == group[0].key:
+                group.append(self._waiting.popleft())
+            self._n_free -= 1
+            task = asyncio.create_task(self._answer(group))
+            self._groups.add(task)
+            task.add_done_callback(self._groups.discard)
+
+    async def _answer(self, group: list[_Text]) -> None:
+        texts = [waiting.text for waiting in group]
+        try:
+            answers = await asyncio.get_running_loop().run_in_executor(
+                self._pool, self._classify_with, group[0].key, texts
+            )
+        except Exception as error:  # noqa: BLE001  # whoever waits gets it
+            for waiting in group:
+                if not waiting.answer.done():  # its client may have left
+                    waiting.answer.set_exception(error)
+        else:
+            for waiting, answer in zip(group, answers, strict=True):
+                if not waiting.answer.done():
+                    waiting.answer.set_result(answer)
+        finally:
+            self._n_free += 1
+            self._start()
+
+    def _classify_with(self, key: str, texts: Sequence[str]) -> list[Classified]:
+        with asking_with_key(key):
+            return self._classify(texts)

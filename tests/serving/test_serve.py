@@ -1,0 +1,216 @@
+"""`psopt serve`: OpenAI's clients get a run's labels, with how steady they are, and nobody's request is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import openai
+import pytest
+from psopt.api import Classified
+from psopt.serving import QueueFullError, TextQueue
+
+from tests.commands import run_command
+from tests.fake_server import FakeServer
+from tests.processes import Process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TEXTS = [f"My parcel {number} is late" for number in range(64)]
+
+
+@pytest.fixture
+def prompt(tmp_path: Path) -> Path:
+    """A prompt of two labels, as an export has it."""
+    file = tmp_path / "prompt.json"
+    content = {"description": "Sort the message.", "labels": ["Delivery", "Payment"], "noun": "message"}
+    file.write_text(json.dumps(content))
+    return file
+
+
+@contextmanager
+def serving(*words: Any, cwd: Path) -> Iterator[tuple[Process, str]]:
+    """A running `psopt serve` on a free port, and the address that it has printed."""
+    process = Process(
+        ["serve", *words, "--port", "0"], cwd=cwd, env={**os.environ, "PSOPT_CACHE_DIR": str(cwd / "cache")}
+    )
+    try:
+        lines = []
+        for line in process.stderr:
+            lines.append(line)
+            if found := re.search(r"answering at (http://\S+)/v1", line):
+                yield process, found[1]
+                return
+        pytest.fail(f"it has not begun: {lines}")
+    finally:
+        process.kill()
+
+
+def ask(address: str, body: Any, **headers: str) -> tuple[int, dict[str, Any], Any]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(f"{address}/v1/chat/completions", data, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return response.status, json.load(response), response.headers
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error), error.headers
+
+
+def saying(text: Any) -> dict[str, Any]:
+    return {"model": "any", "messages": [{"role": "user", "content": text}]}
+
+
+def test_openais_client_gets_the_label_and_how_steady_it_is(prompt: Path, tmp_path: Path) -> None:
+    with (
+        FakeServer(answer="hash") as server,
+        serving(prompt, "--model", "openai/m", "--api-base", server.url, "--wordings", 5, cwd=tmp_path) as (_, address),
+        openai.OpenAI(base_url=f"{address}/v1", api_key="-") as client,
+    ):
+        answers = [client.chat.completions.with_raw_response.create(**saying(text)) for text in TEXTS[:8]]
+        (model,) = client.models.list().data
+
+    for answer in answers:
+        said = answer.parse()
+        measured = said.psopt
+        assert said.choices[0].message.content == measured["label"]
+        assert measured["label"] in {"Delivery", "Payment"}
+        assert said.model == model.id
+        assert float(answer.headers["x-psopt-agreement"]) == pytest.approx(measured["agreement"], abs=1e-4)
+        assert float(answer.headers["x-psopt-sensitivity"]) == pytest.approx(measured["sensitivity"], abs=1e-4)
+        assert (measured["agreement"] == 1) == (measured["sensitivity"] == 0)
+    assert any(answer.parse().psopt["sensitivity"] > 0 for answer in answers)  # hashes sway with the wording
+
+
+def test_a_request_that_can_not_be_answered_says_why(prompt: Path, tmp_path: Path) -> None:
+    refused = {
+        b"{": "is no JSON",
+        b"[1]": "is no JSON object",
+        b"[" * 100_000: "is no JSON",
+        b" " * 1_000_001: "more than 1,000,000 bytes",
+        json.dumps({"messages": []}).encode(): "one message",
+        json.dumps({"messages": [{"role": "system", "content": "x"}]}).encode(): "must be the user's",
+        json.dumps(saying(" ")).encode(): "must be a text",
+        json.dumps(saying([{"type": "image_url", "image_url": {"url": "x"}}])).encode(): "must be a text",
+        json.dumps({**saying("x"), "stream": True}).encode(): "leave stream out",
+        json.dumps({**saying("x"), "n": 2}).encode(): "leave n out",
+    }
+    with serving(prompt, "--model", "sim", cwd=tmp_path) as (_, address):
+        for body, why in refused.items():
+            status, content, _ = ask(address, body)
+
+            assert status in {400, 413}, body[:60]
+            assert why in content["error"]["message"]
+        status, content, _ = ask(address, saying([{"type": "text", "text": "My card was charged twice"}]))
+        assert status == 200
+        with urllib.request.urlopen(f"{address}/health") as response:
+            assert json.load(response) == {"status": "ok", "waiting": 0}
+
+
+def test_rows_come_as_json_objects(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("Say billing or other.\n\nSubject: {subject}\nBody: {body}\n")
+    words = ("mine.txt", "--input", "subject", "--input", "body", "--label", "billing", "--label", "other")
+    with FakeServer(answer="fixed:billing") as server:
+        words = (*words, "--model", "openai/m", "--api-base", server.url)
+        with serving(*words, cwd=tmp_path) as (_, address):
+            status, content, _ = ask(address, saying(json.dumps({"subject": "Bill", "body": "twice"})))
+            missing, error, _ = ask(address, saying(json.dumps({"subject": "Bill"})))
+        sent = server.last_request()["body"]["messages"]
+
+    assert (status, content["psopt"]["label"]) == (200, "billing")
+    assert "Subject: Bill\nBody: twice" in sent[-1]["content"]
+    assert missing == 400
+    assert "'body'" in error["error"]["message"]
+
+
+def test_at_sigterm_what_was_taken_is_answered(prompt: Path, tmp_path: Path) -> None:
+    with FakeServer(answer="hash", delay_ms=1500) as server:
+        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--concurrency", 64)
+        with serving(*words, cwd=tmp_path) as (process, address), ThreadPoolExecutor(len(TEXTS)) as threads:
+            assert ask(address, saying("the first finds out what the server takes"))[0] == 200
+            asked = [threads.submit(ask, address, saying(text)) for text in TEXTS]
+            while server.counts()["requests"] < len(TEXTS):
+                pass
+            process.send_signal(signal.SIGTERM)
+            answers = [future.result() for future in asked]
+            code = process.wait(20)
+
+    assert [status for status, _, _ in answers] == [200] * len(TEXTS)
+    assert code == 0
+
+
+def test_a_model_that_fails_is_one_line_and_the_next_request_is_answered(prompt: Path, tmp_path: Path) -> None:
+    with FakeServer(answer="fixed:Payment", faults="500", fault_rate=1) as server:
+        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--retries", 0)
+        with serving(*words, cwd=tmp_path) as (_, address):
+            status, content, _ = ask(address, saying("one"))
+            server.change(fault_rate=0)
+            later, answered, _ = ask(address, saying("one"))
+
+    assert (status, content["error"]["type"]) == (502, "upstream_error")
+    assert "\n" not in content["error"]["message"]
+    assert (later, answered["psopt"]["label"]) == (200, "Payment")
+
+
+def test_a_limit_that_is_reached_is_said(prompt: Path, tmp_path: Path) -> None:
+    with FakeServer(answer="fixed:Payment") as server:
+        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--max-calls", 1)
+        with serving(*words, cwd=tmp_path) as (_, address):
+            assert ask(address, saying("one"))[0] == 200
+            status, content, _ = ask(address, saying("two"))
+
+    assert (status, content["error"]["type"]) == (403, "limit_reached")
+
+
+def test_keys_of_clients_go_to_the_model_and_are_kept_nowhere(prompt: Path, tmp_path: Path) -> None:
+    with FakeServer(answer="fixed:Payment", key="sk-of-a-client") as server:
+        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--client-keys")
+        with serving(*words, cwd=tmp_path) as (_, address):
+            without, error, _ = ask(address, saying("one"))
+            wrong, _, _ = ask(address, saying("one"), Authorization="Bearer sk-wrong")
+            right, found, _ = ask(address, saying("one"), Authorization="Bearer sk-of-a-client")
+        kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+    assert (without, wrong, right) == (401, 502, 200), found
+    assert "Authorization: Bearer KEY" in error["error"]["message"]
+    assert b"sk-of-a-client" not in kept
+
+
+def test_a_port_that_is_taken_is_one_line(prompt: Path, tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        done = run_command("serve", prompt, "--model", "sim", "--port", port, cwd=tmp_path, env=os.environ)
+
+    assert done.returncode == 2
+    assert f"--port {port}" in done.stderr.splitlines()[-1]
+
+
+def test_texts_that_wait_are_shared_out_and_others_are_turned_away() -> None:
+    groups: list[list[str]] = []
+
+    def classify(texts: Any) -> list[Classified]:
+        groups.append([*texts])
+        return [Classified(text, text.upper(), 1.0) for text in texts]
+
+    async def ask_all() -> list[Any]:
+        queue = TextQueue(classify, n_threads=1, most_waiting=3)
+        answers = [queue.answer(text, key) for text, key in (("a", ""), ("b", ""), ("c", ""), ("d", "k"), ("e", ""))]
+        return await asyncio.gather(*answers, return_exceptions=True)
+
+    *answers, turned_away = asyncio.run(ask_all())
+
+    assert [answer.label for answer in answers] == ["A", "B", "C", "D"]
+    assert groups == [["a"], ["b", "c"], ["d"]]
+    assert isinstance(turned_away, QueueFullError)
