@@ -109,13 +109,18 @@ def knee(front: Sequence[R], baseline: Tried) -> R:
 
     The scale is fixed, so that no member of the front moves it (docs/decisions.md says what was measured). Where there
     are any, only candidates come into question that are not worse than the baseline by more in F1 or in sensitivity
-    than the gate lets pass; any S is no worse where the baseline's is worth nothing.
+    than the gate lets pass.
+
+    Where the baseline gives nearly everything one answer, any S is no worse than its own. C is left out then: what stays
+    near that one answer has the highest.
     """
     gains = np.array([candidate.val.gains for candidate in front])
     start = baseline.val.gains.copy()
+    compared = gains
     if baseline.val.is_hollow:
         start[1] = _WORST_STEADINESS
-    distances = np.linalg.norm(UTOPIA[: gains.shape[-1]] - gains, axis=-1)
+        compared = gains[:, :2]
+    distances = np.linalg.norm(UTOPIA[: compared.shape[-1]] - compared, axis=-1)
     is_no_worse = (gains[:, :2] >= start[:2] - GATE_MARGIN).all(axis=-1)
     return front[int(np.argmin(np.where(is_no_worse, distances, np.inf) if is_no_worse.any() else distances))]
 

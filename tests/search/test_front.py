@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from psopt.errors import UnknownNameError
-from psopt.evaluation import Scores
+from psopt.evaluation import AnswerShares, Scores
 from psopt.search import Candidate, knee, pareto_front, pick
 from psopt.search_spaces import Edit, Prompt, Provenance
 
@@ -69,3 +70,13 @@ def test_a_gain_is_not_lost_to_a_hair_of_sensitivity() -> None:
     assert knee([better, original], original) is better
     shakier = candidate(2, 0.656, 0.083, 0.506)
     assert knee([shakier, original], original) is original
+
+
+def test_beside_a_prompt_that_gives_one_answer_to_everything_c_counts_for_nothing() -> None:
+    """Met on SmolLM2: F1 - 5.0, S + 10.7 and C + 20.4 against calibration alone was called the compromise."""
+    original = candidate(0, 0.032, 0.009, 0.981)
+    original = replace(original, val=replace(original.val, shares=AnswerShares(near_constant="a")))
+    wrong_but_alike = candidate(1, 0.394, 0.156, 0.444)
+    right_more_often = candidate(2, 0.413, 0.088, 0.366)
+    assert knee([right_more_often, wrong_but_alike], original) is right_more_often
+    assert knee([right_more_often, wrong_but_alike], candidate(0, 0.032, 0.2, 0.3)) is wrong_but_alike
