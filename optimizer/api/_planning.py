@@ -123,7 +123,7 @@ def _planner(
     )
     by_rule = freeze_for(task, baseline, part, settings.rephrasing.by_rule(), models)
     evaluator = make_evaluator(task, part, models, by_rule, answering)
-    basis = SearchBasis.of(part, baseline, evaluator, ignoring_cache=True)
+    basis = SearchBasis.of(task, part, baseline, evaluator, ignoring_cache=True)
     return Planner(task, settings, baseline, basis, options.sizes, available, limits)
 
 
@@ -142,7 +142,7 @@ def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Mod
     settings = sized(planner.settings, sizes)
     by_rule = freeze_for(task, baseline, settings, settings.rephrasing.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
-    basis = SearchBasis.of(settings, baseline, evaluator)
+    basis = SearchBasis.of(task, settings, baseline, evaluator, growth=planner.basis.growth)
     return estimate_from(basis, task, settings, baseline)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from psopt.runs._cost_estimate import (
     whole_grids,
 )
 from psopt.runs._writing_estimate import drafting_phases, judging_phases, rephrasing_phases
-from psopt.search import DIAGNOSED_WORDINGS, tokens_of_mean_text
+from psopt.search import DIAGNOSED_WORDINGS, tokens_of_all_edits
 from psopt.search.racing import races
 from psopt.search_spaces import KINDS
 
@@ -44,8 +45,13 @@ if TYPE_CHECKING:
 
 
 # Least, middle and most of a search, from 27 searches in which a hash of the prompt or a simulated model answered, on
-# five data sets with 30 and 10 trials. Growth is in shares of what all edits of the first round add.
-_GROWTH = (0.3, 0.55, 0.9)  # of candidates, on average
+# five data sets with 30 and 10 trials. Growth is in shares of what all edits
+# of the first round add.
+_GROWTH = (0.36, 0.58, 0.82)  # of candidates, on average
+_GROWTH_OF_FEW = (0.27, 0.42, 0.8)  # the same with 10 trials
+_GROWTH_UNSHORTENED = (0.3, 0.55, 0.95)  # the same with less, of which none is for shorter prompts
+_MANY_TRIALS = 20
+_FEW_TRIALS = 10
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
 _FRONT = (0, 3, 8)  # prompts beside the original prompt; the fewer samples, the more tie
@@ -58,7 +64,7 @@ def estimate_search(
 
     Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
     """
-    basis = SearchBasis.of(settings, baseline, evaluator)
+    basis = SearchBasis.of(task, settings, baseline, evaluator)
     return estimate_from(basis, task, settings, baseline, n_done)
 
 
@@ -96,7 +102,7 @@ def estimate_from(
     if n_more:
         times, why = _candidates(basis, n_more)
         racing = RacingEstimate.of(grids["val"].calls, n_more, times) if basis.races else None
-        phases.append(unknown(CANDIDATES, "val", times, _GROWTH, why))
+        phases.append(unknown(CANDIDATES, "val", times, _growth_of_candidates(trials), why))
     phases.append(Phase.of(BASELINE_TEST, grids["test"], price))
     why = f"once for each prompt of the front: {middle} are counted here"
     phases.append(unknown(FRONT_TEST, "test", (few, middle, many), _GROWTH_OF_FRONT, why))
@@ -146,22 +152,33 @@ def _candidates(basis: SearchBasis, n_more: int) -> tuple[Span, str]:
     return times, f"{n_more}; those that are clearly beaten are cut short"
 
 
+def _growth_of_candidates(trials: int) -> Span:
+    if trials < _FEW_TRIALS:
+        return _GROWTH_UNSHORTENED
+    return _GROWTH if trials >= _MANY_TRIALS else _GROWTH_OF_FEW
+
+
 def _of_unknown_prompts(
     what: str, grid: Grid, growth: TokenRange, times: Span, share: Span, why: str, price: Price | None
 ) -> Phase:
     """A phase whose prompts are not known: they come so many times, with such a share of all edits in them."""
-    least, mean, most = (
-        grid.grown(by * of_growth).need(price, n)
-        for by, of_growth, n in zip((growth.low, growth.middle, growth.high), share, times, strict=True)
-    )
+
+    def error(end: int, of_growth: float) -> float:
+        """By what share the growth may be wrong: how much all edits are, and what share of them a prompt holds, err
+        independently.
+        """
+        if not share[1] or not growth.middle:
+            return 0.0
+        return math.hypot(share[end] / share[1] - 1, of_growth / growth.middle - 1)
+
+    by = growth.middle * share[1]
+    mean = grid.grown(by).need(price, times[1])
+    least = grid.grown(by * max(0.0, 1 - error(0, growth.low))).need(price, times[0])
+    most = grid.grown(by * (1 + error(2, growth.high))).need(price, times[2])
     return Phase(what, round(grid.calls * times[1]), 0, mean.tokens, why, least, most, mean.cost)
 
 
 _SPLITS: tuple[Split, ...] = ("val", "train", "test")
-# Of a note or a definition: from what rules write of a short phrase to a sentence of a model's.
-_EDIT = TokenRange(10, 25)
-_FEWER = 4  # in so small a part of as many edits as there may be a round may end
-_EXAMPLES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +218,15 @@ class SearchBasis:
     @classmethod
     def of(
         cls,
+        task: Task,
         settings: RunSettings,
         baseline: Prompt,
         evaluator: Evaluator,
         *,
         ignoring_cache: bool = False,
+        growth: TokenRange | None = None,
     ) -> SearchBasis:
-        """Count it on what prompts are compared on; nothing is sent."""
+        """Count it on what prompts are compared on; nothing is sent. The growth takes longest: say it if you know."""
         model = evaluator.model
 
         def grid(split: Split) -> Grid:
@@ -217,7 +236,7 @@ class SearchBasis:
         return cls(
             {split: grid(split) for split in _SPLITS},
             {split: (len(evaluator.samples[split]), len(evaluator.rephrasings.on(split)[0])) for split in _SPLITS},
-            _growth(settings, evaluator),
+            _growth(task, settings, baseline, evaluator) if growth is None else growth,
             grid_price(model.name, in_batches=settings.lm.batch),
             price_of(model.name),
             races(settings.search.race, evaluator),
@@ -243,10 +262,14 @@ def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:
     return Pace.of(evaluator.model.engine.rate, lm)
 
 
-def _growth(settings: RunSettings, evaluator: Evaluator) -> TokenRange:
-    """By how much all edits of a first round lengthen the prompt: a few short ones, to as many as there may be."""
+def _growth(task: Task, settings: RunSettings, baseline: Prompt, evaluator: Evaluator) -> TokenRange:
     if not asks_in_chat(evaluator.model):
         return TokenRange()
-    edits = _EDIT.times(settings.search.most_edits)
-    examples = tokens_of_mean_text(evaluator.texts("train")).times(_EXAMPLES)
-    return TokenRange(edits.low / _FEWER, edits.high) + examples
+    return tokens_of_all_edits(
+        task,
+        baseline,
+        evaluator.rephrasings,
+        evaluator.samples["train"],
+        settings.search.parts,
+        drafted=settings.writer is not None,
+    )

@@ -4,6 +4,7 @@ from psopt.search._final_test import nominees, score_on_test, scoring_order, siz
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
 from psopt.search._pick import pick_one
 from psopt.search._problem import Observer, Propose, SearchProblem
+from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
 from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study
 from psopt.search._reserve import Reserve, check_limits
@@ -45,5 +46,6 @@ __all__ = [
     "size_lines",
     "tokens_a_call",
     "tokens_around",
+    "tokens_of_all_edits",
     "tokens_of_mean_text",
 ]
