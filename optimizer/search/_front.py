@@ -111,8 +111,8 @@ def knee(front: Sequence[R], baseline: Tried) -> R:
     are any, only candidates come into question that are not worse than the baseline by more in F1 or in sensitivity
     than the gate lets pass.
 
-    Where the baseline gives nearly everything one answer, any S is no worse than its own. C is left out then: what stays
-    near that one answer has the highest.
+    Where the baseline gives nearly everything one answer, any S is no worse than its own. C is left out then: what
+    stays near that one answer has the highest.
     """
     gains = np.array([candidate.val.gains for candidate in front])
     start = baseline.val.gains.copy()

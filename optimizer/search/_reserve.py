@@ -127,8 +127,11 @@ class Reserve:
         leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
         front = [self._of(leader, "test") for leader in leading]
         dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
-        # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee.
-        must = [self._of(baseline, "test"), *([dearest] if dearest else []), *front[:1]]
+        must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
+        # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee: of a single
+        # prompt both.
+        if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
+            must += front[:1]
         if self._n_other_wordings:
             must += [self._under_other_wordings(need) for need in must[:2]]
         wanted = [need for need in [*front, *coming] if need is not dearest]
