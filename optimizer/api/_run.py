@@ -106,6 +106,8 @@ def _evaluator(
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
     options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
     can = capabilities_of(answering)
+    if resume and can.costs_time and settings.own_model:  # no cache has its answers: all are asked for again
+        models.budget.max_calls = None
     if not (can.asks_in_chat or can.costs_time) or not (on_estimate or models.budget.is_limited):
         return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
     by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
