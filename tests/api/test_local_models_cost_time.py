@@ -20,6 +20,7 @@ from psopt.search import Observer
 from psopt.settings import DataOptions
 
 from tests.cli.limited_runs import own_words
+from tests.models.tiny_lm import save_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,6 +162,16 @@ def test_a_limit_holds_and_pays_the_final_test(monkeypatch: pytest.MonkeyPatch, 
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["calls"]["made"] == sum(model.asked) <= 900
     assert run["baseline"]["test"]
+
+
+def test_a_limit_holds_over_resume(tmp_path: Path) -> None:
+    model = f"hf/{save_model(tmp_path / 'model')}"
+    few = {"samples": 20, "rephrasings": 2, "test_samples": 20, "heldout": 2, "rounds": 1, "race": "off"}
+    options: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", "max_calls": 400, **few}
+    for trials in (30, 40):
+        with pytest.raises(BudgetReachedError, match="--max-calls 400 is reached"):
+            psopt.optimize(TASK, model=model, trials=trials, resume=trials == 40, **options)
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["calls"]["made"] <= 400
 
 
 def test_a_limit_that_pays_nothing_is_refused_before_the_first_answer(
