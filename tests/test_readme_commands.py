@@ -32,6 +32,7 @@ REPEATED = "psopt optimize --dataset trec"  # the guide gives it in small too
 ELSEWHERE = {
     "--program": "tests/dspy_programs/test_programs_on_the_command_line.py",
     "dashboard": "below",
+    "psopt serve": "tests/serving/test_serve.py",
     "hf:": "tests/cli/test_hub_data.py",
     "runs/tickets-larger": "tests/cli/test_report_of_two_runs.py",
     "--figures": "tests/report/test_report.py",
