@@ -100,9 +100,9 @@ class RememberedTexts:
             self._matrices[key] = self._encoder.encode(texts, on_progress)
         return self._matrices[key]
 
-    def n_longer(self, texts: Sequence[str]) -> int:
-        """As `Encoder.n_longer`."""
-        return int(self._encoder.n_longer(texts))
+    def parts_read(self, texts: Sequence[str]) -> list[str]:
+        """As `Encoder.parts_read`."""
+        return list(self._encoder.parts_read(texts))
 
 
 class TradingModel(SimulatedModel):

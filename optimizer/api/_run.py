@@ -116,10 +116,9 @@ def _evaluator(
         n_done = n_evaluated(directory.path / STUDY) if resume else 0
         on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
     has_val = resume and (directory.path / FRONT).exists()
-    if not (resume and can.costs_time):  # nobody knows which of its answers a model has in a cache of its own
-        check_limits(
-            evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
-        )
+    check_limits(
+        evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
+    )
     if not options.is_written:
         return evaluator
     return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)

@@ -38,7 +38,7 @@ COMMANDS = {
     ),
     "report": (
         "psopt.cli._report",
-        "Rebuild report.html from a run directory, and print where it is; or compare two runs.",
+        "Rebuild report.html from a run directory, and print where it is; or compare two to five runs.",
     ),
     "resume": ("psopt.cli._resume", "Resume an interrupted run, or add trials to a finished one."),
     "worker": ("psopt.cli._worker", "Join a study that `psopt optimize --storage` has started, on any machine."),

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from psopt.cli._options import CacheDir, Inputs, Pick, Seed
+from psopt.cli._options import CacheDir, Inputs, Json, Pick, Seed
 from psopt.cli._typer import is_given
 from psopt.cli._verb import flag, verb
+from psopt.cli._writing import print_json
 from psopt.errors import import_extra
 from psopt.settings import LMConfig, PromptOptions
 
@@ -59,6 +60,7 @@ def serve(
     client_keys: ClientKeys = False,
     cache_dir: CacheDir = None,
     lm: LMConfig,
+    as_json: Json = False,
 ) -> int:
     """Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.
 
@@ -74,13 +76,13 @@ def serve(
     from psopt.serving import serve as answer_requests
     from psopt.tasks import texts_of_records
 
-    (source,) = read_prompts([prompt_file(prompt, pick, silent=False)], reading)
+    (source,) = read_prompts([prompt_file(prompt, pick, silent=as_json)], reading)
     columns = input_columns(source, inputs or ())
     # A prompt that names columns is read beside a row that has them.
     row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
     read = prompt_to_classify_with(source, labels or (), row)
     source = replace(source, prompt=read.prompt, description=read.prompt.description)
-    choice = choose_model(model, lm, [source], silent=False)
+    choice = choose_model(model, lm, [source], silent=as_json)
     options = choice.lm if is_given("max_unanswered") else replace(choice.lm, max_unanswered=1.0)
     classifier = Classifier(
         source,
@@ -91,6 +93,13 @@ def serve(
         lm=options,
         cache_dir=cache_dir,
     )
+
+    def say(address: str) -> None:
+        if as_json:
+            print_json({"url": f"{address}/v1", "prompt": classifier.prompt.id}, indent=None)
+        else:
+            typer.echo(f"answering at {address}/v1 with prompt {classifier.prompt.id}", err=True)
+
     answer_requests(
         classifier,
         host=host,
@@ -99,6 +108,6 @@ def serve(
         n_threads=16 if asks_in_chat(classifier.model) else 1,
         most_waiting=most_waiting,
         passes_keys=client_keys,
-        on_ready=lambda address: typer.echo(f"answering at {address}/v1 with prompt {classifier.prompt.id}", err=True),
+        on_ready=say,
     )
     return 0

@@ -38,7 +38,7 @@ def python_words(text: str) -> str:
     >>> python_words("Not tested (--gate off): raise --max-calls 100, or --timeout")
     "Not tested (gate='off'): raise max_calls=100, or lm=LMConfig(timeout=..)"
     >>> python_words("resume with `psopt resume runs/a b`")
-    "go on with the same call and log_dir='runs/a b'"
+    "resume with the same call and log_dir='runs/a b'"
     """
     text = _RESUME.sub(lambda found: f"the same call and log_dir={found[1]!r}", text)
     return _OPTION.sub(_argument, text)

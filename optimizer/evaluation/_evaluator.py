@@ -9,7 +9,7 @@ import numpy as np
 from psopt.answers import ONE_LABEL
 from psopt.evaluation._evaluate import PartialAnswers, ask_cells, parts_read, predictions_of, rephrased_prompts
 from psopt.evaluation._predictions import Predictions
-from psopt.models import calibrates, capabilities_of
+from psopt.models import calibrates, capabilities_of, n_unkept
 from psopt.models.chat import Budget, Need
 
 if TYPE_CHECKING:
@@ -179,8 +179,9 @@ class Evaluator:
         if self._on_ask is not None:
             self._on_ask(prompt, split)
         counts_calls = capabilities_of(self.model).counts_calls
+        n_new = 0 if counts_calls else self.n_unkept(prompt, split, cells)
         if not counts_calls:
-            self.budget.check_room(Need(int(cells.sum()) + self.prior_calls(prompt, split, cells)))
+            self.budget.check_room(Need(n_new + self.prior_calls(prompt, split, cells)))
         answers = ask_cells(
             self.model,
             self.rephrased(prompt, split),
@@ -191,8 +192,12 @@ class Evaluator:
         )
         # Models that are asked over a client count by themselves: there an answer may be cached, or be asked for twice.
         if not counts_calls:
-            self.budget.count(made=int(cells.sum()))
+            self.budget.count(made=n_new, cached=int(cells.sum()) - n_new)
         return answers
+
+    def n_unkept(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> int:
+        """How many of these cells, (N, Q), a model that answers here has not in its cache: all, where it has none."""
+        return n_unkept(self.model, self.rephrased(prompt, split), self.texts(split), cells)
 
     def prior_calls(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_] | None = None) -> int:
         """How many answers it still takes to measure a prompt's label priors, where it is calibrated.

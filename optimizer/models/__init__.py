@@ -14,6 +14,7 @@ from psopt.models._base import (
     can,
     capabilities_of,
     n_computed,
+    n_unkept,
     predict_cells,
     predict_proba_cells,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "load_model",
     "minilm_lm",
     "n_computed",
+    "n_unkept",
     "name_of_model",
     "predict_cells",
     "predict_proba_cells",

@@ -212,6 +212,13 @@ def can(model: Model, ability: Ability) -> TypeIs[AbleModel]:
     return bool(getattr(capabilities_of(model), ability))
 
 
+def n_unkept(model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells) -> int:
+    """How many of the wanted answers, (n_texts, n_prompts), a model still has to compute; all, where it keeps none."""
+    n_kept = getattr(model, "n_kept", None)  # see `ScoringModel`
+    n_wanted = int(cells.sum())
+    return n_wanted - n_kept(prompts, texts, cells) if n_kept else n_wanted
+
+
 NOT_ASKED = -1
 """The place of an answer that nobody has asked for."""
 

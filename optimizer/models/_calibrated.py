@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from psopt.errors import InputError
 from psopt.metrics import hard_predictions
-from psopt.models._base import WholeGrids, all_cells, capabilities_of, predict_cells, predict_proba_cells
+from psopt.models._base import WholeGrids, all_cells, capabilities_of, n_unkept, predict_cells, predict_proba_cells
 from psopt.search_spaces import Calibration
 from scipy.optimize import minimize
 
@@ -146,12 +146,18 @@ class CalibratedModel(WholeGrids):
     def prior_calls(self, prompts: Sequence[Prompt]) -> int:
         """How many answers the priors of these prompts will still take, at most."""
         unmeasured = {
-            prompt.id
+            prompt.id: prompt
             for prompt in prompts
             if self.calibrates(prompt) and not self._brings_prior(prompt) and prompt.id not in self._priors
         }
         is_to_learn = unmeasured and "_learnt" not in self.__dict__
-        return len(unmeasured) * len(self._texts) + (self.n_labelled if is_to_learn else 0)
+        n_of_priors = sum(self._n_unkept(prompt, self._texts) for prompt in unmeasured.values())
+        if self._labelled is None or not is_to_learn:
+            return n_of_priors
+        return n_of_priors + self._n_unkept(self._labelled.prompt, self._labelled.texts)
+
+    def _n_unkept(self, prompt: Prompt, texts: Sequence[str]) -> int:
+        return n_unkept(self._model, [prompt], texts, all_cells([prompt], texts))
 
     @property
     def n_labelled(self) -> int:
@@ -200,7 +206,8 @@ class CalibratedModel(WholeGrids):
     def _asked(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
         """The model's own probabilities under one prompt, (n, C), counted."""
         if not capabilities_of(self._model).counts_calls:
-            self._budget.count(made=len(texts))
+            n_new = self._n_unkept(prompt, texts)
+            self._budget.count(made=n_new, cached=len(texts) - n_new)
         return predict_proba_cells(self._model, [prompt], texts, all_cells([prompt], texts))[:, 0]
 
 

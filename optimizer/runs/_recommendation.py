@@ -56,7 +56,7 @@ class Recommendation:
 def n_looks(before: Mapping[str, Any], verdict: Verdict) -> int:
     """How many times test has decided, by the run.json of the part before: a new nominee is a new look.
 
-    >>> from psopt.search import untested
+    >>> from psopt.search.gating import untested
     >>> n_looks({}, untested("sure", 0.01, "no test"))
     1
     """

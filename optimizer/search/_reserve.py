@@ -57,7 +57,8 @@ class PromptNeed:
             answered = evaluator.partial_answers(prompt, split).is_answered
             unasked = np.ones_like(answered) if ignoring_cache else ~answered
             wanted = unasked if cells is None else unasked & cells
-            return cls(int(wanted.sum()) + evaluator.prior_calls(prompt, split), TokenRange(), 0, 0.0)
+            n_new = int(wanted.sum()) if ignoring_cache else evaluator.n_unkept(prompt, split, wanted)
+            return cls(n_new + evaluator.prior_calls(prompt, split), TokenRange(), 0, 0.0)
         all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
         queries = all_queries if ignoring_cache else model.engine.missing(all_queries)
         expected = TokenRange()

@@ -44,7 +44,7 @@ PRINTED = {
     "completion": ["completion", "bash"],
 }
 # Run by the fixture; need others, or a network.
-ELSEWHERE = {"optimize", "worker", "doctor", "dashboard", "data-fetch", "models-fetch"}
+ELSEWHERE = {"optimize", "worker", "doctor", "dashboard", "serve", "data-fetch", "models-fetch"}
 FILES = ["run.json", "front.json", "weak_spots.json"]
 
 

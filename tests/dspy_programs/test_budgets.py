@@ -81,7 +81,7 @@ def _calls_planned(heard: Listener) -> int:
     ],
 )
 def test_the_gate_is_as_strict_as_the_test_can_bear(options: Any, n_test: int, gate: str) -> None:
-    assert SensitivityOptimizer(**options)._gate(n_test) == gate
+    assert SensitivityOptimizer(**options)._settings(n_test).gate == gate
 
 
 def test_what_an_adapter_writes_counts_for_the_length_of_a_call(tmp_path: Path) -> None:

@@ -214,3 +214,14 @@ def test_texts_that_wait_are_shared_out_and_others_are_turned_away() -> None:
     assert [answer.label for answer in answers] == ["A", "B", "C", "D"]
     assert groups == [["a"], ["b", "c"], ["d"]]
     assert isinstance(turned_away, QueueFullError)
+
+
+def test_json_says_where_it_answers(prompt: Path, tmp_path: Path) -> None:
+    process = Process(["serve", prompt, "--model", "sim", "--port", "0", "--json"], cwd=tmp_path, env=os.environ)
+    try:
+        told = json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+
+    assert told["url"].startswith("http://127.0.0.1:")
+    assert set(told) == {"schema_version", "psopt_version", "url", "prompt"}

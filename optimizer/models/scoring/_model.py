@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from psopt.errors import InputError, ModelError
@@ -133,12 +134,21 @@ class ScoringModel:
             scores[:, column] = self._score_prompt(prompt, texts, count)
         return scores
 
+    def n_kept(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: NDArray[np.bool_]) -> int:
+        """How many of the wanted answers, (n_texts, n_prompts), are in the cache: they take no time."""
+        n = 0
+        for column, prompt in zip(cells.T, prompts, strict=True):
+            keys = self._keys(prompt, [render(prompt, text) for text in itertools.compress(texts, column)])
+            kept = self._cache.get_many(keys)
+            n += sum(key in kept for key in keys)
+        return n
+
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
         """The scores of each text, from the cache or, some at a time, from the model."""
         conversations = [render(prompt, text) for text in texts]
         lead = _answer_lead(prompt, conversations[0]) if conversations else ""
         labels = _labels_in_answers(prompt)
-        keys = [self._key(messages, labels, lead) for messages in conversations]
+        keys = self._keys(prompt, conversations)
         times = Counter(keys)
         scores_of = self._cache.get_many(times)
         count(sum(times[key] for key in scores_of))
@@ -169,18 +179,23 @@ class ScoringModel:
                 "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
             )
 
-    def _key(self, messages: Any, labels: Sequence[str], lead: str) -> bytes:
+    def _keys(self, prompt: Prompt, conversations: Sequence[Messages]) -> list[bytes]:
+        lead = _answer_lead(prompt, conversations[0]) if conversations else ""
         # Named only where there is one: so keys are those of caches from before there were leads.
         before = {"lead": lead} if lead else {}
-        return answer_key(
-            model=self.name,
-            weights=self._version,
-            precision=self.precision,
-            scoring=_SCORING[self._likelihood],
-            labels=list(labels),
-            messages=messages,
-            **before,
-        )
+        labels = list(_labels_in_answers(prompt))
+        return [
+            answer_key(
+                model=self.name,
+                weights=self._version,
+                precision=self.precision,
+                scoring=_SCORING[self._likelihood],
+                labels=labels,
+                messages=messages,
+                **before,
+            )
+            for messages in conversations
+        ]
 
 
 def _answer_lead(prompt: Prompt, messages: Messages) -> str:
