@@ -224,4 +224,4 @@ def test_json_says_where_it_answers(prompt: Path, tmp_path: Path) -> None:
         process.kill()
 
     assert told["url"].startswith("http://127.0.0.1:")
-    assert set(told) == {"schema_version", "psopt_version", "url", "prompt"}
+    assert set(told) == {"schema_version", "url", "prompt"}
