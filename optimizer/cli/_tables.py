@@ -28,7 +28,7 @@ _LONGEST_WORD = 12  # letters: longer ones (ids, models) may be broken in two
 
 
 class _Plain(RenderHook):
-    """Takes control characters out of what is printed: a text or a prompt may hold any, and terminals obey them."""
+    """Takes control characters out of what is printed: a text or a prompt may hold any, and terminals follow them."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         """Let what is to be printed come without them."""

@@ -152,7 +152,7 @@ def _completion(answer: Classified, name: str) -> JSONResponse:
 
 
 def _refusal(error: PsoptError) -> JSONResponse:
-    """The answer to a request that failed, for a reason that somebody can mend."""
+    """The answer to a request that failed, for a reason that somebody can fix."""
     said = one_line(str(error))
     if isinstance(error, RequestError):
         return _error(error.status, said, "invalid_request_error")

@@ -37,7 +37,7 @@ def _check_labels(where: str, labels: Sequence[str]) -> None:
         if len(label.splitlines()) > 1:
             raise DataError(f"{where}: label {label!r} holds a line break; write it on one line")
         if any(sign != "\t" and unicodedata.category(sign) == "Cc" for sign in label):
-            raise DataError(f"{where}: label {label!r} holds a control character, which terminals obey; remove it")
+            raise DataError(f"{where}: label {label!r} holds a control character, which terminals follow; remove it")
         if list(labels).count(label) > 1:
             raise DataError(f"{where}: label {label!r} stands twice; remove one")
 

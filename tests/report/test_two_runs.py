@@ -50,7 +50,7 @@ def test_a_run_against_itself_differs_in_nothing(run: Any) -> None:
     runs = compare_runs(directory, directory)
     assert {difference.difference for difference in runs.differences.values()} == {0.0}
     assert runs.changed_settings == {}
-    assert fixed_and_broken(*runs.common) == []
+    assert fixed_and_broken(runs.common[0], runs.common[1]) == []
     assert names_of(runs_of([runs])) == ["run 1", "run 2"]
     assert "Nothing." in runs_page([runs])[0]
 
@@ -89,7 +89,7 @@ def test_baseline_against_chosen_is_the_difference_of_their_answers(run: Any) ->
     found = runs.differences["f1"].difference
     assert found == pytest.approx(run.recommended.test.f1 - run.baseline.test.f1, abs=1e-12)
     assert measure_rows([runs])[0]["verdicts"] == [runs.verdict("f1")]
-    moved = fixed_and_broken(*runs.common)
+    moved = fixed_and_broken(runs.common[0], runs.common[1])
     assert moved
     assert all(row["right"][0] != row["right"][1] for row in moved)
     data = json.loads(json.dumps(runs.to_dict()))

@@ -121,8 +121,8 @@ def test_rows_come_as_json_objects(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("Say billing or other.\n\nSubject: {subject}\nBody: {body}\n")
     words = ("mine.txt", "--input", "subject", "--input", "body", "--label", "billing", "--label", "other")
     with FakeServer(answer="fixed:billing") as server:
-        words = (*words, "--model", "openai/m", "--api-base", server.url)
-        with serving(*words, cwd=tmp_path) as (_, address):
+        asked = ("--model", "openai/m", "--api-base", server.url)
+        with serving(*words, *asked, cwd=tmp_path) as (_, address):
             status, content, _ = ask(address, saying(json.dumps({"subject": "Bill", "body": "twice"})))
             missing, error, _ = ask(address, saying(json.dumps({"subject": "Bill"})))
         sent = server.last_request()["body"]["messages"]
