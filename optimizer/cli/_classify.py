@@ -75,9 +75,8 @@ def classify(
     with its model, at its server, asked as it was, and with its rephrasings.
     """
     from psopt.api import classify as run_classification
-    from psopt.api import input_columns, prompt_to_classify_with
-    from psopt.cli._model_choice import choose_model
-    from psopt.cli._prompts import prompt_lines, read_prompts
+    from psopt.api import input_columns
+    from psopt.cli._prompts import read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.tasks import columns_of, is_data_file
 
@@ -86,16 +85,7 @@ def classify(
         source.with_labels()  # raises
     columns = columns_of(file) if is_data_file(file) else ()
     texts = _read(file, input_columns(source, inputs or (), columns))
-    read = prompt_to_classify_with(source, labels or (), texts)
-    if read.notes and not output.silent:
-        typer.echo("\n".join(prompt_lines(source, read.prompt, read.notes)), err=True)
-    source = replace(source, prompt=read.prompt, description=read.prompt.description)
-    choice = choose_model(model, lm, [source], silent=output.silent)
-    if not output.silent:
-        _warn(source, choice.model)
-    options = choice.lm
-    if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
-        options = replace(options, max_unanswered=1.0)
+    source, choice = ready_to_classify(source, labels, texts, model, lm, silent=output.silent)
     with reading_bar(quiet=output.silent) as on_progress:
         answers = run_classification(
             texts,
@@ -104,7 +94,7 @@ def classify(
             vote=vote,
             rephrasings=rephrasings,
             seed=seed,
-            lm=options,
+            lm=choice.lm,
             cache_dir=cache_dir,
             on_progress=on_progress,
         )
@@ -113,6 +103,32 @@ def classify(
     if not output.quiet and (note := _note(answers)):
         typer.echo(note, err=True)
     return 0
+
+
+def ready_to_classify(
+    source: PromptSource,
+    labels: list[str] | None,
+    texts: list[str],
+    model: str | None,
+    lm: LMConfig,
+    *,
+    silent: bool,
+) -> tuple[PromptSource, ModelChoice]:
+    """A prompt with its labels, read beside texts that it is for, and the model that it is used with; say both."""
+    from psopt.api import prompt_to_classify_with
+    from psopt.cli._model_choice import choose_model
+    from psopt.cli._prompts import prompt_lines
+
+    read = prompt_to_classify_with(source, labels or (), texts)
+    if read.notes and not silent:
+        typer.echo("\n".join(prompt_lines(source, read.prompt, read.notes)), err=True)
+    source = replace(source, prompt=read.prompt, description=read.prompt.description)
+    choice = choose_model(model, lm, [source], silent=silent)
+    if not silent:
+        _warn(source, choice.model)
+    if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
+        choice = replace(choice, lm=replace(choice.lm, max_unanswered=1.0))
+    return source, choice
 
 
 def prompt_file(prompt: str, pick: str, *, silent: bool) -> str | Path:

@@ -225,14 +225,6 @@ def _schema_in(path: str | Path) -> str:
 _NO_NAME = re.compile(r"[\n{]")
 
 
-def read_prompt(path: str | Path, task: Task, options: PromptOptions | None = None) -> Prompt:
-    """Read a prompt for a task: a ``prompts/ID.json`` of a run, or a template of the user's own.
-
-    Raises InputError if it can't be read, is no prompt, or one for other labels.
-    """
-    return read_source(path, options).for_task(task)
-
-
 def read_source(path: str | Path | Sequence[Mapping[str, Any]], options: PromptOptions | None = None) -> PromptSource:
     """Read a prompt's file, and what is known of how it was measured; ``MODULE:NAME`` is a Python function.
 

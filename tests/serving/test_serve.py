@@ -173,17 +173,22 @@ def test_a_limit_that_is_reached_is_said(prompt: Path, tmp_path: Path) -> None:
 
 
 def test_keys_of_clients_go_to_the_model_and_are_kept_nowhere(prompt: Path, tmp_path: Path) -> None:
-    with FakeServer(answer="fixed:Payment", key="sk-of-a-client") as server:
+    keys = {"wrong": "sk-wR0ng9K3y8L7m6N5p4Q", "right": "sk-r1GHt2K3y4L5m6N7p8Q"}
+    with FakeServer(answer="fixed:Payment", key=keys["right"]) as server:
         words = (prompt, "--model", "openai/m", "--api-base", server.url, "--client-keys")
-        with serving(*words, cwd=tmp_path) as (_, address):
+        with serving(*words, cwd=tmp_path) as (process, address):
             without, error, _ = ask(address, saying("one"))
-            wrong, _, _ = ask(address, saying("one"), Authorization="Bearer sk-wrong")
-            right, found, _ = ask(address, saying("one"), Authorization="Bearer sk-of-a-client")
+            wrong, refused, _ = ask(address, saying("one"), Authorization=f"Bearer {keys['wrong']}")
+            right, found, _ = ask(address, saying("one"), Authorization=f"Bearer {keys['right']}")
+            process.send_signal(signal.SIGTERM)
+            _, told = process.communicate(20)
         kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
     assert (without, wrong, right) == (401, 502, 200), found
     assert "Authorization: Bearer KEY" in error["error"]["message"]
-    assert b"sk-of-a-client" not in kept
+    assert not any(key.encode() in kept or key in told for key in keys.values())
+    assert "***" in refused["error"]["message"]  # the server has said it again
+    assert keys["wrong"] not in refused["error"]["message"]
 
 
 def test_a_port_that_is_taken_is_one_line(prompt: Path, tmp_path: Path) -> None:

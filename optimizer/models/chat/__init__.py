@@ -12,8 +12,7 @@ from psopt.models.chat._engine import Engine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, name_hint, server_of
 from psopt.models.chat._function_client import function_name
 from psopt.models.chat._model import ChatModel, asks_in_chat
-from psopt.models.chat._openai_client import asking_with_key
-from psopt.models.chat._secrets import is_secret, without_header_values
+from psopt.models.chat._secrets import asking_with_key, is_secret, without_header_values
 from psopt.models.chat._token_counts import (
     TokenRange,
     most_tokens_in,

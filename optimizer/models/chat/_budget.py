@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, field, fields
 from importlib import resources
@@ -148,17 +147,6 @@ class Budget:
             return f"--max-tokens-total {self.max_tokens} is reached ({spent.tokens} used{held.format(back.tokens)})"
         paid = f"{spent.cost:.4f} spent{held.format(f'{back.cost:.4f}')}"
         return f"--max-cost {self.max_cost:g} USD is reached ({paid})"
-
-    def pays_for(self, need: Need) -> float:
-        """How many times as much can be paid beside what is set aside and held back; infinite without a limit."""
-        taken = self.spent + self._reserved + self.held_back
-        limits = (
-            (self.max_calls, taken.calls, need.calls),
-            (self.max_tokens, taken.tokens, need.tokens),
-            (self.max_cost, taken.cost, need.cost),
-        )
-        times = [(limit - used) / amount for limit, used, amount in limits if limit is not None and amount]
-        return max(0.0, min(times, default=math.inf))
 
     @property
     def spent(self) -> Need:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,11 +30,11 @@ from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for
 from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._retry_policy import retry_after
-from psopt.models.chat._secrets import redacted
+from psopt.models.chat._secrets import asker_key, redacted
 from psopt.models.chat._wait_notices import span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import httpx2
     from psopt.models.chat._address import Address
@@ -285,19 +283,6 @@ class NoResponseError(Exception):
         self.is_no_http = is_no_http
 
 
-_asker_key: ContextVar[str] = ContextVar("asker_key", default="")
-
-
-@contextmanager
-def asking_with_key(key: str) -> Iterator[None]:
-    """Ask servers with this key in place of the environment's, as far as this thread goes; not where it is empty."""
-    token = _asker_key.set(key)
-    try:
-        yield
-    finally:
-        _asker_key.reset(token)
-
-
 class Transport:
     """Sends requests to one address, and nowhere else: redirects are not followed.
 
@@ -333,7 +318,7 @@ class Transport:
         import httpx2
 
         headers = self._headers
-        if key := _asker_key.get():
+        if key := asker_key.get():
             headers = httpx2.Headers(headers)
             headers[self._key_header or "Authorization"] = key if self._key_header else f"Bearer {key}"
         return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=headers)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from psopt.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _PARTS = ("key", "token", "secret", "password", "headers", "credential")
 _NOT_SECRET = {"max_tokens", "max_completion_tokens"}
@@ -24,6 +26,20 @@ _ESCAPE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x0
 _VERY_LONG = 24
 
 
+asker_key: ContextVar[str] = ContextVar("asker_key", default="")
+"""The key that servers are asked with in place of the environment's; empty for none."""
+
+
+@contextmanager
+def asking_with_key(key: str) -> Iterator[None]:
+    """Ask servers with this key in place of the environment's, as far as this thread goes; not where it is empty."""
+    token = asker_key.set(key)
+    try:
+        yield
+    finally:
+        asker_key.reset(token)
+
+
 def is_secret(name: str) -> bool:
     """Whether a setting of this name may hold a secret.
 
@@ -34,7 +50,9 @@ def is_secret(name: str) -> bool:
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a message as it can be shown, on one line and not too long, without these secrets and the environment's.
+    """Return a message as it can be shown, on one line and not too long, without secrets.
+
+    Secrets are these, the key that is asked with, and the environment's.
 
     What moves a cursor or colours a screen is cut out too: it is others who say it.
 
@@ -47,7 +65,7 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     """
     text = _ESCAPE.sub("", text)
     text = "".join(character if character.isprintable() else " " for character in text)
-    for secret in sorted({*secrets, *secret_values(os.environ)}, key=len, reverse=True):
+    for secret in sorted({*secrets, asker_key.get(), *secret_values(os.environ)} - {""}, key=len, reverse=True):
         if _is_unmistakable(secret):
             text = text.replace(secret, _CUT)
         elif _is_no_word(secret):
