@@ -179,11 +179,11 @@ class Classifier:
 
         Raises DataError if a column is missing or can't be used.
         """
-        names = self._columns.names
-        needs_row = len(names) > 1 and not self._columns.texts_alone
-        record = _json_object(content)
-        is_row = record is not None and (needs_row or not record.keys().isdisjoint(names))
-        (text,) = texts_of_records([record if record is not None and is_row else content], self._columns, source="text")
+        columns = self._columns
+        row = _json_object(content)
+        if row is not None and not columns.needs_rows and row.keys().isdisjoint(columns.names):
+            row = None
+        (text,) = texts_of_records([content if row is None else row], columns, source="text")
         _check_fields(self.prompt, [text])
         return text
 

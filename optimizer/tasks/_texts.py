@@ -46,6 +46,11 @@ class InputColumns:
         """The inputs as far as they are known before there are rows."""
         return self.inputs or tuple(name for name in self.candidates if name != "text")
 
+    @property
+    def needs_rows(self) -> bool:
+        """Whether a text alone can't stand for the inputs."""
+        return len(self.names) > 1 and not self.texts_alone
+
     def of(self, columns: Sequence[str]) -> ColumnChoice:
         """The inputs of a table with these columns."""
         if self.inputs:
@@ -76,8 +81,7 @@ def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standa
 
     Raises DataError if a line is no object, or a column is missing or can't be used.
     """
-    needs_rows = len(columns.names) > 1 and not columns.texts_alone
-    if needs_rows or _are_rows(content, columns.names):
+    if columns.needs_rows or _are_rows(content, columns.names):
         return _texts(source, list(json_rows(source, content)), columns)
     lines = (line.strip() for line in content.splitlines())
     return texts_of_records([line for line in lines if line], columns, source=source)
