@@ -236,6 +236,7 @@ MIN_CLASS_F1 = "min_class_f1"
 MIN_EACH = "min_each"
 PINNED = "pinned"
 RESTS_ON_NA = "rests_on_na"
+_ON_SCREENS = {"sensitivity": "S", "f1": "F1", "macro f1": "macro-F1", "consistency": "C", "na rate": "N/A"}
 _MOST_NAMED = 10  # samples that a line names; more are not read
 
 
@@ -280,7 +281,7 @@ class Threshold:
 
     @property
     def name(self) -> str:
-        """What is bounded, in words."""
+        """What is bounded, in words: JUnit's name of it."""
         if self.option == RESTS_ON_NA:
             return "answers that name no label"
         if self.option == MIN_CLASS_F1:
@@ -291,20 +292,42 @@ class Threshold:
             return f"samples right under {100 * (self.each or 0):g} % of wordings"
         return self.measure or MEASURES[self.option].replace("_", " ")
 
+    @property
+    def title(self) -> str:
+        """What is bounded, as screens and tables say it."""
+        if self.option == MIN_CLASS_F1:
+            return f"F1 of {_printable(self.label)}"
+        return _ON_SCREENS.get(self.name, self.name)
+
     def __str__(self) -> str:
         if self.option == RESTS_ON_NA:
             return f"{'ok' if self.met else 'missed'}: {self.note}"
         sign = ("<=" if self.met else ">") if self.option.startswith("max") else (">=" if self.met else "<")
-        line = f"{'ok' if self.met else 'missed'}: {self.name} {self.value:.4f} {sign} {self.bound:g}{self._measured()}"
+        figures = f"{self.percent(self.value)} {sign} {100 * self.bound:g}"
+        line = f"{'ok' if self.met else 'missed'}: {self.title} {figures}{self._measured()}"
         return line if self.met or not self.failing else f"{line}: {self._named()}"
 
+    def percent(self, share: float) -> str:
+        """A share in percent: to one decimal, or to as many as tell it from the bound.
+
+        >>> Threshold("max_sensitivity", bound=0.1, value=0.1002).percent(0.1002)
+        '10.02'
+        """
+        bound = 100 * self.bound
+        for decimals in (1, 2, 3):
+            text = f"{100 * share:.{decimals}f}"
+            if float(text) != bound or share == self.bound:
+                break
+        return text
+
     def _measured(self) -> str:
-        """What was measured, and on what."""
+        """What was measured, in percent, and on what."""
         if self.interval is None or self.estimate is None:
             return ""
         low, high = self.interval
-        of = f" of {self.estimate:.4f}" if self.value != self.estimate else ""
-        return f" (95 %{of}: {low:.4f} to {high:.4f}, {self.n_samples} samples x {self.n_rephrasings} wordings)"
+        of = f" of {100 * self.estimate:.1f}" if self.value != self.estimate else ""
+        interval = f"{100 * low:.1f} to {100 * high:.1f}"
+        return f" (95 %{of}: {interval}, {self.n_samples} samples x {self.n_rephrasings} wordings)"
 
     def _named(self) -> str:
         """The samples that fail, the first of them."""

@@ -222,7 +222,7 @@ def summary(result: CheckResult, facts: dict[str, str]) -> str:
         "",
         ", ".join(f"{name} {_literal(value)}" for name, value in facts.items()),
         "",
-        "| | What | Value | Bound | 95 % interval | Samples | Wordings |",
+        "| | What, in percent | Value | Bound | 95 % interval | Samples | Wordings |",
         "|---|---|---|---|---|---|---|",
         *(_row(threshold) for threshold in result.thresholds),
         "",
@@ -245,12 +245,15 @@ def _literal(text: str) -> str:
 
 def _row(threshold: Threshold) -> str:
     sign = "≤" if threshold.option.startswith("max") or threshold.estimate is None else "≥"
-    interval = "" if threshold.interval is None else "{:.4f} to {:.4f}".format(*threshold.interval)
+    interval = ""
+    if threshold.interval is not None:
+        low, high = threshold.interval
+        interval = f"{100 * low:.1f} to {100 * high:.1f}"
     cells = [
         "kept" if threshold.met else "**missed**",
-        _literal(threshold.note or threshold.name),
-        f"{threshold.value:.4f}",
-        f"{sign} {threshold.bound:g}",
+        _literal(threshold.note or threshold.title),
+        threshold.percent(threshold.value),
+        f"{sign} {100 * threshold.bound:g}",
         interval,
         *("" if number is None else str(number) for number in (threshold.n_samples, threshold.n_rephrasings)),
     ]

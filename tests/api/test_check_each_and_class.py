@@ -32,7 +32,7 @@ def test_every_class_that_occurs_has_a_bound_of_its_own() -> None:
     assert a.value == pytest.approx(56 / 72)
     assert (b.label, b.met) == ("b", True)
     assert b.value == pytest.approx(72 / 88)
-    assert str(a).startswith("missed: f1 of a 0.7778 < 0.8 (95 %: ")
+    assert str(a).startswith("missed: F1 of a 77.8 < 80 (95 %: ")
     (only,) = thresholds(scores, {"min_class_f1": {"a": 0.7}})
     assert only.met
 
@@ -55,7 +55,7 @@ def test_samples_that_lose_their_right_answer_are_named_the_worst_first() -> Non
     held = each_threshold(predictions(), 0.8, 1.0)
     assert (held.met, held.value) == (False, 6 / 8)
     assert [(sample.id, sample.right) for sample in held.failing] == [("s4", 0.0), ("s3", 0.7)]
-    assert str(held).startswith("missed: samples right under 80 % of wordings 0.7500 < 1 (95 %: ")
+    assert str(held).startswith("missed: samples right under 80 % of wordings 75.0 < 100 (95 %: ")
     assert str(held).endswith("8 samples x 10 wordings): s4, s3")
     assert each_threshold(predictions(), 0.8, 0.75).met
     assert each_threshold(predictions(), 1.0, 0.5).met

@@ -44,9 +44,12 @@ def test_each_bound_is_said_with_its_interval_and_size() -> None:
     scores = scores_of()
     line = str(thresholds(scores, {"min_f1": 0.5})[0])
     low, high = scores.ci["f1"]
-    assert line == f"ok: f1 {scores.f1:.4f} >= 0.5 (95 %: {low:.4f} to {high:.4f}, 60 samples x 6 wordings)"
+    assert (
+        line
+        == f"ok: F1 {100 * scores.f1:.1f} >= 50 (95 %: {100 * low:.1f} to {100 * high:.1f}, 60 samples x 6 wordings)"
+    )
     sure = str(thresholds(scores, {"min_f1": 0.9}, end="bad")[0])
-    assert sure.startswith(f"missed: f1 {low:.4f} < 0.9 (95 % of {scores.f1:.4f}: ")
+    assert sure.startswith(f"missed: F1 {100 * low:.1f} < 90 (95 % of {100 * scores.f1:.1f}: ")
 
 
 def test_s_from_one_wording_is_refused() -> None:

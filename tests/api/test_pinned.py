@@ -64,7 +64,7 @@ def test_pinned_samples_of_any_split_must_be_right_under_every_wording() -> None
     assert not result.met
     assert (threshold.option, threshold.value, threshold.n_samples) == ("pinned", 0.5, 4)
     assert [(sample.id, sample.right) for sample in threshold.failing] == [("s7", 0.0), ("s8", 0.25)]
-    assert str(threshold) == "missed: pinned samples right under all wordings 0.5000 < 1: s7, s8"
+    assert str(threshold) == "missed: pinned samples right under all wordings 50.0 < 100: s7, s8"
     assert psopt.check(task(1, 9), model=Knowing(), rephrasings=4).met
 
 

@@ -97,7 +97,7 @@ def test_a_check_passes_or_exits_with_1_and_says_what_was_missed(folder: Any) ->
     assert good.stdout.count("ok: ") == 2
     bad = psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--max-sensitivity", "0.001", "--min-f1", "0.1")
     assert bad.returncode == 1
-    assert "missed: sensitivity" in bad.stderr
+    assert "missed: S " in bad.stderr
     data = json.loads(psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", "1", "--json").stdout)
     assert data["met"] is False
     assert data["checks"][0]["option"] == "min_f1"
@@ -160,5 +160,5 @@ def test_a_test_suite_asserts_robustness(task: Task, keyword_model: Any) -> None
     prompt = seed_prompt(task)
     scores = assert_robust(task, prompt, keyword_model, min_f1=0.5, options=MeasureOptions(rephrasings=4))
     assert scores.f1 >= 0.5
-    with pytest.raises(AssertionError, match=r"missed: sensitivity .* > 0 .*; missed: f1 .* < 1 "):
+    with pytest.raises(AssertionError, match=r"missed: S .* > 0 .*; missed: F1 .* < 100 "):
         assert_robust(task, prompt, keyword_model, min_f1=1.0, max_sensitivity=0.0)
