@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.tasks import sample_phrases, shown_words
-from psopt.text import field_and_phrase, words_of
+from psopt.text import field_and_phrase, topic_words, words_of
 from scipy import sparse
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ def distinctive_words(
     """Return the words that members show much more often than the others, the most distinctive first.
 
     By the z-score of the log-odds ratio of texts that show a word, with a prior proportional to the word's frequency in
-    all texts (Monroe, Colaresi and Quinn, "Fightin' Words", 2008). A word that only one member shows is left out,
-    and so is one within a standard error of no difference.
+    all texts (Monroe, Colaresi and Quinn, "Fightin' Words", 2008). Left out are a word that only one member shows, one
+    within a standard error of no difference, and words of any text: "of, to" says nothing to a reader.
 
     >>> distinctive_words(["what color is it ?", "what color are they ?", "who is it ?", "who are they ?"], [0, 1])
-    ('color', 'what')
+    ('color',)
     """
     chosen = set(map(int, members))
     inside: Counter[str] = Counter()
@@ -88,7 +88,7 @@ def distinctive_words(
     scores = {}
     for word, n in inside.items():
         share = (n + outside[word]) / len(texts)
-        if share == 1:  # a word of all texts; its odds are infinite
+        if share == 1 or not topic_words(f"^{word}"):  # the odds of a word of all texts are infinite
             continue
         in_members = n + _PRIOR * share
         in_others = outside[word] + _PRIOR * share

@@ -8,7 +8,6 @@ import numpy as np
 from psopt.diagnosis._phrase_index import distinctive_words
 from psopt.diagnosis._slices import FailureSlice
 from psopt.tasks import shown_words
-from psopt.text import topic_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +27,6 @@ class Embed(Protocol):
 _LEAST_MEMBERS = 3  # 2, 3, 4: 246, 166, 118 samples, .55 to .56 of the pairs alike; a pair alone shows no pattern
 _FARTHEST = 0.75  # mean cosine distance. .65: 128 samples, .64 alike; .75: 166, .55; .85: 225, .46; .95: 285, .25
 _MOST_WORDS = 4  # of a slice's name
-_MOST_LOOKED_AT = 12
 _DIMENSIONS = 50  # 20: 239 samples, .34 alike; 50: 166, .55; 100: 91, .67
 
 
@@ -92,13 +90,11 @@ def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tupl
     unstable = predictions.sensitivities[members]
     severities = np.maximum(wrong, unstable)
     in_order = members[np.argsort(-severities, kind="stable")]
-    words = distinctive_words(predictions.texts, members, _MOST_LOOKED_AT)
-    telling = [word for word in words if topic_words(f"^{word}")]  # "of, to" says nothing to a reader
     return FailureSlice(
         view="sensitivity" if unstable.sum() >= wrong.sum() else "accuracy",
         label=predictions.labels[label],
         predicted=predictions.class_names[other],
-        phrases=tuple(telling[:_MOST_WORDS]),
+        phrases=distinctive_words(predictions.texts, members, _MOST_WORDS),
         samples=tuple(predictions.samples[index].id for index in in_order),
         severity=float(severities.sum()),
         gain=0.0,  # no phrase, so no rule can tell where a note would do harm
