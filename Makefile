@@ -22,7 +22,7 @@ FORCE:
 
 $(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) '.[local,gguf,dspy,figures,parquet,postgres,mlflow,wandb,otel,hub,serve,docs,dev]'
+	$(INSTALL) '.[local,gguf,dspy,figures,parquet,postgres,mlflow,hub,serve,docs,dev]'
 	@touch $@ $(RUNS)
 
 # What the main job needs, and no more: 71 packages in place of 207.

@@ -74,9 +74,9 @@ def optimize(
     progress : bool, optional
         Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
     callbacks : iterable, optional
-        Who records the run: ``"mlflow"``, ``"wandb"`` or ``"otel"``, with an experiment or a project after a colon
-        (``"mlflow:tickets"``); a `psopt.tracking.Tracker`; or a function that is called after each trial as Optuna's
-        callbacks are, ``callback(study, trial)``. One that fails is left out from then on, and the run goes on.
+        Who records the run: ``"mlflow"``, or with an experiment ``"mlflow:tickets"``; a `psopt.tracking.Tracker`, or
+        its ``"MODULE:NAME"``; or a function that is called after each trial as Optuna's callbacks are,
+        ``callback(study, trial)``. One that fails is left out from then on, and the run goes on.
     **settings
         What `psopt optimize` has as options, by name: how large the run is (see `SizeOptions`: ``effort``, ``trials``,
         ``rephrasings``, ``samples`` ..), how it is searched and what is recommended (see `RunOptions`: ``seed``,

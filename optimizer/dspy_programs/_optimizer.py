@@ -124,8 +124,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         Most tokens per call of the instructions and demonstrations that are handed back; by default any number, of at
         most 25 edits and 16 demonstrations.
     callbacks : iterable, optional
-        Who records the run: ``"mlflow"``, ``"wandb"`` or ``"otel"``, with an experiment or a project after a colon; a
-        `psopt.tracking.Tracker`; or a function ``callback(study, trial)``, called after each trial (see
+        Who records the run: ``"mlflow"``, ``"mlflow:EXPERIMENT"``; a `psopt.tracking.Tracker`, or its
+        ``"MODULE:NAME"``; or a function ``callback(study, trial)``, called after each trial (see
         `psopt.optimize`). A callback of DSPy's (``dspy.utils.BaseCallback``) is told what DSPy tells it, beside those
         of ``dspy.configure(callbacks=..)``.
     heldout_from : sequence of str, or path, optional

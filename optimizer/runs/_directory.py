@@ -39,7 +39,6 @@ SUSPECTS = "suspect_labels.json"
 TRIALS = "trials.json"
 CONTRIBUTIONS = "contributions.json"
 TRACKING = "tracking.json"
-WANDB = "wandb"  # the folder that wandb makes where it is told to write
 ERROR_LOG = "error.log"
 TEMPORARY = ".psopt-"  # what files are called before they are whole
 # Trials and answers lie elsewhere, so that what is written at the end can be written again.

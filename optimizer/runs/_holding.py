@@ -19,7 +19,6 @@ from psopt.runs._directory import (
     STUDY,
     TEMPORARY,
     TRACKING,
-    WANDB,
     RunDirectory,
     json_object,
 )
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # What a run writes before its first trial is done, run.json first: without it a file called rephrasings.json is
 # somebody's own, and a study what an earlier version left.
-_BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, WANDB, *_STUDY_FILES}
+_BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, *_STUDY_FILES}
 # .. and what may stay there for the next: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
 

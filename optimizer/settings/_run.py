@@ -122,7 +122,7 @@ class RunOptions:
     )
     log: tuple[str, ...] = option(
         (),
-        "Record the run with mlflow[:EXPERIMENT], wandb[:PROJECT] or otel, several with commas between.",
+        "Record the run with mlflow[:EXPERIMENT], or a tracker of your own, MODULE:NAME; several with commas between.",
         "Output",
         "TRACKER",
         repeats=True,

@@ -1,4 +1,4 @@
-"""Trackers: what tells MLflow, W&B or OpenTelemetry of a run, and callbacks of the user's own.
+"""Trackers: what tells MLflow of a run, and callbacks and trackers of the user's own.
 
 No tracker's package is imported before a run asks for it.
 """
@@ -6,24 +6,20 @@ No tracker's package is imported before a run asks for it.
 from psopt.tracking._base import CallbackTracker, Ending, OptunaCallback, Tracker
 from psopt.tracking._choosing import Callback, make_trackers, split_callbacks, tracker_names
 from psopt.tracking._mlflow import MLflowTracker
-from psopt.tracking._otel import OTelTracker
 from psopt.tracking._run_record import RunRecord
 from psopt.tracking._tracking import Tracking, tracked
 from psopt.tracking._trial_record import TrialRecord
-from psopt.tracking._wandb import WandbTracker
 
 __all__ = [
     "Callback",
     "CallbackTracker",
     "Ending",
     "MLflowTracker",
-    "OTelTracker",
     "OptunaCallback",
     "RunRecord",
     "Tracker",
     "Tracking",
     "TrialRecord",
-    "WandbTracker",
     "make_trackers",
     "split_callbacks",
     "tracked",

@@ -157,7 +157,12 @@ def test_a_function_that_fails_is_named(tmp_path: Path, caplog: pytest.LogCaptur
     ("asked", "message"),
     [
         ("mlfow", "unknown tracker in --log 'mlfow'; did you mean 'mlflow'?"),
-        ("otel:x", "--log otel:x: an experiment follows mlflow:, a project wandb:, and nothing otel"),
+        (
+            "wandb:x",
+            "--log wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and give --log wandb_tracker:Wandb",
+        ),
+        ("no_such_module:Tracker", "--log no_such_module:Tracker: importing no_such_module failed"),
+        ("json:JSONDecoder", "--log json:JSONDecoder is no psopt.tracking.Tracker, but a type"),
         ("mlflow:", "--log mlflow:: an experiment follows mlflow:"),
         ("mlflow,mlflow:x", "--log mlflow,mlflow:x: each tracker is named once"),
     ],
@@ -166,13 +171,13 @@ def test_a_tracker_that_there_is_not_is_one_line(
     asked: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main(arguments(tmp_path, "--log", asked, "--dry-run"))
+        main(arguments(tmp_path, "--log", asked))
     assert end.value.code == 2
     assert message in capsys.readouterr().err
 
 
 def test_names_are_repeated_or_listed() -> None:
-    assert tracker_names(["mlflow:a b", "wandb,otel"]) == ("mlflow:a b", "wandb", "otel")
+    assert tracker_names(["mlflow:a b", "mine:A,mine:B"]) == ("mlflow:a b", "mine:A", "mine:B")
     assert tracker_names(["off"]) == ()
     assert tracker_names([]) == ()
 
