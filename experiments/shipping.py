@@ -80,7 +80,7 @@ def _run(model: str, writer: str | None, dataset: str, seed: int, data: Path) ->
         "other_wordings": {
             name: manifest["other_wordings"][name] for name in ("baseline", "differences", "own_sensitivity")
         },
-        "probe": manifest.get("probe"),
+        "probe": manifest.get("probe") and {**manifest["probe"], "file": probe.name},
         "planted": manifest.get("planted"),
         "edits": sorted(edit.kind for edit in recommended.edits),
         "calibrated": recommended.prompt.calibration is not None,
