@@ -29,21 +29,33 @@ from psopt.evaluation._objectives import (
 from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._predictions import NA, Predictions
-from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, sensitivity_limit
+from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, no_reruns, same_answers
+from psopt.evaluation._scores import (
+    ClassScores,
+    FamilyScores,
+    Scores,
+    family_scores,
+    quality_of,
+    score,
+    sensitivity_limit,
+)
 
 __all__ = [
     "MOST_NA",
     "NA",
+    "N_PROBED",
     "OBJECTIVES",
     "AnswerShares",
     "ClassDifference",
     "ClassScores",
     "Evaluator",
+    "FamilyScores",
     "Grid",
     "LabelRows",
     "Objectives",
     "PartialAnswers",
     "Predictions",
+    "Reruns",
     "Scores",
     "Split",
     "answer_shares",
@@ -52,8 +64,10 @@ __all__ = [
     "beside_quality_line",
     "compare_classes",
     "compare_paired",
+    "compare_reruns",
     "consistency_contributions",
     "evaluate",
+    "family_scores",
     "intervals_note",
     "kept_arrays",
     "kind_array",
@@ -64,6 +78,7 @@ __all__ = [
     "na_lines",
     "na_note",
     "no_labels",
+    "no_reruns",
     "note_size",
     "objective_gains",
     "objective_values",
@@ -73,6 +88,7 @@ __all__ = [
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
+    "same_answers",
     "score",
     "scores_from_dict",
     "sensitivity_limit",

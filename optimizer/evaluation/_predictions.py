@@ -23,15 +23,27 @@ from psopt.evaluation._label_rows import LabelRows
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
+from psopt.settings import TEXT_FAMILIES, UNCHANGED
 from psopt.tasks import LABELS, set_written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
-    from psopt.search_spaces import Family
     from psopt.tasks import Sample
+
+
+def what_varies(families: Iterable[str]) -> str:
+    """Say what differs between the columns of a grid, which are of these families.
+
+    >>> what_varies(["paraphrase"]), what_varies(["unchanged", "typos"]), what_varies(["format", "unchanged", "typos"])
+    ('wordings', 'changed texts', 'wordings and changed texts')
+    """
+    found = set(families)
+    texts = found & {*TEXT_FAMILIES, UNCHANGED}
+    return " and ".join(["wordings"] * (found != texts or not found) + ["changed texts"] * bool(texts))
+
 
 NA = "N/A"
 """The name of the last class: answers that name no label."""
@@ -56,7 +68,7 @@ class Predictions:
     probabilities : (N, Q, C) float or None
         What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
     families : tuple of str
-        The family of each of the Q rephrasings; empty where they are all of one.
+        The family of each of the Q rephrasings, or what is changed of the texts; empty where they are all of one.
     metric_scores : (N, Q) float or None
         What a metric gives each answer, in [0, 1], where something else than the right class decides.
     rephrasings : tuple of str
@@ -85,7 +97,7 @@ class Predictions:
     samples: tuple[Sample, ...]
     labels: tuple[str, ...]
     probabilities: NDArray[np.float64] | None = None
-    families: tuple[Family, ...] = ()
+    families: tuple[str, ...] = ()
     metric_scores: NDArray[np.float64] | None = None
     rephrasings: tuple[str, ...] = ()
     no_labels: tuple[NoLabel, ...] = ()
@@ -113,9 +125,15 @@ class Predictions:
         return int(self.array.shape[1])
 
     @property
+    def varied(self) -> str:
+        """What differs between a sample's answers, in words (see `what_varies`)."""
+        return what_varies(self.families)
+
+    @property
     def diversity(self) -> float | None:
         """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None of fewer than two texts."""
-        return diversity_of_instructions(self.rephrasings, self.labels)
+        different = tuple(dict.fromkeys(self.rephrasings)) if UNCHANGED in self.families else self.rephrasings
+        return diversity_of_instructions(different, self.labels)
 
     @property
     def class_names(self) -> tuple[str, ...]:
