@@ -10,7 +10,7 @@ from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
-from psopt.evaluation import N_PROBED, compare_reruns, evaluate, no_reruns, rephrased_prompts, same_answers
+from psopt.evaluation import N_PROBED, compare_reruns, evaluate, no_reruns, numbered, rephrased_prompts, same_answers
 from psopt.models import ChangedTextsModel, ModelProvider
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
@@ -141,6 +141,10 @@ def predict_again(
     """
     if not options.rephrasing.repeats:
         return predict(task, prompt, model, options, models, on_progress, further=further), None
+    if options.rephrasings == 1:
+        raise InputError(
+            "--vary repeat compares S with that of reruns, and of one answer there is none: --rephrasings 2"
+        )
     answering = models.answering(model, task)
     chosen = chosen_samples(task, options)
 
@@ -187,6 +191,8 @@ def grids(
     by_rule = replace(options, rephrasing=options.rephrasing.by_rule())
     columns = _columns(task, prompt, chosen, by_rule, unlimited)
     prompts = rephrased_prompts(prompt, columns.rephrasings, columns.forms)
+    if options.rephrasing.repeats and options.lm.draws:
+        prompts = numbered(prompts)
     for model in models:
         yield columns.asked(unlimited.answering(model, task)), prompts, [sample.text for sample in chosen]
 
@@ -212,8 +218,7 @@ def _columns(
 ) -> _Columns:
     """Wordings and changed texts, in equal parts."""
     asked = options.rephrasing
-    turns = [*asked.wordings, *asked.texts]
-    n_texts = sum(turns[number % len(turns)] in asked.texts for number in range(options.rephrasings))
+    n_texts = sum(family in asked.texts for family in asked.turns(options.rephrasings))
     rephrasings, forms = _freeze(task, prompt, options, models, options.rephrasings - n_texts)
     if not n_texts:
         return _Columns(rephrasings, forms)

@@ -3,7 +3,7 @@
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
-from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, rephrased_prompts
+from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, numbered, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
@@ -80,6 +80,7 @@ __all__ = [
     "no_labels",
     "no_reruns",
     "note_size",
+    "numbered",
     "objective_gains",
     "objective_values",
     "objectives_of",

@@ -49,7 +49,7 @@ def evaluate(
     cells = np.ones((len(samples), len(rephrasings)), dtype=np.bool_)
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     if anew:
-        prompts = [replace(rephrased, asking=number) for number, rephrased in enumerate(prompts)]
+        prompts = numbered(prompts)
     answers = ask_cells(model, prompts, samples, cells, on_progress, from_probabilities=from_probabilities)
     return predictions_of(model, prompts, samples, answers, answer_type)
 
@@ -124,6 +124,11 @@ def rephrased_prompts(prompt: Prompt, rephrasings: Sequence[str], forms: Sequenc
     """Return a prompt under each rephrasing: in its own form, where rephrasings have none."""
     forms = forms or [prompt.form] * len(rephrasings)
     return [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
+
+
+def numbered(prompts: Sequence[Prompt]) -> list[Prompt]:
+    """Return prompts each of which is an asking of its own."""
+    return [replace(prompt, asking=number) for number, prompt in enumerate(prompts)]
 
 
 def no_labels(

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 
+_OF_TEXTS = frozenset({*TEXT_FAMILIES, UNCHANGED})
+
+
 def what_varies(families: Iterable[str]) -> str:
     """Say what differs between the columns of a grid, which are of these families.
 
@@ -41,7 +44,7 @@ def what_varies(families: Iterable[str]) -> str:
     ('wordings', 'changed texts', 'wordings and changed texts')
     """
     found = set(families)
-    texts = found & {*TEXT_FAMILIES, UNCHANGED}
+    texts = found & _OF_TEXTS
     return " and ".join(["wordings"] * (found != texts or not found) + ["changed texts"] * bool(texts))
 
 
@@ -132,8 +135,14 @@ class Predictions:
     @property
     def diversity(self) -> float | None:
         """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None of fewer than two texts."""
-        different = tuple(dict.fromkeys(self.rephrasings)) if UNCHANGED in self.families else self.rephrasings
-        return diversity_of_instructions(different, self.labels)
+        return diversity_of_instructions(self.rephrasings, self.labels)
+
+    @property
+    def column_names(self) -> list[str]:
+        """What each column is of: its rephrasing, or what is changed of the texts."""
+        families = self.families or [""] * len(self.rephrasings)
+        named = zip(self.rephrasings, families, strict=True)
+        return [f"[{family}] {text}" if family in _OF_TEXTS else text for text, family in named]
 
     @property
     def class_names(self) -> tuple[str, ...]:

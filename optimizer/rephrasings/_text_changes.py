@@ -154,7 +154,8 @@ def _whitespace(text: str, number: int, rng: random.Random, protected: Collectio
 
 
 def _padding(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
-    before, after = _PADDING[(number + rng.randrange(len(_PADDING))) % len(_PADDING)]
+    # by its length, so that one text meets all kinds in turn, and the texts of a column meet several
+    before, after = _PADDING[(number + len(text)) % len(_PADDING)]
     return before + text + after
 
 

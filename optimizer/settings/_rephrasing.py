@@ -91,7 +91,12 @@ class RephrasingOptions:
     def wordings(self) -> tuple[Family, ...]:
         """What rephrasings change: paraphrases, where nothing else is varied; nothing where texts alone are."""
         named: tuple[Family, ...] = tuple(family for family in FAMILIES if family in self.families)
-        return named or (() if self.texts else ("paraphrase",))
+        return named or (() if self.texts and self.file is None else ("paraphrase",))
+
+    def turns(self, n: int) -> list[str]:
+        """The families of n askings, in equal parts."""
+        families = [*self.wordings, *self.texts]
+        return [families[number % len(families)] for number in range(n)]
 
     @property
     def repeats(self) -> bool:
