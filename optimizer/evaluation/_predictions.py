@@ -20,32 +20,18 @@ from psopt.answers import (
     worths_of,
 )
 from psopt.evaluation._label_rows import LabelRows
+from psopt.evaluation._varied import OF_TEXTS, what_varies
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
-from psopt.settings import TEXT_FAMILIES, UNCHANGED
 from psopt.tasks import LABELS, set_written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.tasks import Sample
-
-
-_OF_TEXTS = frozenset({*TEXT_FAMILIES, UNCHANGED})
-
-
-def what_varies(families: Iterable[str]) -> str:
-    """Say what differs between the columns of a grid, which are of these families.
-
-    >>> what_varies(["paraphrase"]), what_varies(["unchanged", "typos"]), what_varies(["format", "unchanged", "typos"])
-    ('wordings', 'changed texts', 'wordings and changed texts')
-    """
-    found = set(families)
-    texts = found & _OF_TEXTS
-    return " and ".join(["wordings"] * (found != texts or not found) + ["changed texts"] * bool(texts))
 
 
 NA = "N/A"
@@ -142,7 +128,7 @@ class Predictions:
         """What each column is of: its rephrasing, or what is changed of the texts."""
         families = self.families or [""] * len(self.rephrasings)
         named = zip(self.rephrasings, families, strict=True)
-        return [f"[{family}] {text}" if family in _OF_TEXTS else text for text, family in named]
+        return [f"[{family}] {text}" if family in OF_TEXTS else text for text, family in named]
 
     @property
     def class_names(self) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 N_PROBED = 60
 """How many samples are asked twice before all are asked again.
 
-Where none of so many changes its answer, fewer than 5 % of all do, at 95 % (the rule of three, 3 / n). Chosen: a tenth
-of what asking all again takes by default.
+Chosen: where none of so many changes its answer, fewer than 5 % of all do, at 95 % (the rule of three: Hanley and
+Lippman-Hand, 1983).
 """
 _MOST_UNSEEN = 0.05  # the chance to see none of what is said to be rarer
 
@@ -66,7 +66,7 @@ class Reruns:
 
 def same_answers(asked: Predictions) -> bool:
     """Whether no sample's answer changes between the askings."""
-    return bool((asked.array == asked.array[:, :1]).all())
+    return bool((asked.places == asked.places[:, :1]).all())
 
 
 def compare_reruns(first: Predictions, again: Predictions) -> Reruns:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from psopt.errors import InputError
-from psopt.settings._option import check, first, told
+from psopt.settings._option import check, first, rare, told
 
 _PANEL = "Bounds"
 
@@ -76,7 +76,7 @@ class BoundOptions:
     use_ci_bound: bool = first(
         False, "Require the bound at the worse end of the 95 % interval, not of the estimate.", _PANEL, flags="--sure"
     )
-    beyond_reruns: bool = first(
+    beyond_reruns: bool = rare(
         False, "Hold --max-sensitivity against S less the S of asking again; with --vary repeat.", _PANEL
     )
     alarm: bool = first(False, "Require the bound at the better end: fail only where it is clearly missed", _PANEL)
