@@ -69,7 +69,7 @@ def test_any_text_can_be_changed_and_a_short_one_stays(text: str, family: str) -
 def test_a_script_without_case_gets_no_case_and_it_is_said(caplog: pytest.LogCaptureFixture) -> None:
     texts = ["我的订单在哪里?", "请退款", "谢谢"]
     with caplog.at_level(logging.WARNING, "psopt.waiting"):
-        columns = change_texts(texts, RULES, 5, 1)  # type: ignore[arg-type]
+        columns = change_texts(texts, RULES, 5, 1)
     assert [name for name, _ in columns] == [UNCHANGED, "whitespace", "padding", "whitespace", "padding"]
     assert [record.getMessage() for record in caplog.records] == [
         f"{family} is left out: it changes 0 of 3 texts" for family in ("typos", "case", "stop-words")
