@@ -51,9 +51,13 @@ class Prompt(PromptParts):
         What is asked for: ``label``, ``labels``, ``number``, ``text`` or ``json`` (`AnswerSpec.form`).
     calibration : Calibration or None
         How the label prior is taken out of the model's decisions, where it is.
+    asking : int
+        Which of several askings of the same: each has a seed of its own, and an answer of its own in the cache. No part
+        of what a prompt says, so neither of its `id` nor of its JSON.
     """
 
     calibration: Calibration | None = None
+    asking: int = 0
 
     def __repr__(self) -> str:
         """The id, the beginning, and how much it holds: prompts with examples would fill screens."""
@@ -137,6 +141,7 @@ class Prompt(PromptParts):
         """Return the prompt as plain JSON data; its format only where it is not psopt's own."""
         plain = replace(self, template=None, calibration=None)
         data: dict[str, Any] = json.loads(json.dumps(asdict(plain)))  # tuples become lists
+        del data["asking"]
         for example in data["examples"]:
             for optional in ("step", "fields"):
                 if not example[optional]:
@@ -158,7 +163,7 @@ class Prompt(PromptParts):
         InputError
             If a part is missing, unknown or of the wrong kind.
         """
-        unknown = set(data) - {part.name for part in fields(cls)} - {"measured"}
+        unknown = set(data) - {part.name for part in fields(cls) if part.name != "asking"} - {"measured"}
         if unknown:
             raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")
         try:

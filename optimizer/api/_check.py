@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._measure import chosen_samples, models_of, predict
+from psopt.api._measure import chosen_samples, models_of, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.api._thresholds import check_bounds, each_threshold, pinned_threshold, thresholds
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from psopt.api._prompts import AnyPrompt
     from psopt.api._thresholds import End, Threshold
-    from psopt.evaluation import Scores
+    from psopt.evaluation import Reruns, Scores
     from psopt.models import OnProgress
     from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was measured, and how it keeps to each bound; and how much the rephrasings differ from each other."""
+    """What was measured, and how it keeps to each bound.
+
+    And how much the rephrasings differ from each other, and what asking again changes, where that was asked for.
+    """
 
     scores: Scores
     thresholds: tuple[Threshold, ...]
     diversity: float | None = None
+    reruns: Reruns | None = None
 
     @property
     def met(self) -> bool:
@@ -72,6 +76,8 @@ def check(
     check_keywords(settings, MeasureOptions, BoundOptions)
     asked_of_it = built(BoundOptions, settings, bounds)
     options = built(MeasureOptions, settings, options)
+    if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
+        raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")
     each = asked_of_it.each
     to_keep = pinned_samples(task, asked_of_it.pinned)
     check_bounds(
@@ -84,12 +90,13 @@ def check(
     measured = chosen_samples(task, options)
     further = _not_among(to_keep, measured)
     with reading(on_progress, progress) as on_reading:
-        answered = predict(task, asked, model, options, models_of(options), on_reading, further=further)
+        answered, reruns = predict_again(task, asked, model, options, models_of(options), on_reading, further=further)
     predictions = answered.of_samples(np.arange(len(measured))) if further else answered
     scores = score(predictions, intervals=True)
     end: End = "bad" if asked_of_it.use_ci_bound else "good" if asked_of_it.alarm else "estimate"
     has_bounds = any(bound is not None for bound in asked_of_it.bounds.values())
-    held = thresholds(scores, asked_of_it.bounds, end=end) if has_bounds else []
+    beyond = reruns if asked_of_it.beyond_reruns else None
+    held = thresholds(scores, asked_of_it.bounds, end=end, beyond=beyond) if has_bounds else []
     if each is not None:
         held.append(
             each_threshold(predictions, each, 1.0 if asked_of_it.min_each is None else asked_of_it.min_each, end=end)
@@ -97,7 +104,7 @@ def check(
     if to_keep:
         kept = {sample.id for sample in to_keep}
         held.append(pinned_threshold(answered.of_samples(np.array([of.id in kept for of in answered.samples]))))
-    return CheckResult(scores, tuple(held), predictions.diversity)
+    return CheckResult(scores, tuple(held), predictions.diversity, reruns)
 
 
 def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._load_run import draw_diagnosis
-from psopt.api._measure import measure_options, models_of, predict
+from psopt.api._measure import measure_options, models_of, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
@@ -62,7 +62,7 @@ def diagnose(
     diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     models = models_of(options)
     with reading(on_progress, progress) as on_reading:
-        predictions = predict(task, diagnosed, model, options, models, on_reading)
+        predictions, reruns = predict_again(task, diagnosed, model, options, models, on_reading)
     # The encoder tells more than words do, where it is loaded anyhow.
     embed = models.encoder.encode if model == "minilm" else None
     labelled = task.train if options.split == "train" else ()
@@ -75,4 +75,5 @@ def diagnose(
         diagnose_predictions(predictions, labelled=labelled, embed=embed),
         draw_diagnosis,
         find_suspects(predictions, labelled=labelled),
+        reruns,
     )

@@ -5,24 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.api._measure import grids
+from psopt.api._measure import chosen_samples, grids, probed
 from psopt.api._planning import kept_pace, plan_run
 from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again, run_options
-from psopt.evaluation import Grid
+from psopt.evaluation import Grid, numbered
 from psopt.models import ModelProvider
 from psopt.models.chat import grid_price, price_of
-from psopt.runs import STUDY, CostEstimate, Phase, estimate_search, judging_phases, n_evaluated, rephrasing_phases
+from psopt.runs import (
+    STUDY,
+    CostEstimate,
+    Phase,
+    estimate_search,
+    judging_phases,
+    n_evaluated,
+    rephrasing_phases,
+    text_phases,
+)
 from psopt.runs.planning import run_settings
 from psopt.search_spaces import seed_prompt
-from psopt.settings import MeasureOptions, built
+from psopt.settings import FAMILIES, MeasureOptions, built
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
+    from psopt.models import Model
+    from psopt.models.chat import Price
     from psopt.rephrasings import RephrasingOptions
     from psopt.runs import RunSettings
     from psopt.search_spaces import Prompt
@@ -96,7 +107,13 @@ def estimate_measuring(
     spreads = []
     prices = []
     for name, prompt in prompts.items():
-        phases += rephrasing_phases(prompt, options.rephrasing, options.rephrasings, first_price)
+        turns = options.rephrasing.turns(options.rephrasings)
+        n_wordings = sum(family in FAMILIES for family in turns)
+        if n_wordings:
+            phases += rephrasing_phases(prompt, options.rephrasing, n_wordings, first_price)
+        n_written = min(turns.count("text-paraphrase"), len(turns) - n_wordings - 1)  # one is the text as it is
+        chosen = [sample.text for sample in chosen_samples(task, options)]
+        phases += text_phases(chosen, n_written, options.rephrasing, first_price)
         for model, rephrased, texts in grids(task, prompt, models, options, further):
             grid = Grid.of(model, rephrased, texts)
             price = grid_price(model.name, in_batches=options.lm.batch)
@@ -105,9 +122,24 @@ def estimate_measuring(
             phases.append(answering[-1])
             spreads.append(grid.spread(price))
             prices.append(price)
+            if options.rephrasing.repeats:
+                phases.append(_asked_again(task, prompt, model, options, price))
     phases += judging_phases(task, answering, options.rephrasings, first_price)
     widest = max(low for low, _ in spreads), max(high for _, high in spreads)
     return CostEstimate(tuple(phases), None if None in prices else prices[0], widest)
+
+
+def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptions, price: Price | None) -> Phase:
+    """What reruns take: a probe, or all of it where answers are drawn."""
+    askings = numbered([prompt] * max(2, options.rephrasings))
+    chosen = chosen_samples(task, options)
+    probe = Grid.of(model, askings[:2], [sample.text for sample in probed(chosen)])
+    whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in chosen])
+    expected = whole if options.lm.draws else probe
+    need = expected.need(price)
+    times = f"{probe.calls:,} calls where no answer changes, else {whole.calls:,}"
+    most = whole.need(price)
+    return Phase("asked again", expected.calls, expected.cached, need.tokens, times, probe.need(price), most, need.cost)
 
 
 def estimate_rephrasing(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
-from psopt.evaluation import evaluate, rephrased_prompts
-from psopt.models import ModelProvider
+from psopt.evaluation import N_PROBED, compare_reruns, evaluate, no_reruns, numbered, rephrased_prompts, same_answers
+from psopt.models import ChangedTextsModel, ModelProvider
 from psopt.models.chat import Budget
-from psopt.rephrasings import freeze_rephrasings
+from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.settings import MeasureOptions, built, check_keywords
 from psopt.tasks import subset
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from psopt.api._prompts import AnyPrompt
-    from psopt.evaluation import Predictions
+    from psopt.evaluation import Predictions, Reruns
     from psopt.models import Model, OnProgress
-    from psopt.rephrasings import RephrasingSet
-    from psopt.search_spaces import Prompt
+    from psopt.search_spaces import Prompt, PromptFormat
     from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
@@ -98,22 +98,80 @@ def predict(
     on_progress: OnProgress | None = None,
     *,
     further: Sequence[Sample] = (),
+    anew: bool = False,
 ) -> Predictions:
-    """Do what `measure` promises, of `further` samples too; measurements by the same provider share its budget."""
+    """Do what `measure` promises, of `further` samples too; measurements by the same provider share its budget.
+
+    `anew` makes each column an asking of its own, as `evaluate` does.
+
+    Raises InputError if it is to be asked again: `predict_again` does that.
+    """
+    if options.rephrasing.repeats and not anew:
+        raise InputError("--vary repeat stands beside S in psopt diagnose and psopt check: leave it out here")
     chosen = [*chosen_samples(task, options), *further]
-    frozen = _freeze(task, prompt, options, models)
-    answering = models.answering(model, task)
-    texts, forms = frozen.on(options.split)
-    return evaluate(
-        answering,
+    columns = _columns(task, prompt, chosen, options, models)
+    predictions = evaluate(
+        columns.asked(models.answering(model, task)),
         prompt,
-        texts,
+        columns.rephrasings,
         chosen,
         on_progress,
-        from_probabilities=options.lm.logprobs and not task.spec.is_open,
-        forms=forms,
-        answer_type=AnswerType.of(task),
+        forms=columns.forms,
+        anew=anew,
+        **_how(task, options),
     )
+    return replace(predictions, families=columns.families) if columns.texts else predictions
+
+
+def predict_again(
+    task: Task,
+    prompt: Prompt,
+    model: Any,
+    options: MeasureOptions,
+    models: ModelProvider,
+    on_progress: OnProgress | None = None,
+    *,
+    further: Sequence[Sample] = (),
+) -> tuple[Predictions, Reruns | None]:
+    """Do what `predict` does, and with ``--vary repeat`` ask the same samples as often under the original wording.
+
+    A probe asks some samples twice: where their answers are the same, nothing more is asked again. Where they are not,
+    wordings are asked with the seeds of the reruns, each with another: under one seed a server draws alike for all of
+    them, and S would hold less of the draw than that of reruns.
+    """
+    if not options.rephrasing.repeats:
+        return predict(task, prompt, model, options, models, on_progress, further=further), None
+    if options.rephrasings == 1:
+        raise InputError(
+            "--vary repeat compares S with that of reruns, and of one answer there is none: --rephrasings 2"
+        )
+    answering = models.answering(model, task)
+    chosen = chosen_samples(task, options)
+
+    def again(samples: Sequence[Sample], n: int) -> Predictions:
+        return evaluate(
+            answering, prompt, [prompt.description] * n, samples, on_progress, anew=True, **_how(task, options)
+        )
+
+    probe = probed(chosen)
+    if same_answers(again(probe, 2)):
+        once = replace(options, rephrasing=options.rephrasing.once())
+        predictions = predict(task, prompt, answering, once, models, on_progress, further=further)
+        return predictions, no_reruns(predictions.of_samples(np.arange(len(chosen))), len(probe))
+    predictions = predict(task, prompt, answering, options, models, on_progress, further=further, anew=True)
+    reruns = again(chosen, predictions.n_rephrasings)
+    return predictions, compare_reruns(predictions.of_samples(np.arange(len(chosen))), reruns)
+
+
+def probed(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """The samples that are asked twice before all are asked again, spread over all."""
+    return samples[:: max(1, len(samples) // N_PROBED)][:N_PROBED]
+
+
+def _how(task: Task, options: MeasureOptions) -> dict[str, Any]:
+    """How answers are asked for and compared."""
+    is_soft = options.lm.logprobs and not task.spec.is_open
+    return {"from_probabilities": is_soft, "answer_type": AnswerType.of(task)}
 
 
 def chosen_samples(task: Task, options: MeasureOptions) -> tuple[Sample, ...]:
@@ -126,21 +184,67 @@ def grids(
 ) -> Iterator[tuple[Model, list[Prompt], list[str]]]:
     """Yield what `measure` would ask each model: the rephrased prompts and the texts; nothing is sent.
 
-    Where a model writes the rephrasings, those of rules stand for them.
+    Where a model writes the rephrasings, those of rules stand for them; and typing errors for its texts.
     """
     unlimited = ModelProvider(options.cache_dir, options.lm, Budget())
-    frozen = _freeze(task, prompt, replace(options, rephrasing=options.rephrasing.by_rule()), unlimited)
     chosen = [*chosen_samples(task, options), *further]
-    prompts = rephrased_prompts(prompt, *frozen.on(options.split))
+    by_rule = replace(options, rephrasing=options.rephrasing.by_rule())
+    columns = _columns(task, prompt, chosen, by_rule, unlimited)
+    prompts = rephrased_prompts(prompt, columns.rephrasings, columns.forms)
+    if options.rephrasing.repeats and options.lm.draws:
+        prompts = numbered(prompts)
     for model in models:
-        yield unlimited.answering(model, task), prompts, [sample.text for sample in chosen]
+        yield columns.asked(unlimited.answering(model, task)), prompts, [sample.text for sample in chosen]
 
 
-def _freeze(task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider) -> RephrasingSet:
+class _Columns(NamedTuple):
+    """What is asked about each sample, Q times: under which wording, in which form, about which texts.
+
+    The families are of the texts that are changed, and of the wordings before them; texts are empty where none is.
+    """
+
+    rephrasings: tuple[str, ...]
+    forms: tuple[PromptFormat, ...]
+    families: tuple[str, ...] = ()
+    texts: tuple[Sequence[str], ...] = ()
+
+    def asked(self, model: Model) -> Model:
+        """The model, with changed texts where there are any."""
+        return ChangedTextsModel(model, self.texts) if self.texts else model
+
+
+def _columns(
+    task: Task, prompt: Prompt, samples: Sequence[Sample], options: MeasureOptions, models: ModelProvider
+) -> _Columns:
+    """Wordings and changed texts, in equal parts."""
+    asked = options.rephrasing
+    n_texts = sum(family in asked.texts for family in asked.turns(options.rephrasings))
+    rephrasings, forms = _freeze(task, prompt, options, models, options.rephrasings - n_texts)
+    if not n_texts:
+        return _Columns(rephrasings, forms)
+    texts = [sample.text for sample in samples]
+    writer = models.writer(asked.rephraser) if "text-paraphrase" in asked.texts else None
+    changed = change_texts(texts, asked.texts, n_texts, options.seed, task.labels, writer)
+    worded = [form.family for form in forms] or ["paraphrase"] * len(rephrasings)
+    return _Columns(
+        (*rephrasings, *[prompt.description] * n_texts),
+        (*(forms or [prompt.form] * len(rephrasings)), *[prompt.form] * n_texts),
+        (*worded, *(family for family, _ in changed)),
+        (*[texts] * len(rephrasings), *(column for _, column in changed)),
+    )
+
+
+def _freeze(
+    task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider, n_wordings: int
+) -> tuple[tuple[str, ...], tuple[PromptFormat, ...]]:
+    """So many wordings with their forms."""
+    if not n_wordings:
+        return (), ()
     on_test = options.split == "test"
-    n_search = 1 if on_test else options.rephrasings
-    n_heldout = options.rephrasings if on_test else 1
-    return freeze_rephrasings(task, prompt, n_search, n_heldout, options.seed, options.rephrasing, models=models)
+    n_search, n_heldout = (1, n_wordings) if on_test else (n_wordings, 1)
+    worded = replace(options.rephrasing, families=options.rephrasing.wordings)
+    frozen = freeze_rephrasings(task, prompt, n_search, n_heldout, options.seed, worded, models=models)
+    return frozen.on(options.split)
 
 
 def _samples(task: Task, split: str) -> tuple[Sample, ...]:

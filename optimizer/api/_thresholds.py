@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.evaluation import Predictions, Scores
+    from psopt.evaluation import Predictions, Reruns, Scores
 
 
 End = Literal["estimate", "bad", "good"]
@@ -78,7 +78,11 @@ def given_bounds(bounds: Mapping[str, float | ClassBounds | None]) -> dict[str, 
 
 
 def thresholds(
-    scores: Scores, bounds: Mapping[str, float | ClassBounds | None], *, end: End = "estimate"
+    scores: Scores,
+    bounds: Mapping[str, float | ClassBounds | None],
+    *,
+    end: End = "estimate",
+    beyond: Reruns | None = None,
 ) -> list[Threshold]:
     """Hold scores against bounds.
 
@@ -94,6 +98,8 @@ def thresholds(
     end : "estimate", "bad" or "good"
         What must keep to the bound: the estimate; the worse end of the 95 % interval, so that a prompt that only just
         keeps to it passes in few cases; or its better end, so that one that only just does so fails in few.
+    beyond : Reruns, optional
+        What asking again changes: ``max_sensitivity`` then bounds what S is beyond that.
     """
     given = given_bounds(bounds)
     if "max_sensitivity" in given and scores.n_rephrasings == 1:
@@ -105,7 +111,8 @@ def thresholds(
         elif isinstance(bound, Mapping):
             raise InputError(f"{option} is one number; only min_class_f1 takes one for each label")
         else:
-            held.append(_threshold(scores, option, bound, end))
+            threshold = _threshold(scores, option, bound, end)
+            held.append(threshold if beyond is None or option != "max_sensitivity" else _beyond(threshold, beyond, end))
     if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
     return held
@@ -135,6 +142,7 @@ def each_threshold(predictions: Predictions, each: float, least: float, *, end: 
         interval=interval.bounds,
         n_samples=len(keeps),
         n_rephrasings=predictions.n_rephrasings,
+        varied=predictions.varied,
         each=each,
         failing=_failing(predictions, each),
     )
@@ -150,6 +158,7 @@ def pinned_threshold(predictions: Predictions) -> Threshold:
         estimate=share,
         n_samples=len(predictions.samples),
         n_rephrasings=predictions.n_rephrasings,
+        varied=predictions.varied,
         failing=_failing(predictions, 1.0),
     )
 
@@ -183,8 +192,15 @@ def _threshold(scores: Scores, option: str, bound: float, end: End) -> Threshold
         interval=interval,
         n_samples=scores.n_samples,
         n_rephrasings=scores.n_rephrasings,
+        varied=scores.varied,
         measure=scores.quality_name if name == "f1" and scores.quality_name != F1 else "",
     )
+
+
+def _beyond(threshold: Threshold, reruns: Reruns, end: End) -> Threshold:
+    """The same bound on S less that of reruns."""
+    value = _end_of(reruns.beyond, reruns.ci, end, is_most=True)
+    return replace(threshold, value=value, estimate=reruns.beyond, interval=reruns.ci, measure=BEYOND_RERUNS)
 
 
 def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]:
@@ -211,6 +227,7 @@ def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]
                 interval=interval,
                 n_samples=of_class.n,
                 n_rephrasings=scores.n_rephrasings,
+                varied=scores.varied,
                 label=label,
             )
         )
@@ -235,8 +252,16 @@ MEASURES = {
 MIN_CLASS_F1 = "min_class_f1"
 MIN_EACH = "min_each"
 PINNED = "pinned"
+BEYOND_RERUNS = "sensitivity beyond reruns"
 RESTS_ON_NA = "rests_on_na"
-_ON_SCREENS = {"sensitivity": "S", "f1": "F1", "macro f1": "macro-F1", "consistency": "C", "na rate": "N/A"}
+_ON_SCREENS = {
+    "sensitivity": "S",
+    BEYOND_RERUNS: "S beyond reruns",
+    "f1": "F1",
+    "macro f1": "macro-F1",
+    "consistency": "C",
+    "na rate": "N/A",
+}
 _MOST_NAMED = 10  # samples that a line names; more are not read
 
 
@@ -265,7 +290,9 @@ class Threshold:
     # What it was measured on
     n_samples: int | None = None
     n_rephrasings: int | None = None
-    # What was measured, where it is not what the option is named for: ``closeness`` of ordered labels
+    varied: str = "wordings"  # what it was asked under: these, changed texts, or both
+    # What was measured, where it is not what the option is named for: ``closeness`` of ordered labels, or S beyond
+    # reruns
     measure: str = ""
     label: str = ""  # the class of ``min_class_f1``
     each: float | None = None  # of ``min_each``, under which share of the wordings a sample must keep its right answer
@@ -287,9 +314,9 @@ class Threshold:
         if self.option == MIN_CLASS_F1:
             return f"f1 of {_printable(self.label)}"
         if self.option == PINNED:
-            return "pinned samples right under all wordings"
+            return f"pinned samples right under all {self.varied}"
         if self.option == MIN_EACH:
-            return f"samples right under {100 * (self.each or 0):g} % of wordings"
+            return f"samples right under {100 * (self.each or 0):g} % of {self.varied}"
         return self.measure or MEASURES[self.option].replace("_", " ")
 
     @property
@@ -327,7 +354,7 @@ class Threshold:
         low, high = self.interval
         of = f" of {100 * self.estimate:.1f}" if self.value != self.estimate else ""
         interval = f"{100 * low:.1f} to {100 * high:.1f}"
-        return f" (95 %{of}: {interval}, {self.n_samples} samples x {self.n_rephrasings} wordings)"
+        return f" (95 %{of}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {self.varied})"
 
     def _named(self) -> str:
         """The samples that fail, the first of them."""

@@ -91,6 +91,7 @@ def check(
                 **choice.to_dict(),
                 **result.scores.to_dict(),
                 "rephrasings_diversity": result.diversity,
+                **({} if result.reruns is None else {"reruns": result.reruns.to_dict()}),
             }
         )
         return 0 if result.met else 1
@@ -100,6 +101,8 @@ def check(
     if output.quiet:
         return 0 if result.met else 1
     notes = [note_size(result.scores), *_na_notes(result)]
+    if result.reruns is not None:
+        notes.append(result.reruns.line(result.scores.sensitivity))
     if line := beside_quality_line(result.scores.to_dict()):
         notes.append(line)
     if line := shares_line(result.scores.to_dict()):
@@ -184,7 +187,7 @@ def _add_bound(suite: ET.Element, threshold: Threshold) -> None:
 def _add_sample(suite: ET.Element, threshold: Threshold, sample: FailingSample) -> None:
     case = ET.SubElement(suite, "testcase", classname=_SAMPLES, name=_allowed(sample.id), time="0")
     line = _allowed(
-        f"{sample.label} is answered under {100 * sample.right:.0f} % of {threshold.n_rephrasings} wordings"
+        f"{sample.label} is answered under {100 * sample.right:.0f} % of {threshold.n_rephrasings} {threshold.varied}"
     )
     if threshold.met:
         ET.SubElement(case, "skipped", message=f"{line}; the bound allows it")
@@ -222,7 +225,7 @@ def summary(result: CheckResult, facts: dict[str, str]) -> str:
         "",
         ", ".join(f"{name} {_literal(value)}" for name, value in facts.items()),
         "",
-        "| | What, in percent | Value | Bound | 95 % interval | Samples | Wordings |",
+        "| | What, in percent | Value | Bound | 95 % interval | Samples | Askings |",
         "|---|---|---|---|---|---|---|",
         *(_row(threshold) for threshold in result.thresholds),
         "",
@@ -263,4 +266,5 @@ def _row(threshold: Threshold) -> str:
 def _failing(threshold: Threshold) -> str:
     named = ", ".join(f"{_literal(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
     n_more = len(threshold.failing) - _MOST_NAMED
-    return f"Not right so often (under this share of wordings): {named}{f' and {n_more} more' if n_more > 0 else ''}"
+    more = f" and {n_more} more" if n_more > 0 else ""
+    return f"Not right so often (under this share of {threshold.varied}): {named}{more}"

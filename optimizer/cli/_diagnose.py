@@ -116,17 +116,27 @@ def _show(console: Console, report: PromptReport) -> None:
         weakest_table,
     )
     from psopt.cli._tables import is_wrapped, print_sentences, print_table
-    from psopt.evaluation import beside_quality_line, intervals_note, na_lines, sensitivity_limit, shares_line
+    from psopt.evaluation import (
+        beside_quality_line,
+        family_scores,
+        intervals_note,
+        na_lines,
+        sensitivity_limit,
+        shares_line,
+    )
     from psopt.rephrasings import tame_note
 
     n_samples, n_rephrasings = report.predictions.array.shape
-    console.print(f"{n_samples} samples × {n_rephrasings} rephrasings")
+    varied = report.predictions.varied
+    console.print(f"{n_samples} samples × {n_rephrasings} {varied.replace('wordings', 'rephrasings')}")
     print_table(console, scores_table(report))
     limit = sensitivity_limit(report.predictions)
     if limit is not None:
         known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
         about = f"{known}, and about {100 * limit:.1f} extrapolated to many more."
-        print_sentences(console, [f"S grows with the number of wordings: {about}"])
+        print_sentences(console, [f"S grows with the number of {varied}: {about}"])
+    if report.reruns is not None:
+        print_sentences(console, [report.reruns.line(report.sensitivity)])
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
     if line := beside_quality_line(report.measured()):
@@ -137,8 +147,8 @@ def _show(console: Console, report: PromptReport) -> None:
     print_sentences(console, filter(None, warnings), style="yellow")
     if (shares := report.shares) is not None:
         print_table(console, shares_table(shares))
-    if report.scores and report.scores.per_family:
-        print_table(console, families_table(report.scores))
+    if families := family_scores(report.predictions):
+        print_table(console, families_table(families, report.scores.quality_name if report.scores else "F1"))
     if report.diagnosis.slices:
         print_table(console, slices_table(report))
     else:
@@ -150,7 +160,7 @@ def _show(console: Console, report: PromptReport) -> None:
     if report.diagnosis.failure_cases["sensitivity"]:
         print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
     else:
-        console.print("No sample's answer changes with the wording.")
+        console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
     half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
     if half:
         console.print(f"{half} samples carry half of the whole S, {most} carry 90 %: look at these first.")

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import answers_line
 from psopt.evaluation import OBJECTIVES
+from psopt.settings import UNCHANGED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.diagnosis import Contrast, PromptReport, Suspect
-    from psopt.evaluation import AnswerShares, Scores
+    from psopt.evaluation import AnswerShares, FamilyScores, Scores
     from rich.table import Table
 
 # By eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
@@ -55,13 +58,18 @@ def shares_table(shares: AnswerShares) -> Table:
     return table
 
 
-def families_table(scores: Scores) -> Table:
-    """Scores by family of rephrasings."""
+def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> Table:
+    """Scores by family of rephrasings, and of changed texts how many answers change with them."""
     table = _titled("By what is varied, in percent")
-    for name in ("family", "rephrasings", scores.quality_name, "S"):
+    has_texts = any(of_family.flips is not None for of_family in families.values())
+    for name in ("family", "variants" if has_texts else "rephrasings", quality_name, "S"):
         table.add_column(name, justify="left" if name == "family" else "right")
-    for family, of_family in sorted(scores.per_family.items(), key=lambda item: -item[1].sensitivity):
-        table.add_row(family, str(of_family.n), _percent(of_family.f1), _percent(of_family.sensitivity))
+    if has_texts:
+        table.add_column("answers changed", justify="right")
+    for family, of_family in sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -item[1].sensitivity)):
+        of_s = _percent(None if family == UNCHANGED else of_family.sensitivity)  # of one answer there is none
+        cells = [family, str(of_family.n), _percent(of_family.f1), of_s]
+        table.add_row(*cells, *([_percent(of_family.flips)] if has_texts else []))
     return table
 
 

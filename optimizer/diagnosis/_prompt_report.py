@@ -9,7 +9,14 @@ import numpy as np
 from psopt.answers import answers_line
 from psopt.diagnosis._suspects import Suspects
 from psopt.errors import InputError
-from psopt.evaluation import answer_shares, na_examples, na_kinds, readable_sensitivity, sensitivity_limit
+from psopt.evaluation import (
+    answer_shares,
+    family_scores,
+    na_examples,
+    na_kinds,
+    readable_sensitivity,
+    sensitivity_limit,
+)
 from psopt.notebooks import card, data_frame, line, table
 
 if TYPE_CHECKING:
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from psopt.diagnosis._diagnosis import Diagnosis
     from psopt.diagnosis._slices import FailureSlice
-    from psopt.evaluation import AnswerShares, Predictions, Scores
+    from psopt.evaluation import AnswerShares, Predictions, Reruns, Scores
     from psopt.search_spaces import Prompt
 
 # What fits on a screen of a notebook.
@@ -49,6 +56,8 @@ class PromptReport:
         What `figure` is drawn by; None where a report was put together without it.
     suspects : Suspects
         Samples that are always given the same answer, never the label.
+    reruns : Reruns or None
+        S of asking again beside S, where that was asked for.
     """
 
     prompt: Prompt
@@ -59,6 +68,7 @@ class PromptReport:
     diagnosis: Diagnosis
     draw: Callable[[PromptReport], go.Figure] | None = None
     suspects: Suspects = field(default_factory=Suspects)
+    reruns: Reruns | None = None
 
     def __repr__(self) -> str:
         """The scores and the size: answers would fill screens."""
@@ -135,7 +145,8 @@ class PromptReport:
         size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
         wordings = {"rephrasings_diversity": self.predictions.diversity}
         found = {**self.measured(), **self.diagnosis.to_dict(), "suspects": self.suspects.to_dict()}
-        return {"prompt": self.prompt.to_dict(), **size, **wordings, **found}
+        again = {} if self.reruns is None else {"reruns": self.reruns.to_dict()}
+        return {"prompt": self.prompt.to_dict(), **size, **wordings, **found, **again}
 
     @property
     def shares(self) -> AnswerShares | None:
@@ -152,6 +163,7 @@ class PromptReport:
             **shares,
             "sensitivity": self.sensitivity,
             "sensitivity_limit": sensitivity_limit(self.predictions),
+            "per_family": {name: asdict(family) for name, family in family_scores(self.predictions).items()},
             **({} if readable is None else {"sensitivity_readable": readable}),
             "na_rate": self.na_rate,
             "na_kinds": na_kinds(self.predictions),

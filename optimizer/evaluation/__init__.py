@@ -3,7 +3,7 @@
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
-from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, rephrased_prompts
+from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, numbered, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
@@ -29,21 +29,33 @@ from psopt.evaluation._objectives import (
 from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._predictions import NA, Predictions
-from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, sensitivity_limit
+from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, no_reruns, same_answers
+from psopt.evaluation._scores import (
+    ClassScores,
+    FamilyScores,
+    Scores,
+    family_scores,
+    quality_of,
+    score,
+    sensitivity_limit,
+)
 
 __all__ = [
     "MOST_NA",
     "NA",
+    "N_PROBED",
     "OBJECTIVES",
     "AnswerShares",
     "ClassDifference",
     "ClassScores",
     "Evaluator",
+    "FamilyScores",
     "Grid",
     "LabelRows",
     "Objectives",
     "PartialAnswers",
     "Predictions",
+    "Reruns",
     "Scores",
     "Split",
     "answer_shares",
@@ -52,8 +64,10 @@ __all__ = [
     "beside_quality_line",
     "compare_classes",
     "compare_paired",
+    "compare_reruns",
     "consistency_contributions",
     "evaluate",
+    "family_scores",
     "intervals_note",
     "kept_arrays",
     "kind_array",
@@ -64,7 +78,9 @@ __all__ = [
     "na_lines",
     "na_note",
     "no_labels",
+    "no_reruns",
     "note_size",
+    "numbered",
     "objective_gains",
     "objective_values",
     "objectives_of",
@@ -73,6 +89,7 @@ __all__ = [
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
+    "same_answers",
     "score",
     "scores_from_dict",
     "sensitivity_limit",

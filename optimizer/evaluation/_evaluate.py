@@ -37,15 +37,21 @@ def evaluate(
     from_probabilities: bool = False,
     forms: Sequence[PromptFormat] = (),
     answer_type: AnswerType = ONE_LABEL,
+    anew: bool = False,
 ) -> Predictions:
     """Let a model answer every sample under every rephrasing of a prompt's description.
+
+    `anew` makes each column an asking of its own: with another seed, and answers of its own in the cache, also where
+    rephrasings are the same.
 
     Raises InputError if probabilities are asked for, and the model gives none.
     """
     cells = np.ones((len(samples), len(rephrasings)), dtype=np.bool_)
     prompts = rephrased_prompts(prompt, rephrasings, forms)
+    if anew:
+        prompts = numbered(prompts)
     answers = ask_cells(model, prompts, samples, cells, on_progress, from_probabilities=from_probabilities)
-    return predictions_of(model, prompt, rephrasings, forms, samples, answers, answer_type)
+    return predictions_of(model, prompts, samples, answers, answer_type)
 
 
 def ask_cells(
@@ -74,16 +80,12 @@ def ask_cells(
 
 def predictions_of(
     model: Model,
-    prompt: Prompt,
-    rephrasings: Sequence[str],
-    forms: Sequence[PromptFormat],
+    prompts: Sequence[Prompt],
     samples: Sequence[Sample],
     answers: PartialAnswers,
     answer_type: AnswerType = ONE_LABEL,
 ) -> Predictions:
-    """Return the predictions that a whole grid of answers is, with what else the model says of them."""
-    forms = forms or [prompt.form] * len(rephrasings)
-    prompts = rephrased_prompts(prompt, rephrasings, forms)
+    """Return the predictions that a whole grid of answers under Q prompts is, with what else the model says of them."""
     texts = [sample.text for sample in samples]
     metric_scores: NDArray[np.float64] | None = None
     if answers.probabilities is None and can(model, "has_metric_scores"):
@@ -91,11 +93,11 @@ def predictions_of(
     predictions = Predictions(
         answers.array,
         tuple(samples),
-        prompt.labels,
+        prompts[0].labels,
         answers.probabilities,
-        tuple(form.family for form in forms),
+        tuple(prompt.form.family for prompt in prompts),
         metric_scores,
-        tuple(rephrasings),
+        tuple(prompt.description for prompt in prompts),
         no_labels(model, prompts, texts, answers.array),
         answer_type,
         confidence=model.confidences(prompts, texts, answers.array) if can(model, "has_confidences") else None,
@@ -122,6 +124,11 @@ def rephrased_prompts(prompt: Prompt, rephrasings: Sequence[str], forms: Sequenc
     """Return a prompt under each rephrasing: in its own form, where rephrasings have none."""
     forms = forms or [prompt.form] * len(rephrasings)
     return [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
+
+
+def numbered(prompts: Sequence[Prompt]) -> list[Prompt]:
+    """Return prompts each of which is an asking of its own."""
+    return [replace(prompt, asking=number) for number, prompt in enumerate(prompts)]
 
 
 def no_labels(

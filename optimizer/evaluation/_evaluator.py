@@ -148,13 +148,10 @@ class Evaluator:
         """Return a prompt's predictions on a split; of its grid only what is missing is asked for."""
         key = (prompt.id, split)
         if key not in self._predictions:
-            texts, forms = self.rephrasings.on(split)
-            samples = self.samples[split]
-            self.answers(prompt, split, np.ones((len(samples), len(texts)), dtype=np.bool_))
+            prompts, samples = self.rephrased(prompt, split), self.samples[split]
+            self.answers(prompt, split, np.ones((len(samples), len(prompts)), dtype=np.bool_))
             answers = self.partial_answers(prompt, split)
-            self._predictions[key] = predictions_of(
-                self.model, prompt, texts, forms, samples, answers, self.answer_type
-            )
+            self._predictions[key] = predictions_of(self.model, prompts, samples, answers, self.answer_type)
             self._answers.pop(key, None)
         return self._predictions[key]
 

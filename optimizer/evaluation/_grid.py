@@ -47,7 +47,7 @@ class Grid:
         if asks_in_chat(model):
             queries = model.queries(prompts, texts, cells)
             missing = _distinct(queries) if ignoring_cache else model.engine.missing(queries)
-            n_calls = len({str(query.messages) for query in queries})
+            n_calls = len(_distinct(queries))
             meter = model.engine.meter
             answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0])
             return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer, meter.cached_share)
@@ -93,7 +93,7 @@ class Grid:
 
 
 def _distinct(queries: Iterable[Query]) -> list[Query]:
-    return list({str(query.messages): query for query in queries}.values())
+    return list({(str(query.messages), query.asking): query for query in queries}.values())
 
 
 def _total(queries: Iterable[Query]) -> TokenRange:

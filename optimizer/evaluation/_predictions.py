@@ -20,6 +20,7 @@ from psopt.answers import (
     worths_of,
 )
 from psopt.evaluation._label_rows import LabelRows
+from psopt.evaluation._varied import OF_TEXTS, what_varies
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
-    from psopt.search_spaces import Family
     from psopt.tasks import Sample
+
 
 NA = "N/A"
 """The name of the last class: answers that name no label."""
@@ -56,7 +57,7 @@ class Predictions:
     probabilities : (N, Q, C) float or None
         What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
     families : tuple of str
-        The family of each of the Q rephrasings; empty where they are all of one.
+        The family of each of the Q rephrasings, or what is changed of the texts; empty where they are all of one.
     metric_scores : (N, Q) float or None
         What a metric gives each answer, in [0, 1], where something else than the right class decides.
     rephrasings : tuple of str
@@ -85,7 +86,7 @@ class Predictions:
     samples: tuple[Sample, ...]
     labels: tuple[str, ...]
     probabilities: NDArray[np.float64] | None = None
-    families: tuple[Family, ...] = ()
+    families: tuple[str, ...] = ()
     metric_scores: NDArray[np.float64] | None = None
     rephrasings: tuple[str, ...] = ()
     no_labels: tuple[NoLabel, ...] = ()
@@ -113,9 +114,21 @@ class Predictions:
         return int(self.array.shape[1])
 
     @property
+    def varied(self) -> str:
+        """What differs between a sample's answers, in words (see `what_varies`)."""
+        return what_varies(self.families)
+
+    @property
     def diversity(self) -> float | None:
         """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None of fewer than two texts."""
         return diversity_of_instructions(self.rephrasings, self.labels)
+
+    @property
+    def column_names(self) -> list[str]:
+        """What each column is of: its rephrasing, or what is changed of the texts."""
+        families = self.families or [""] * len(self.rephrasings)
+        named = zip(self.rephrasings, families, strict=True)
+        return [f"[{family}] {text}" if family in OF_TEXTS else text for text, family in named]
 
     @property
     def class_names(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readabl
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
+from psopt.evaluation._varied import what_varies
 from psopt.metrics import (
     class_f1,
     class_intervals,
@@ -26,6 +27,7 @@ from psopt.metrics import (
     sensitivity,
 )
 from psopt.notebooks import card, line, shown_number, table, with_interval
+from psopt.settings import TEXT_FAMILIES, UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,11 +58,13 @@ class ClassScores:
 
 @dataclass(frozen=True, slots=True)
 class FamilyScores:
-    """The scores under one family of rephrasings alone."""
+    """The scores under one family of rephrasings, or of changed texts, alone."""
 
-    n: int  # Its rephrasings. S grows with their number: compare families of equal n.
-    f1: float
-    sensitivity: float
+    n: int  # Its columns. S grows with their number: compare families of equal n.
+    f1: float | None  # None without labels
+    sensitivity: float  # of changed texts with the answer to the unchanged one among them
+    # Of changed texts: the share of the answers that differ from the one to the unchanged text, which hangs on no n
+    flips: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +157,11 @@ class Scores:
         return None if self.shares is None else self.shares.near_constant
 
     @property
+    def varied(self) -> str:
+        """What differs between a sample's answers, in words (see `what_varies`)."""
+        return what_varies(self.per_family)
+
+    @property
     def quality_name(self) -> str:
         """What `f1` is called: it is of other answers than one label another measure (`AnswerType.quality_name`)."""
         if self.open is not None:
@@ -188,7 +197,7 @@ def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
         per_class=per_class,
         ci=_intervals(predictions) if intervals else {},
         constant=_constant(predictions),
-        per_family=_per_family(predictions),
+        per_family=family_scores(predictions),
         na_kinds=na_kinds(predictions),
         na_examples=na_examples(predictions),
         sensitivity_readable=readable_sensitivity(predictions),
@@ -329,15 +338,22 @@ def _per_label(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
     return scores
 
 
-def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
+def family_scores(predictions: Predictions) -> dict[str, FamilyScores]:
+    """Return the scores under each family of rephrasings or of changed texts; empty where there is one alone."""
     families = predictions.families
     if len(set(families)) < 2:
         return {}
     scores: dict[str, FamilyScores] = {}
     for family in dict.fromkeys(families):
-        of_family = predictions.under([column for column, other in enumerate(families) if other == family])
-        of_s = sensitivity(of_family.p_tau, similarity=of_family.similarity)
-        scores[family] = FamilyScores(of_family.n_rephrasings, quality_of(of_family), of_s)
+        columns = [column for column, other in enumerate(families) if other == family]
+        beside, flips = predictions.under(columns), None
+        quality = quality_of(beside) if predictions.is_labelled else None
+        if family in TEXT_FAMILIES:
+            unchanged = families.index(UNCHANGED)
+            beside = predictions.under([unchanged, *columns])
+            flips = float((predictions.places[:, columns] != predictions.places[:, [unchanged]]).mean())
+        of_s = sensitivity(beside.p_tau, similarity=beside.similarity)
+        scores[family] = FamilyScores(len(columns), quality, of_s, flips)
     return scores
 
 

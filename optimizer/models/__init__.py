@@ -19,6 +19,7 @@ from psopt.models._base import (
     predict_proba_cells,
 )
 from psopt.models._calibrated import MOST_LABELLED, PRIOR_TEXTS, CalibratedModel, LabelledTexts, calibrates
+from psopt.models._changed_texts import ChangedTextsModel
 from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Assessor",
     "CalibratedModel",
     "Capabilities",
+    "ChangedTextsModel",
     "LabelledTexts",
     "Model",
     "ModelProvider",

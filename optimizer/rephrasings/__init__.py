@@ -11,6 +11,7 @@ from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import RephrasingSet
 from psopt.rephrasings._shown import marked_text, shown_segments
+from psopt.rephrasings._text_changes import change_texts
 from psopt.settings import RephrasingOptions, read_families
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "RephrasingOptions",
     "RephrasingSet",
     "Verdict",
+    "change_texts",
     "closeness",
     "diversity",
     "diversity_of",

@@ -53,8 +53,13 @@ def freeze_rephrasings(
     """
     description = prompt if isinstance(prompt, str) else prompt.description
     n_parts = n_parts_of(prompt)
+    if options.texts or options.repeats:
+        raise InputError(
+            "--vary input and --vary repeat measure what there is: psopt diagnose and psopt check take them; "
+            "leave them out here"
+        )
     if n_parts:
-        check_families(options.families)
+        check_families(options.wordings)
     if options.file is not None:
         return _from_file(options.file, description, n_parts, n_search, n_heldout)
     if options.is_written:
@@ -63,7 +68,7 @@ def freeze_rephrasings(
     else:
         paraphrases = rephrasings_for(task, n_search, n_heldout, description=description, seed=seed, n_parts=n_parts)
     paraphrases = paraphrases if n_parts else _on_its_lines(paraphrases, description)
-    return paraphrases if options.families == ("paraphrase",) else vary(paraphrases, task, options.families, seed)
+    return paraphrases if options.wordings == ("paraphrase",) else vary(paraphrases, task, options.wordings, seed)
 
 
 def n_parts_of(prompt: Prompt | str) -> int:

@@ -41,6 +41,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         model=model,
         split=split,
         note=note,
+        reruns="" if report.reruns is None else report.reruns.line(report.sensitivity),
         na_lines=na_lines(content),
         lopsided=shares_line(content),
         suspects=report.suspects.line,
@@ -62,7 +63,7 @@ def _figures(report: PromptReport, seed: int) -> list[Figure]:
         figures += [
             joint_view(prompts),
             *class_figures(prompts),
-            damage(prompts, report.predictions.rephrasings),
+            damage(prompts, report.predictions.column_names),
             enough(prompts, seed),
             families({"prompt": report.scores.to_dict()}),
         ]

@@ -52,7 +52,7 @@ from psopt.runs._run import Run
 from psopt.runs._search_estimate import SearchBasis, estimate_from, estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_note import StudyNote
-from psopt.runs._writing_estimate import judging_phases, rephrasing_phases
+from psopt.runs._writing_estimate import judging_phases, rephrasing_phases, text_phases
 from psopt.runs._written_prompt import (
     WrittenForm,
     WrittenPrompt,
@@ -134,6 +134,7 @@ __all__ = [
     "short_line",
     "spending_kept",
     "study_name",
+    "text_phases",
     "unasked_lines",
     "verdict_lines",
     "whole_grids",

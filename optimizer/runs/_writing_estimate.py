@@ -53,6 +53,15 @@ def rephrasing_phases(
     return phases
 
 
+def text_phases(texts: Sequence[str], n_times: int, options: RephrasingOptions, price: Price | None) -> list[Phase]:
+    """What writing so many paraphrases of each text takes; what is read beside a text is as long as it."""
+    if n_times < 1:
+        return []
+    length = sum(tokens_of_text(text).middle for text in texts) / len(texts)
+    own_price = price_of(options.rephraser or "") or price
+    return [_written("texts, paraphrased", n_times * len(texts), 3 * length + 60, (0.8, 1, 1.5), "", own_price)]
+
+
 def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price | None) -> list[Phase]:
     """What drafting edits takes in so many rounds."""
     if proposer is None:

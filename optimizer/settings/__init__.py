@@ -8,7 +8,15 @@ from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
 from psopt.settings._option import Leaf, Rank, all_leaves, check, first, leaves, option
 from psopt.settings._prompt import PromptOptions
-from psopt.settings._rephrasing import FAMILIES, Family, RephrasingOptions, read_families
+from psopt.settings._rephrasing import (
+    FAMILIES,
+    TEXT_FAMILIES,
+    UNCHANGED,
+    Family,
+    RephrasingOptions,
+    TextFamily,
+    read_families,
+)
 from psopt.settings._run import (
     GATE_MARGIN,
     MODELS,
@@ -38,6 +46,8 @@ __all__ = [
     "GATE_MARGIN",
     "KINDS",
     "MODELS",
+    "TEXT_FAMILIES",
+    "UNCHANGED",
     "VIEWS",
     "BoundOptions",
     "DataOptions",
@@ -57,6 +67,7 @@ __all__ = [
     "SearchOptions",
     "SearchRestriction",
     "SizeOptions",
+    "TextFamily",
     "TextKind",
     "View",
     "all_leaves",

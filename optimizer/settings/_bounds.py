@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from psopt.errors import InputError
-from psopt.settings._option import check, first, told
+from psopt.settings._option import check, first, rare, told
 
 _PANEL = "Bounds"
 
@@ -76,6 +76,9 @@ class BoundOptions:
     use_ci_bound: bool = first(
         False, "Require the bound at the worse end of the 95 % interval, not of the estimate.", _PANEL, flags="--sure"
     )
+    beyond_reruns: bool = rare(
+        False, "Hold --max-sensitivity against S less the S of asking again; with --vary repeat.", _PANEL
+    )
     alarm: bool = first(False, "Require the bound at the better end: fail only where it is clearly missed", _PANEL)
 
     def __post_init__(self) -> None:
@@ -83,6 +86,8 @@ class BoundOptions:
         check(self)
         if self.use_ci_bound and self.alarm:
             raise InputError("--sure asks for the worse end of the interval, and --alarm for the better one: give one")
+        if self.beyond_reruns and self.max_sensitivity is None:
+            raise InputError("--beyond-reruns says which S --max-sensitivity bounds: give --max-sensitivity too")
         if self.min_each is not None and self.each is None:
             raise InputError("--min-each says how many samples must keep their right answer: give --each too")
 

@@ -170,6 +170,11 @@ class LMConfig:
             if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or (value and not value.isprintable()):
                 raise InputError(f"{name!r} is no header that can be sent: give --header NAME=VALUE")
 
+    @property
+    def draws(self) -> bool:
+        """Whether answers are drawn: at a temperature above 0, by `extra_body` too."""
+        return float((self.extra_body or {}).get("temperature") or self.temperature) > 0
+
     def most_tokens(self, answer: str) -> int:
         """Most tokens of an answer that is read in a way (``label``, ``json:team`` ..): room for reasons beside it.
 

@@ -11,25 +11,31 @@ _PANEL = "Rephrasings"
 
 Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
+TextFamily = Literal["typos", "case", "whitespace", "padding", "stop-words", "text-paraphrase"]
+TEXT_FAMILIES: tuple[TextFamily, ...] = get_args(TextFamily)
+UNCHANGED = "unchanged"  # the text as it is, beside those that are changed
+_INPUT = "input"  # all of these
+_REPEAT = "repeat"
+_VARIED = (*FAMILIES, _INPUT, *TEXT_FAMILIES, _REPEAT)
 
 
-def read_families(names: str) -> tuple[Family, ...]:
-    """Read families as the command line takes them, with commas between.
+def read_families(names: str) -> tuple[str, ...]:
+    """Read what is varied as the command line takes it, with commas between.
 
     Raises UnknownNameError if there is no such family.
 
     Examples
     --------
-    >>> read_families("format, label-order")
-    ('format', 'label-order')
+    >>> read_families("label-order, repeat, format")
+    ('format', 'label-order', 'repeat')
     """
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
-        if name not in FAMILIES:
-            raise UnknownNameError("family of rephrasings", name, FAMILIES)
+        if name not in _VARIED:
+            raise UnknownNameError("family of --vary", name, _VARIED)
     if not chosen:
-        raise InputError(f"--vary needs at least one of {', '.join(FAMILIES)}")
-    return tuple(family for family in FAMILIES if family in chosen)
+        raise InputError(f"--vary needs at least one of {', '.join(_VARIED)}")
+    return tuple(family for family in _VARIED if family in chosen)
 
 
 @told
@@ -50,9 +56,10 @@ class RephrasingOptions:
         _PANEL,
         flags="--keep-labels/--drop-labels",
     )
-    families: tuple[Family, ...] = option(
+    families: tuple[str, ...] = option(
         ("paraphrase",),
-        f"What rephrasings change, in equal parts, with commas between: {', '.join(FAMILIES)}.",
+        f"What changes between the askings, in equal parts, with commas between: {', '.join(FAMILIES)}; of the texts "
+        f"{', '.join(TEXT_FAMILIES)}, or {_INPUT} for all of these; {_REPEAT} asks the same again, beside S.",
         _PANEL,
         "F,F",
         key="vary",
@@ -61,18 +68,56 @@ class RephrasingOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse a judge that would have nothing to judge."""
-        if self.judge is not None and self.rephraser in {None, "rules"}:
+        """Refuse what is no family, and a judge or paraphrases of texts where nobody writes."""
+        families = self.families if isinstance(self.families, str) else ",".join(self.families)
+        object.__setattr__(self, "families", read_families(families))
+        if "text-paraphrase" in self.families and not self.rephraser_writes:
+            raise InputError("--vary text-paraphrase needs a model that writes: add --rephraser MODEL")
+        if self.judge is not None and not self.rephraser_writes:
             raise InputError(
                 f"--judge {self.judge} has nothing to judge: it checks the rephrasings of a model; add --rephraser "
                 "MODEL"
             )
 
     @property
+    def texts(self) -> tuple[TextFamily, ...]:
+        """What is changed of the samples' texts; paraphrases of them where a model writes."""
+        named = set(self.families)
+        if _INPUT in named:
+            named |= {family for family in TEXT_FAMILIES if family != "text-paraphrase" or self.rephraser_writes}
+        return tuple(family for family in TEXT_FAMILIES if family in named)
+
+    @property
+    def wordings(self) -> tuple[Family, ...]:
+        """What rephrasings change: paraphrases, where nothing else is varied; nothing where texts alone are."""
+        named: tuple[Family, ...] = tuple(family for family in FAMILIES if family in self.families)
+        return named or (() if self.texts and self.file is None else ("paraphrase",))
+
+    def turns(self, n: int) -> list[str]:
+        """The families of n askings, in equal parts."""
+        families = [*self.wordings, *self.texts]
+        return [families[number % len(families)] for number in range(n)]
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the same is asked again, beside what is varied."""
+        return _REPEAT in self.families
+
+    def once(self) -> Self:
+        """The same without asking again."""
+        return replace(self, families=tuple(family for family in self.families if family != _REPEAT) or self.wordings)
+
+    @property
+    def rephraser_writes(self) -> bool:
+        """Whether a language model is named that writes."""
+        return self.rephraser not in {None, "rules"}
+
+    @property
     def is_written(self) -> bool:
         """Whether a language model writes them."""
-        return self.file is None and self.rephraser not in {None, "rules"}
+        return self.file is None and self.rephraser_writes
 
     def by_rule(self) -> Self:
         """The same where no model writes: to count, before anybody is asked, what the others will be asked."""
-        return replace(self, rephraser=None, judge=None)
+        families = tuple("typos" if family == "text-paraphrase" else family for family in self.families)
+        return replace(self, rephraser=None, judge=None, families=families)

@@ -66,7 +66,7 @@ class Answerer:
         elif model:
             answer, shares = await model.label(body["messages"], tuple(labels))
         else:
-            answer = labels[int(digest(body["messages"])[:12], 16) % len(labels)]
+            answer = labels[int(digest(_decisive(body, options.varies))[:12], 16) % len(labels)]
         before, after = _frame(body, message, labels, options, model)
         places = None
         is_told = options.logprobs == "yes" or (options.logprobs == "free" and "response_format" not in body)
@@ -106,6 +106,13 @@ class Answerer:
                 "total_tokens": tokens_in + tokens_out,
             },
         }
+
+
+def _decisive(body: dict[str, Any], varies: float) -> Any:
+    """What an answer by hash hangs on: the messages, and at a temperature the seed, for a share of them."""
+    messages = body["messages"]
+    is_drawn = (body.get("temperature") or 0.0) > 0 and int(digest(messages)[-8:], 16) / 16**8 < varies
+    return [messages, body.get("seed")] if is_drawn else messages
 
 
 def _labels(

@@ -35,6 +35,7 @@ class FakeServerOptions:
     port: int = _option(0, "0: any free one")
     answer: str = _option("hash", "hash (of the messages), minilm or sim/.. (psopt's, reading them), or fixed:TEXT")
     labels: str = _option("", "what to answer prompts that are none of psopt's: names with commas between, or JSON")
+    varies: float = _option(0.0, "of answer hash, above temperature 0: the share of messages answered by their seed")
     task: str = _option("trec", "the data that minilm and sim/ know: what load_task takes, without network")
     inputs: str = _option("", "the columns of `task` that hold the text, with commas between")
     label_column: str = _option("", "the column of `task` that holds the label")

@@ -105,7 +105,7 @@ def test_what_holds_no_instructions_says_how_to_mark_some(task: Task) -> None:
 
 @pytest.mark.parametrize("family", ["format", "label-order"])
 def test_families_of_psopts_own_form_are_refused(task: Task, prompt: Prompt, family: str) -> None:
-    options = RephrasingOptions(families=("paraphrase", family))  # type: ignore[arg-type]
+    options = RephrasingOptions(families=("paraphrase", family))
     with pytest.raises(InputError, match=rf"--vary {family} .* keeps its layout: choose of paraphrase"):
         freeze_rephrasings(task, prompt, 4, 4, 42, options)
 

@@ -77,6 +77,7 @@ class Query(NamedTuple):
     # Whether the answer should say how probable its tokens were; without alternatives to them
     has_confidence: bool = False
     is_own: bool = False  # whether the messages are the user's own, to which nothing of psopt's is added
+    asking: int = 0  # which of several askings of the same (`Prompt.asking`): moves the seed, where one is sent
 
 
 class ChatClient:

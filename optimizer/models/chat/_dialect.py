@@ -102,7 +102,7 @@ class Dialect:
         body: Body = {"model": self._model, "messages": query.messages, "temperature": temperature}
         seed = self._profile.seed
         if not self._lacks(seed):
-            body[seed] = self._options.request_seed
+            body[seed] = self._options.request_seed + query.asking
         self._add_length(body, query.max_tokens)
         if query.response_format:
             body["response_format"], canonical = _own_form(query.response_format)

@@ -137,8 +137,9 @@ class Engine:
 
     def key(self, query: Query) -> bytes:
         """The key of a query's answer, as its request is written now."""
-        # Named only where it is not 0: so keys are those of caches from before there were samples.
-        which = {"sample": query.sample} if query.sample else {}
+        # Named only where they are not 0: so keys are those of caches from before there were samples.
+        numbers = {"sample": query.sample, "asking": query.asking}
+        which = {name: number for name, number in numbers.items() if number}
         return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
     def _looked_up(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer], dict[bytes, Query]]:

@@ -51,7 +51,7 @@ class GGUFClient(ChatClient):
         body = {
             "messages": query.messages,
             "temperature": temperature,
-            "seed": self._options.request_seed + query.sample,
+            "seed": self._options.request_seed + query.sample + query.asking,
             "max_tokens": query.max_tokens or self._options.most_tokens("text"),
         }
         if query.response_format:

@@ -147,8 +147,9 @@ class ChatModel(WholeGrids):
         has_confidence = options.logprobs and is_open
         if prompt.template is None:
             if is_label:
-                return Query(messages, prompt.labels)
-            return Query(messages, max_tokens=options.most_tokens(prompt.asks), has_confidence=has_confidence)
+                return Query(messages, prompt.labels, asking=prompt.asking)
+            most_tokens = options.most_tokens(prompt.asks)
+            return Query(messages, max_tokens=most_tokens, has_confidence=has_confidence, asking=prompt.asking)
         form = prompt.template.response_format
         return Query(
             messages,
@@ -157,6 +158,7 @@ class ChatModel(WholeGrids):
             max_tokens=options.most_tokens(prompt.answer),
             has_confidence=has_confidence,
             is_own=True,
+            asking=prompt.asking,
         )
 
     def no_labels(

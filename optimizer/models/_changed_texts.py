@@ -1,0 +1,140 @@
+"""A model that is asked about changed texts, under each prompt of a grid about others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.errors import InputError
+from psopt.models._base import NOT_ASKED, WholeGrids, all_cells, capabilities_of, predict_cells, predict_proba_cells
+from psopt.tasks import columns_of_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.answers import NoLabel
+    from psopt.models._base import Capabilities, Cells, OnProgress
+    from psopt.search_spaces import Prompt
+
+
+class ChangedTextsModel(WholeGrids):
+    """Answers the grid of N samples x Q prompts whose columns have texts of their own.
+
+    The model is asked once for each different prompt and text. What callers pass as texts are the samples', N of them
+    in the columns' order: they are not read.
+
+    Parameters
+    ----------
+    columns : (Q of N) str
+        The texts under each prompt.
+    """
+
+    def __init__(self, model: Any, columns: Sequence[Sequence[str]]) -> None:
+        if capabilities_of(model).has_metric_scores:
+            raise InputError(f"--vary input changes texts, and {model.name} is asked about its examples as they are")
+        self._model = model
+        self._columns = columns
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the model has: an engine, an assessor."""
+        return getattr(self._model, name)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return str(self._model.name)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The model's, and that parts of a grid can be asked for."""
+        return replace(capabilities_of(self._model), has_cells=True)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [*{_key(text): text for column in self._columns for text in column}.values()]
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int64]:
+        """Which of the texts a cell is about, (N, Q)."""
+        row_of = {_key(text): row for row, text in enumerate(self._texts)}
+        return np.array([[row_of[_key(text)] for text in column] for column in self._columns], dtype=np.int64).T
+
+    def _asked(self, prompts: Sequence[Prompt], cells: Cells) -> tuple[list[Prompt], NDArray[np.int64], Cells]:
+        """The different prompts, which of them each of Q is, and what is asked of them: (n_texts, n_prompts)."""
+        keys = [(prompt.id, prompt.asking) for prompt in prompts]
+        different = [*dict(zip(keys, prompts, strict=True)).values()]
+        columns = np.array([[*dict.fromkeys(keys)].index(key) for key in keys])
+        wanted = np.zeros((len(self._texts), len(different)), dtype=np.bool_)
+        rows, places = np.nonzero(cells)
+        wanted[self._rows[rows, places], columns[places]] = True
+        return different, columns, wanted
+
+    def predict_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],  # noqa: ARG002  # the columns have theirs
+        cells: Cells,
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.int64]:
+        """Classify the columns' texts; see `AbleModel.predict_cells`."""
+        different, columns, wanted = self._asked(prompts, cells)
+        found = predict_cells(self._model, different, self._texts, wanted, on_progress)
+        return np.where(cells, found[self._rows, columns], NOT_ASKED)
+
+    def predict_proba_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],  # noqa: ARG002  # the columns have theirs
+        cells: Cells,
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of the columns' texts; see `AbleModel.predict_proba_cells`."""
+        different, columns, wanted = self._asked(prompts, cells)
+        found = predict_proba_cells(self._model, different, self._texts, wanted, on_progress)
+        return np.where(cells[:, :, None], found[self._rows, columns], np.nan)
+
+    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Any]:
+        """What is asked; see `ChatModel.queries`."""
+        different, _, wanted = self._asked(prompts, all_cells(prompts, texts) if cells is None else cells)
+        return list(self._model.queries(different, self._texts, wanted))
+
+    def no_labels(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],  # noqa: ARG002
+        array: NDArray[np.int64],
+    ) -> tuple[NoLabel, ...]:
+        """Return the answers that are N/A; see `AbleModel.no_labels`."""
+        different, columns, wide = self._spread(prompts, array)
+        found = {(no.sample, no.rephrasing): no for no in self._model.no_labels(different, self._texts, wide)}
+        places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
+        asked = [(place, (int(self._rows[place]), int(columns[place[1]]))) for place in places]
+        return tuple(replace(found[key], sample=place[0], rephrasing=place[1]) for place, key in asked if key in found)
+
+    def confidences(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],  # noqa: ARG002
+        array: NDArray[np.int64],
+    ) -> NDArray[np.float64] | None:
+        """Return how sure the model was of each answer; see `AbleModel.confidences`."""
+        different, columns, wide = self._spread(prompts, array)
+        found: NDArray[np.float64] | None = self._model.confidences(different, self._texts, wide)
+        return None if found is None else found[self._rows, columns]
+
+    def _spread(
+        self, prompts: Sequence[Prompt], array: NDArray[np.int64]
+    ) -> tuple[list[Prompt], NDArray[np.int64], NDArray[np.int64]]:
+        """The different prompts, which of them each of Q is, and their answers to all texts."""
+        different, columns, wanted = self._asked(prompts, array != NOT_ASKED)
+        wide = np.full(wanted.shape, NOT_ASKED, dtype=np.int64)
+        wide[self._rows, columns] = array
+        return different, columns, wide
+
+
+def _key(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Equal texts of different rows are two: a template may name a column that is none of the text."""
+    return text, columns_of_row(text)
