@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
 from psopt.templates._chat import draft_messages, looks_like_chat, message_list, request_members
-from psopt.templates._document import Node, read_json, read_yaml
 from psopt.templates._draft import Draft, DraftMessage
 from psopt.templates._fields import has_expressions, names_in
 from psopt.templates._function import draft_of_function
@@ -16,7 +15,7 @@ from psopt.templates._marks import has_marks
 from psopt.templates._promptfoo import check_one_prompt, is_config, members_beside, named_file, only_prompt
 from psopt.templates._source import Source, check_size, is_function, read_source_text
 from psopt.templates._template import Origin
-from psopt.text import names_label
+from psopt.text import Node, json_node, names_label, yaml_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,13 +75,13 @@ def detect_format(
 def document_of(source: Source) -> Node | None:
     """A file's data; None for a text. A text that is JSON is JSON, whatever it is called."""
     if source.suffix in _YAML:
-        return read_yaml(source)
+        return yaml_node(source.text, f"prompt {source.path}")
     if source.suffix == ".json":
-        return read_json(source)
+        return json_node(source.text, f"prompt {source.path}")
     if source.text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
-        node = read_json(source)
+        node = json_node(source.text, f"prompt {source.path}")
     except InputError:
         return None
     data = node.value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from psopt.templates._document import Node
+    from psopt.text import Node
 
 _SEPARATOR = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 _PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".py", ".sh", ".rb", ".exe")

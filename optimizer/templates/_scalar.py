@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from psopt.templates._document import Node
+    from psopt.text import Node
 
 _BLOCK = re.compile(r"(?P<style>[|>])(?P<indicators>[-+0-9]*)(?P<rest>[^\n]*)\n")
 

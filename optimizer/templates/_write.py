@@ -18,8 +18,8 @@ from psopt.templates._template import Field, Part, Slot, Unwritten
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from psopt.templates._document import Node
     from psopt.templates._template import Message, Template
+    from psopt.text import Node
 
 
 @dataclass(frozen=True, slots=True)
