@@ -67,7 +67,7 @@ def diagnose(
     from psopt.cli._tables import print_sentences, result_console
     from psopt.cli._task import load_task
 
-    sources = read_prompts([prompt] if prompt else [], reading)
+    sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, measuring.seed, sources, require_labels=False, silent=output.silent)
     choice = choose_model(model, measuring.lm, sources, silent=True)
     diagnosed = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
