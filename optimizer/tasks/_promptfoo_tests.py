@@ -136,9 +136,10 @@ class _Reader:
 
     def add(self, tests: Node, default: Mapping[str, Any]) -> None:
         """Add the tests of a node: a list of them, or what names files."""
-        for number, test in enumerate(tests.value if isinstance(tests.value, list) else [tests], start=1):
+        is_list = isinstance(tests.value, list)
+        for number, test in enumerate(tests.value if is_list else [tests], start=1):
             line = self.text.count("\n", 0, test.start) + 1
-            where = f"test {number}, line {line}"
+            where = f"test {number}, line {line}" if is_list else f"tests, line {line}"
             named = test.value
             if isinstance(named, dict) and "path" in named:
                 named = named["path"].value

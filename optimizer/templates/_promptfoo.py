@@ -94,7 +94,9 @@ def named_file(where: Path, prompt: str) -> Path | None:
         return None
     path = where.parent / stated
     if path.suffix.split(":")[0].lower() in _PROGRAMS:
-        raise InputError(f"prompt {where} names {stated}, a program: give a Python function as MODULE:NAME")
+        raise InputError(
+            f"prompt {where} names {stated}, a program: give its text, or a Python function as MODULE:NAME"
+        )
     if "*" in stated or path.is_dir():
         raise InputError(f"prompt {where} names {stated}, several files: give one of them")
     return path

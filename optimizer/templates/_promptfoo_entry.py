@@ -58,6 +58,8 @@ def with_prompt(path: Path, text: str, label: str) -> str:
         If the file is no such configuration, has the prompt already, or is written so that only a person can add one.
     """
     source = read_source_text(path)
+    if not source.text.endswith("\n"):
+        source = replace(source, text=source.text + "\n")  # promptfoo's YAML reader sees it so
     config = document_of(source)
     if config is None or not is_config(config):
         raise InputError(f"{path} is no promptfoo configuration: it has no prompts")
