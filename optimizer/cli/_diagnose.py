@@ -127,6 +127,8 @@ def _show(console: Console, report: PromptReport) -> None:
         known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
         about = f"{known}, and about {100 * limit:.1f} extrapolated to many more."
         print_sentences(console, [f"S grows with the number of wordings: {about}"])
+    if line := report.flips_line:
+        print_sentences(console, [f"{line}."])
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
     if line := beside_quality_line(report.measured()):
