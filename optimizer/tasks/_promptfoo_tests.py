@@ -121,7 +121,7 @@ class _Reader:
     unread: list[tuple[str, str]] = field(default_factory=list)
     loose: set[int] = field(default_factory=set)  # rows whose answer is right in any case of letters
 
-    def beside(self, name: str, where: str, folder: Path | None = None) -> Path:
+    def beside(self, name: str, where: str) -> Path:
         """The file that a name stands for: relative to the configuration.
 
         Raises DataError if it is a program, or elsewhere.
@@ -132,7 +132,7 @@ class _Reader:
             raise DataError(f"{self.path}, {where}: {stated:.60} is read from elsewhere{hub}")
         if Path(stated.split(":")[0]).suffix.lower() in _PROGRAMS:
             raise DataError(f"{self.path}, {where}: {stated:.60} is a program: write what it makes to a CSV file")
-        return (folder or self.path.parent) / stated
+        return self.path.parent / stated
 
     def add(self, tests: Node, default: Mapping[str, Any]) -> None:
         """Add the tests of a node: a list of them, or what names files."""
@@ -147,7 +147,7 @@ class _Reader:
                 for file in self._files(named, where):
                     self._add_file(file, where, default)
             else:
-                self._add_test(where, test.plain(), default, self.path.parent)
+                self._add_test(where, test.plain(), default)
 
     def _files(self, name: str, where: str) -> list[Path]:
         file = self.beside(name, where)
@@ -165,7 +165,7 @@ class _Reader:
         text = read_text(file, f"{self.path}, {where}: {file}", DataError)
         if suffix == ".csv":
             for row in delimited_rows(file, text, ","):
-                self._add_test(f"{file.name}, {row.where}", _test_of_row(row.values), default, file.parent)
+                self._add_test(f"{file.name}, {row.where}", _test_of_row(row.values), default)
             return
         if suffix == ".jsonl":
             tests = [(row.where, row.values) for row in json_rows(file, text)]
@@ -174,9 +174,9 @@ class _Reader:
             listed = plain if isinstance(plain, list) else [plain]
             tests = [(f"test {number}", test) for number, test in enumerate(listed, start=1)]
         for place, test in tests:
-            self._add_test(f"{file.name}, {place}", test, default, file.parent)
+            self._add_test(f"{file.name}, {place}", test, default)
 
-    def _add_test(self, where: str, test: Any, default: Mapping[str, Any], folder: Path) -> None:
+    def _add_test(self, where: str, test: Any, default: Mapping[str, Any]) -> None:
         """Add the rows of a test: one, or one for each choice from variables that are lists."""
         test = _members(f"{self.path}, {where}", test)
         variables = {**_variables(self.path, "defaultTest", default), **_variables(self.path, where, test)}
@@ -184,24 +184,24 @@ class _Reader:
         options = test.get("options")
         is_expanded = not (isinstance(options, dict) and options.get("disableVarExpansion"))
         for chosen in _choices(f"{self.path}, {where}", variables, is_expanded=is_expanded):
-            values = {name: self._value(value, chosen, f"{where}, {name}", folder) for name, value in chosen.items()}
-            answer = self._answer(where, assertions, values, folder)
+            values = {name: self._value(value, chosen, f"{where}, {name}") for name, value in chosen.items()}
+            answer = self._answer(where, assertions, values)
             self.rows.append(Record(where, {**values, EXPECTED: answer}))
 
-    def _value(self, value: Any, variables: Mapping[str, Any], where: str, folder: Path) -> Any:
+    def _value(self, value: Any, variables: Mapping[str, Any], where: str) -> Any:
         if isinstance(value, bool):
             return str(value).lower()  # as JavaScript writes it
         if not isinstance(value, str):
             return value
         if not value.startswith(_FILE):
             return filled(value, variables)
-        file = self.beside(value, where, folder)
+        file = self.beside(value, where)
         return read_text(file, f"{self.path}, {where}: {file}", DataError).strip()
 
-    def _answer(self, where: str, assertions: list[Any], variables: Mapping[str, Any], folder: Path) -> Any:
+    def _answer(self, where: str, assertions: list[Any], variables: Mapping[str, Any]) -> Any:
         def read_file(name: str) -> str:
             try:
-                file = self.beside(name, where, folder)
+                file = self.beside(name, where)
             except DataError as error:
                 raise UnreadError("a program") from error
             return read_text(file, f"{self.path}, {where}: {file}", DataError).strip()

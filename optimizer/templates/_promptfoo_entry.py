@@ -68,7 +68,7 @@ def with_prompt(path: Path, text: str, label: str) -> str:
     for number, entry in enumerate(entries, start=1):
         known = entry.get("raw") if isinstance(entry, dict) else entry
         if known == text or (isinstance(entry, dict) and entry.get("label") == label):
-            raise InputError(f"{path} holds this prompt already, as prompt {number}")
+            raise InputError(f"{path} holds this prompt already, as prompt {number}: --pick takes another")
     added = {"label": label, "raw": text}
     expected = {**plain, "prompts": [*entries, added]}
     for changed in _candidates(source.text, config.value["prompts"], added):
