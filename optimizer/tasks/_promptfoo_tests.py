@@ -206,7 +206,8 @@ class _Reader:
                 raise UnreadError("a program") from error
             return read_text(file, f"{self.path}, {where}: {file}", DataError).strip()
 
-        exact, loose = [], []
+        exact: list[Any] = []
+        loose: list[Any] = []
         for assertion in map(self._resolved, assertions):
             try:
                 answer = answer_of(assertion, variables, read_file)
