@@ -36,6 +36,7 @@ ELSEWHERE = {
     "hf:": "tests/cli/test_hub_data.py",
     "runs/tickets-larger": "tests/cli/test_report_of_two_runs.py",
     "--figures": "tests/report/test_report.py",
+    "--into": "tests/cli/test_promptfoo.py",
     "--without": "tests/cli/test_export.py",  # what edits a run has is not known before
 }
 STARS = ((1, "support"), (3, "legal"), (5, "sales"))
@@ -68,12 +69,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     shutil.copy(own / "mail.csv", folder)
     shutil.copy(own / "sections.md", folder / "prompt.md")
     tickets = [(texts[team].format(row), team) for row in range(30) for team in ("billing", "support")]
-    (folder / "tests.csv").write_text("\n".join(["message,__expected", *map(",".join, tickets)]))
-    (folder / "labels.jsonl").write_text(
-        "\n".join(json.dumps({"ticket_text": text, "correct_label": team}) for text, team in tickets)
-    )
+    items = [{"item": {"ticket_text": text, "correct_label": team}} for text, team in tickets]
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)))
     asked = "Decide which team has to answer the ticket: billing or support. Answer with its name."
-    (folder / "promptfooconfig.yaml").write_text(f"prompts: ['{asked} {{{{message}}}}']\n")
+    tests = [{"vars": {"message": text}, "assert": [{"type": "equals", "value": team}]} for text, team in tickets]
+    config = {"prompts": [f"{asked} {{{{message}}}}"], "providers": ["openai:gpt-5.4-mini"], "tests": tests}
+    (folder / "promptfooconfig.yaml").write_text(json.dumps(config))  # JSON is YAML
     messages = [{"role": "developer", "content": asked}, {"role": "user", "content": "{{ ticket_text }}"}]
     (folder / "messages.json").write_text(json.dumps(messages))
     (folder / "new.csv").write_text("subject,body\nInvoice,It is wrong.\n")
@@ -113,7 +114,9 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     if line.startswith("psopt optimize") and "--dry-run" not in line:
         line += f" {SMALL}"
     of_a_run = "p.json" in line or "1a2b3c.json" in line  # such a prompt says its model itself
-    if any(name in line for name in ("mail.csv", "tests.csv", "labels.jsonl")):  # the test server answers otherwise
+    if any(
+        name in line for name in ("mail.csv", "promptfooconfig.yaml", "items.jsonl")
+    ):  # the test server answers otherwise
         line = line.replace("openai/gpt-5.4-mini", SIMULATED)
     asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:

@@ -17,6 +17,7 @@ from psopt.runs import (
     RunSettings,
     asked_about,
     asks_the_same,
+    configuration_of,
     difference,
     pick_note,
     price_line,
@@ -28,6 +29,7 @@ from psopt.runs import (
 )
 from psopt.search_spaces import Edit, Prompt, apply_edits
 from psopt.tasks import LABEL, fields_of
+from psopt.templates import with_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,6 +86,7 @@ def export(
     form: WrittenForm = "own",
     without: Sequence[str] = (),
     verify: int = 0,
+    into: str | Path | None = None,
     task: Task | None = None,
     cache_dir: str | Path | None = None,
     **lm_changes: Any,
@@ -99,11 +102,13 @@ def export(
         .05`` and the like.
     form : str
         ``own``: as the prompt came, psopt's own form as text; ``text``: as it is shown; ``json``: to use with psopt;
-        ``openai``: chat messages.
+        ``openai``: chat messages; ``promptfoo``: the configuration that the run started from with a further prompt.
     without : sequence of str
         Ids of edits that are left out of it. What is left was not measured.
     verify : int
         Ask for so many of the run's samples through the exported text, and compare with the answers that the run had.
+    into : path, optional
+        Another promptfoo configuration, of which the text is with a further prompt. Nothing is written.
     task : Task, optional
         To verify: the run's data, by default loaded as the run did.
     cache_dir : path, optional
@@ -129,13 +134,18 @@ def export(
         edits = _without(edits, without)
         prompt = _of_edits(baseline, prompt, edits)
     settings = directory.read_json(MANIFEST)["settings"]
+    form = form if into is None else "promptfoo"
     written = write_prompt(prompt, form, entry.get("measured"))
+    text, suffix = written.text, written.suffix
+    if into is not None or form == "promptfoo":
+        file = Path(into) if into is not None else configuration_of(settings)
+        text, suffix = with_prompt(file, text, f"psopt-{prompt.id}"), file.suffix
     model, around = asked_about(directory)
     return Exported(
         prompt.id if without else entry["id"],
         prompt,
-        written.text,
-        written.suffix,
+        text,
+        suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
         (*pick_note(directory.path, pick), *_notes(prompt, written)),
         CallPrice.of(baseline, model, around),

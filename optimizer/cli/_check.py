@@ -59,7 +59,7 @@ def check(
 
     if junit is not None:
         check_writable("--junit", junit)
-    sources = read_prompts([prompt] if prompt else [], reading)
+    sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
     choice = choose_model(model, measuring.lm, sources, silent=True)
     checked = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)

@@ -63,7 +63,7 @@ def compare(
 
     if html is not None:
         check_writable("--html", html)
-    sources = read_prompts(prompts or [], reading)
+    sources = read_prompts(prompts or [], reading, data.dataset, every=True)
     task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
     choice = choose_model(model, measuring.lm, sources, silent=True)
     prompts_read = read_all(sources, task, silent=output.silent)

@@ -67,7 +67,7 @@ def diagnose(
     from psopt.cli._tables import print_sentences, result_console
     from psopt.cli._task import load_task
 
-    sources = read_prompts([prompt] if prompt else [], reading)
+    sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, measuring.seed, sources, require_labels=False, silent=output.silent)
     choice = choose_model(model, measuring.lm, sources, silent=True)
     diagnosed = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
@@ -137,6 +137,8 @@ def _show(console: Console, report: PromptReport) -> None:
         print_sentences(console, [f"S grows with the number of {varied}: {about}"])
     if report.reruns is not None:
         print_sentences(console, [report.reruns.line(report.sensitivity)])
+    if line := report.flips_line:
+        print_sentences(console, [f"{line}."])
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
     if line := beside_quality_line(report.measured()):

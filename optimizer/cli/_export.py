@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from psopt.cli._options import CacheDir, Pick, RunFolder
 from psopt.cli._verb import Changes, flag, verb
-from psopt.cli._writing import as_json_text, is_utf8, print_json
+from psopt.cli._writing import as_json_text, is_utf8, print_json, write_whole
 from psopt.errors import InputError
 from psopt.settings import LMConfig
 
@@ -19,18 +19,23 @@ if TYPE_CHECKING:
     from psopt.runs import WrittenForm
 
 
-FormatName = Literal["json", "text", "dspy", "openai"]
+FormatName = Literal["json", "text", "dspy", "openai", "promptfoo"]
 Format = Annotated[
     FormatName | None,
     flag(
         "Output",
         "--format",
-        "text to paste, json to use with psopt, dspy for program.load(), openai for chat messages",
+        "text to paste, json to use with psopt, dspy for program.load(), openai for chat "
+        "messages, promptfoo for the run's configuration with a further prompt",
         show_default="as the prompt came, else text",
     ),
 ]
 Diff = Annotated[bool, flag("Output", "--diff", "Print what changed against the original instead.")]
 Out = Annotated[Path | None, flag("Output", "--out", "Write it there; into a folder under a name of its own.", "FILE")]
+Into = Annotated[
+    Path | None,
+    flag("Output", "--into", "Add the prompt to this promptfooconfig.yaml, after those that it has.", "FILE"),
+]
 Verify = Annotated[
     int | None,
     flag(
@@ -70,6 +75,7 @@ def export(
     without: WithoutEdits = None,
     verify: Verify = None,
     out: Out = None,
+    into: Into = None,
     asked: Asked,
     cache_dir: CacheDir = None,
     as_json: Json = False,
@@ -81,11 +87,14 @@ def export(
 
     The format dspy is the state of a program that `program.load()` takes: of the program that was optimized, or of a
     dspy.Predict with the prompt's fields, or the samples' noun, as input and `label` as output. In the format openai
-    {text} stands for the text, and a prompt of your own keeps its fields.
+    {text} stands for the text, and a prompt of your own keeps its fields. In a promptfoo configuration it is a further
+    prompt; comments and everything else stay.
     """
     from psopt.api import export as hand_back
 
     _check(form, diff=diff, verify=verify)
+    if into is not None and (out is not None or diff or why or form not in {None, "promptfoo"}):
+        raise InputError("--into adds the prompt to a file: leave --out, --diff, --why and another --format out")
     own: WrittenForm = "own" if form in {None, "dspy"} else form  # type: ignore[assignment]
     exported = hand_back(
         run,
@@ -93,15 +102,18 @@ def export(
         form=own,
         without=without or (),
         verify=verify or 0,
+        into=into,
         cache_dir=cache_dir,
         **asked,
     )
+    if into is not None:
+        write_whole("--into", into, exported.text)
     if why and not as_json:
         _print("\n".join(_reasons(exported)) + "\n", ".txt")
     elif as_json:
         print_json(_entry(run, exported, diff=diff))
     else:
-        _show(run, exported, form, out, diff=diff)
+        _show(run, exported, form, out, into, diff=diff)
     return 0 if exported.verification is None or exported.verification.holds else 1
 
 
@@ -155,12 +167,13 @@ def _reasons(exported: Exported) -> list[str]:
     return lines[:-1] or ["This prompt has no edits: it is the original."]
 
 
-def _show(run: Path, exported: Exported, form: str | None, out: Path | None, *, diff: bool) -> None:
-
+def _show(run: Path, exported: Exported, form: str | None, out: Path | None, into: Path | None, *, diff: bool) -> None:
     is_state = form == "dspy"
     text = _program_state(run, exported) if is_state else exported.text
     suffix = ".json" if is_state else exported.suffix
-    if out is not None:
+    if into is not None:
+        typer.echo(f"{into}: added as psopt-{exported.prompt.id}")
+    elif out is not None:
         file = out / f"{exported.id}{suffix}" if out.is_dir() else out
         _write(file, exported.diff if diff else text)
         typer.echo(file)

@@ -68,7 +68,7 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
         lm = _taken_over(lm, alike[0])
     server = server_of(model, lm)
     others = [
-        f"{source.path} was measured with {_place(how)}"
+        f"{source.path} {'names' if source.prompt is None else 'was measured with'} {_place(how)}"
         for source, how in measured
         if (how.model, how.server or server) != (model, server)
     ]
@@ -87,9 +87,7 @@ def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSourc
         choice = choose_model(model if is_given("model") else None, lm, sources, silent=True)
         return choice.model, choice.lm, choice.line
     if sources and not is_given("model"):
-        raise InputError(
-            f"prompt {sources[0].path} does not say which model it is for: give --model (minilm needs none)"
-        )
+        raise _unstated(sources[0], " (minilm needs none)")
     note = likelihood_note(model, lm)
     return model, lm, f"model {model}{note}" if note else ""
 
@@ -99,13 +97,20 @@ def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSour
     if not sources:
         return "the default"
     if not measured:
-        raise InputError(f"prompt {sources[0].path} does not say which model it is for: give --model")
+        raise _unstated(sources[0])
     for source, how in measured:
         _check_usable(source, how)
     first, how = measured[0]
     for other, different in measured[1:]:
         _check_same(first, how, other, different)
-    return f"as in {first.run or first.path}"
+    return f"as in {first.run or first.model_file or first.path}{f' ({first.model_note})' if first.model_note else ''}"
+
+
+def _unstated(source: PromptSource, hint: str = "") -> InputError:
+    why = f", {source.model_note}" if source.model_note else ""
+    return InputError(
+        f"prompt {source.model_file or source.path} does not say which model it is for{why}: give --model{hint}"
+    )
 
 
 def _check_usable(source: PromptSource, how: Measured) -> None:

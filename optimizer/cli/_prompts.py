@@ -21,14 +21,21 @@ if TYPE_CHECKING:
 _SHOWN = 50
 
 
-def read_prompts(prompts: Sequence[str | Path], options: PromptOptions) -> list[PromptSource]:
+def read_prompts(
+    prompts: Sequence[str | Path], options: PromptOptions, dataset: str = "", *, every: bool = False
+) -> list[PromptSource]:
     """Read what --prompt names, as far as that can be done before the data are known.
+
+    Where the data are a promptfoo configuration, its prompt stands for --prompt (`every` one: all of them), and its
+    provider for the model.
 
     Raises UsageError if options say how to read a prompt and there is none, or if --strategy makes another. Raises
     InputError if a file can't be read.
     """
-    from psopt.runs import read_source
+    from psopt.runs import of_configuration, prompts_in, read_source
 
+    if not prompts and not (has_option("strategy") and is_given("strategy")):
+        prompts = prompts_in(dataset, every=every)
     if not prompts:
         for name in ("prompt_format", "answer", "response_format"):
             if is_given(name):
@@ -36,7 +43,7 @@ def read_prompts(prompts: Sequence[str | Path], options: PromptOptions) -> list[
         return []
     if has_option("strategy") and is_given("strategy"):
         raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
-    return [read_source(prompt, options) for prompt in prompts]
+    return [of_configuration(read_source(prompt, options), dataset) for prompt in prompts]
 
 
 def prompt_for_task(sources: Sequence[PromptSource], task: Task, strategy: str, seed: int, *, silent: bool) -> Prompt:

@@ -86,7 +86,7 @@ def rephrase(
         raise UsageError("--show writes no rephrasings: leave --out out")
     if not data.dataset and not show:
         raise UsageError("Missing option '--dataset'.")
-    sources = read_prompts([prompt] if prompt else [], reading)
+    sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, seed, sources, require_labels=False, silent=True) if data.dataset else None
     if show or task is None:
         return _show_prompt(sources[0], task, as_json=as_json)

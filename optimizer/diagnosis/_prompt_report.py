@@ -17,6 +17,7 @@ from psopt.evaluation import (
     readable_sensitivity,
     sensitivity_limit,
 )
+from psopt.metrics import mean_interval
 from psopt.notebooks import card, data_frame, line, table
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import plotly.graph_objects as go
+    from numpy.typing import NDArray
     from psopt.diagnosis._diagnosis import Diagnosis
     from psopt.diagnosis._slices import FailureSlice
     from psopt.evaluation import AnswerShares, Predictions, Reruns, Scores
@@ -143,10 +145,33 @@ class PromptReport:
         """Return the report as plain JSON data."""
         n_samples, n_rephrasings = self.predictions.array.shape
         size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
-        wordings = {"rephrasings_diversity": self.predictions.diversity}
+        flipped = None if self.flips is None else float(self.flips.mean())
+        wordings = {"rephrasings_diversity": self.predictions.diversity, "flipped": flipped}
         found = {**self.measured(), **self.diagnosis.to_dict(), "suspects": self.suspects.to_dict()}
         again = {} if self.reruns is None else {"reruns": self.reruns.to_dict()}
         return {"prompt": self.prompt.to_dict(), **size, **wordings, **found, **again}
+
+    @property
+    def flips(self) -> NDArray[np.bool_] | None:
+        """Which samples some wording answers otherwise than the original: (N,); None where that is not among them."""
+        predictions = self.predictions
+        if predictions.n_rephrasings < 2 or predictions.rephrasings[:1] != (self.prompt.description,):
+            return None
+        return np.asarray((predictions.places != predictions.places[:, :1]).any(axis=1))
+
+    @property
+    def flips_line(self) -> str:
+        """How many these are, in words with the interval that sampling leaves; empty where that is not known."""
+        if self.flips is None:
+            return ""
+        share = 100 * self.flips.mean()
+        interval = mean_interval(self.flips[:, None], wordings="fixed")
+        of = f"{self.flips.sum()} of {len(self.flips)} samples"
+        known = f"{share:.0f} %, 95 % interval {100 * interval.low:.0f}–{100 * interval.high:.0f}"
+        n_others = self.predictions.n_rephrasings - 1
+        return (
+            f"Flips: {of} ({known}) are answered otherwise under some of {n_others} rewordings than under the original"
+        )
 
     @property
     def shares(self) -> AnswerShares | None:

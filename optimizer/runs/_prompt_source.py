@@ -16,11 +16,12 @@ from psopt.rephrasings import read_file
 from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
 from psopt.runs._front_file import picked_prompt
 from psopt.runs._measured import Measured
+from psopt.runs._promptfoo_provider import stated_model
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of
-from psopt.templates import PromptText, detect_format, named_fields, read_template
+from psopt.templates import PromptText, detect_format, named_fields, prompt_entries, promptfoo_config, read_template
 from psopt.text import read_json, read_text
 
 if TYPE_CHECKING:
@@ -55,8 +56,12 @@ class PromptSource:
     prompt: Prompt | None  # none for a text or messages: which prompt they make, a task decides
     description: str = ""  # the prompt's; empty where there is none yet
     run: Path | None = None  # the run directory that the file lies in
-    measured: Measured | None = None  # how a run has measured it; None where neither the file nor a run says it
+    # How a run has measured it, or its file says that it is asked; None where neither says it
+    measured: Measured | None = None
     options: PromptOptions = field(default_factory=PromptOptions)  # how it is read
+    # What is to be said of the model that a configuration states, or of why it states none; and where it stands
+    model_note: str = ""
+    model_file: Path | None = None
     text: PromptText | None = None  # a text or messages that were given in Python, in place of a file
 
     @property
@@ -243,7 +248,27 @@ def read_source(path: str | Path | Sequence[Mapping[str, Any]], options: PromptO
     if detect_format(str(path), options.format) == "psopt":
         return _own_prompt(Path(path), options)
     _check_no_run_text(Path(path))
-    return PromptSource(Path(path), None, options=options)
+    return of_configuration(PromptSource(Path(path), None, options=options), path)
+
+
+def of_configuration(source: PromptSource, path: str | Path) -> PromptSource:
+    """Return a prompt with the model that a promptfoo configuration states, where nothing else says it."""
+    config = promptfoo_config(path) if source.measured is None and source.model_file is None else None
+    if config is None:
+        return source
+    stated = stated_model(config)
+    return replace(source, measured=stated.measured, model_note=stated.note, model_file=Path(path))
+
+
+def prompts_in(path: str, *, every: bool = False) -> list[str]:
+    """Name the first prompt of a promptfoo configuration, or `every` one of them; none of another file."""
+    config = promptfoo_config(path)
+    entries = prompt_entries(config) if config is not None else []
+    return (
+        [f"{path}#{number}" for number, _ in enumerate(entries, 1)]
+        if every and len(entries) > 1
+        else [path] * bool(entries)
+    )
 
 
 def is_prompt_text(prompt: str) -> bool:

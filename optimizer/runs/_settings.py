@@ -130,6 +130,7 @@ def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> T
         require_labels=require_labels,
         skip_empty=data.skip_empty,
         pinned_column=data.pinned_column,
+        skip_unread=data.skip_unread,
     )
 
 

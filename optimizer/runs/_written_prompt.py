@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psopt.errors import UnknownNameError
+from psopt.errors import InputError, UnknownNameError
 from psopt.runs._directory import MANIFEST
 from psopt.search_spaces import (
     Prompt,
@@ -19,7 +19,7 @@ from psopt.search_spaces import (
     render_shown,
     without_additions,
 )
-from psopt.templates import Origin, read_template, write_template
+from psopt.templates import Origin, promptfoo_config, promptfoo_text, read_template, write_template
 from psopt.text import unified_diff
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from psopt.templates import Messages
 
 
-WrittenForm = Literal["own", "text", "json", "openai"]
+WrittenForm = Literal["own", "text", "json", "openai", "promptfoo"]
 """``own`` is the format that the prompt came in; of psopt's own form that is text."""
 _FORMS: tuple[WrittenForm, ...] = get_args(WrittenForm)
 _FROM_PYTHON = "the prompt came from a Python function, which can't be written back: these are its messages for OpenAI"
@@ -58,6 +58,10 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
         return _as_json({**prompt.to_dict(), **({"measured": measured} if measured else {})}, "psopt")
     if form == "openai":
         return _as_json(messages_of(prompt), "openai")
+    if form == "promptfoo":
+        if prompt.template is None:
+            raise InputError("a prompt of psopt's own form names no variables of promptfoo's: take --format openai")
+        return WrittenPrompt(promptfoo_text(filled_template(prompt)), ".txt", "promptfoo")
     return WrittenPrompt(render_instructions(prompt) + "\n", ".txt", "text")
 
 
@@ -105,6 +109,21 @@ def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> st
     if new.suffix == ".json" and new.format != "psopt" and prompt.template is not None:
         texts = (f"{render_shown(baseline)}\n", f"{render_shown(prompt)}\n")
     return unified_diff(*texts, old_name or f"original{old.suffix}", f"{prompt.id}{new.suffix}")
+
+
+def configuration_of(settings: Mapping[str, Any]) -> Path:
+    """The promptfoo configuration that a run has had its data or its prompt from.
+
+    Raises InputError if there was none, or it is not where it was.
+    """
+    stated = [Path(str(settings.get(name) or "").partition("#")[0]) for name in ("dataset", "prompt_file")]
+    named = [path for path in stated if path.suffix.lower() in (".yaml", ".yml", ".json")]
+    folder = Path(settings.get("folder") or "")
+    for place in [place for path in named for place in (folder / path, path)]:
+        if promptfoo_config(place) is not None:
+            return place
+    gone = f": {named[0]} is not there, or has no prompts" if named else ""
+    raise InputError(f"the run did not start from a promptfoo configuration{gone}; name one with --into FILE")
 
 
 def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> Prompt:

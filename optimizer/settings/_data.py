@@ -15,7 +15,7 @@ class DataOptions:
     dataset: str = first(
         ...,
         "A built-in name (psopt data list), a set of the hub (hf:ORG/NAME, with :CONFIG and @REV), "
-        "or a .csv .tsv .jsonl .parquet or task .toml file.",
+        "a .csv .tsv .jsonl .parquet or task .toml file, or a promptfooconfig.yaml.",
         _PANEL,
         "D",
     )
@@ -51,6 +51,9 @@ class DataOptions:
         shown_default="by value",
     )
     skip_empty: bool = rare(False, "Leave rows without a text or a label out; how many is said.", _PANEL)
+    skip_unread: bool = rare(
+        False, "Leave assertions of a promptfooconfig.yaml out that name no answer; which is said.", _PANEL
+    )
     pinned_column: str | None = rare(
         None,
         "Column that says (true, 1, yes) which samples must stay right",

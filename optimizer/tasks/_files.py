@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._formats import delimited_rows, json_rows, parquet_rows
+from psopt.tasks._promptfoo_tests import is_tests, read_tests
 from psopt.text import read_text
 
 if TYPE_CHECKING:
@@ -18,11 +19,15 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".ndjson")
 
 
 def read_rows(path: Path) -> list[Record]:
-    """Read a .csv, .tsv, .jsonl or .parquet file; text is UTF-8, with or without a byte order mark.
+    """Read a .csv, .tsv, .jsonl or .parquet file, or the tests of a promptfoo configuration.
+
+    Text is UTF-8, with or without a byte order mark.
 
     Raises DataError if the file is not there, can't be read as what its ending says, or holds no rows.
     """
-    _check_file(path)
+    check_file(path)
+    if is_tests(path):
+        return read_tests(path).rows
     rows = list(_rows(path))
     if not rows:
         only_header = "a header but " if path.suffix.lower() in (".csv", ".tsv") else ""
@@ -39,14 +44,18 @@ def _rows(path: Path) -> Iterator[Record]:
     return delimited_rows(path, read_filled(path), delimiter="\t" if suffix == ".tsv" else ",")
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Refuse what is no data file that can be opened.
+
+    Raises DataError.
+    """
     try:
         if path.is_dir():
             raise DataError(f"{path}: is a folder; name a file in it ({' '.join(SUFFIXES)})")
         if not path.exists():
             names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
             raise DataError(f"{path}: no such file{nearest(path.name, names)}")
-        if path.suffix.lower() not in SUFFIXES:
+        if path.suffix.lower() not in SUFFIXES and not is_tests(path):
             ending = f"ending in {path.suffix!r}" if path.suffix else "without an ending"
             raise DataError(f"{path}: files {ending} can't be read; convert it to one of {' '.join(SUFFIXES)}")
         if not path.stat().st_size:

@@ -120,6 +120,8 @@ def json_rows(path: Path | str, text: str) -> Iterator[Record]:
         values = parse_json(line, f"{path}, line {number}: the line", DataError)
         if not isinstance(values, dict):
             raise DataError(f'{path}, line {number}: expected an object such as {{"text": "..", "label": ".."}}')
+        if isinstance(values.get("item"), dict) and values.keys() <= {"item", "sample"}:
+            values = values["item"]  # as OpenAI's Evals keep rows
         yield Record(f"line {number}", values)
 
 

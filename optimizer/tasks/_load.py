@@ -27,6 +27,7 @@ def load_task(
     require_labels: bool = True,
     skip_empty: bool = False,
     pinned_column: str | None = None,
+    skip_unread: bool = False,
 ) -> Task:
     """Load a classification task.
 
@@ -34,8 +35,9 @@ def load_task(
     ----------
     dataset : str or Path
         A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, a
-        .toml task file that names its data, or ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the
-        extra ``hub``), whose splits are those that are called train, validation and test.
+        promptfoo configuration with its tests, a .toml task file that names its data, or
+        ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the extra ``hub``), whose splits are
+        those that are called train, validation and test.
     inputs : str or sequence of str, optional
         The columns that a prompt is shown. Of several, a sample's text is ``name: value``, one per line; a cell may be
         empty where another is not. Every other column but those of label, split and subclass is a field of the
@@ -63,6 +65,8 @@ def load_task(
     pinned_column : str, optional
         Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, where there is one. The
         gate of a run and `psopt.check` look at these.
+    skip_unread : bool
+        Leave those assertions of a promptfoo configuration out that name no answer, rather than refuse them.
 
     Raises
     ------
@@ -83,5 +87,6 @@ def load_task(
         require_labels=require_labels,
         skip_empty=skip_empty,
         pinned_column=pinned_column,
+        skip_unread=skip_unread,
     )
     return Task(**fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,11 +14,12 @@ from psopt.tasks._builtin import BUILTINS, check_fields, find_builtin
 from psopt.tasks._cells import is_empty
 from psopt.tasks._columns import as_names, find_columns
 from psopt.tasks._download import DownloadError, download
-from psopt.tasks._files import read_rows
+from psopt.tasks._files import check_file, read_rows
 from psopt.tasks._frames import rows_of_frame
 from psopt.tasks._hub_fetch import fetch_tables
 from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._origin import Origin, find_local, where_looked
+from psopt.tasks._promptfoo_tests import EXPECTED, is_tests, read_tests
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits
 from psopt.tasks._taskfile import TaskFile, read_task_file
@@ -46,6 +48,7 @@ def read_dataset(
     require_labels: bool = True,
     skip_empty: bool = False,
     pinned_column: str | None = None,
+    skip_unread: bool = False,
 ) -> TaskFields:
     """Read a data set and split it; see `load_task`, which takes the same."""
     name = str(dataset)
@@ -64,7 +67,9 @@ def read_dataset(
     test = Path(test_file) if test_file else described.test
     choice = described.columns(inputs, text_column, label_column, pinned_column)
     skips = skip_empty or described.skip_empty
-    found = _found(place, choice)
+    if isinstance(place, Path) and is_tests(place) and choice.label is None:
+        choice = replace(choice, label=EXPECTED)
+    found = _found(place, choice, skip_unread=skip_unread)
     table = make_samples(
         str(place), found.rows, choice, require_labels=require_labels, spec=described.spec, skip_empty=skips
     )
@@ -96,9 +101,13 @@ class _Found(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _found(place: Path | HubName, choice: ColumnChoice) -> _Found:
+def _found(place: Path | HubName, choice: ColumnChoice, *, skip_unread: bool) -> _Found:
     if not isinstance(place, HubName):
-        return _Found(read_rows(place))
+        if not is_tests(place):
+            return _Found(read_rows(place))
+        check_file(place)
+        tests = read_tests(place)
+        return _Found(tests.rows, notes=tuple(filter(None, [tests.note(skip=skip_unread)])))
     fetched = fetch_tables(place)
     rows, notes = _rows_of_hub(str(place), fetched.tables, choice)
     return _Found(rows, fetched.revision, (fetched.note, *notes))

@@ -1,7 +1,9 @@
 """Prompts of the user's own: chat messages with named fields, read, filled and written back."""
 
-from psopt.templates._formats import detect_format
+from psopt.templates._formats import detect_format, promptfoo_config
 from psopt.templates._literal_text import template_marks
+from psopt.templates._promptfoo import prompt_entries
+from psopt.templates._promptfoo_entry import promptfoo_text, with_prompt
 from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
 from psopt.templates._segments import Segment, Stretch, segments
@@ -40,10 +42,14 @@ __all__ = [
     "example_answer",
     "fill_slots",
     "named_fields",
+    "prompt_entries",
+    "promptfoo_config",
+    "promptfoo_text",
     "read_template",
     "render_template",
     "segments",
     "split_description",
     "template_marks",
+    "with_prompt",
     "write_template",
 ]

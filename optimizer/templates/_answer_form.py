@@ -72,7 +72,7 @@ def answer_form(
         return (
             _json(draft, fields, labels, label_column)
             or _xml(draft, fields, labels, label_column)
-            or _last_line(draft)
+            or _last_line(draft, fields)
             or AnswerForm(why=_unclear(draft, fields))
         )
     kind, _, name = answer.partition(":")
@@ -172,10 +172,11 @@ def _is_listed(text: str, match: re.Match[str], tag: str) -> bool:
     return before.endswith(f"</{tag}>") or after.startswith(f"<{tag}>")
 
 
-def _last_line(draft: Draft) -> AnswerForm | None:
-    for message in draft.messages:
-        match = _LAST_LINE.search(message.text) if message.role != "assistant" else None
-        if match:
+def _last_line(draft: Draft, fields: Sequence[Sequence[Span]]) -> AnswerForm | None:
+    for message, named in zip(draft.messages, fields, strict=True):
+        for match in _LAST_LINE.finditer(message.text) if message.role != "assistant" else ():
+            if any(match.start() <= field.start and field.end <= match.end() for field in named):
+                continue  # an answer that is the input, as a judge is shown it
             captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
             output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
             return AnswerForm("last-line", f"it says {_shortened(match.group())!r}", output)

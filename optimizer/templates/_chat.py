@@ -11,7 +11,7 @@ from psopt.templates._draft import ROLES, DraftMessage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.templates._document import Node
+    from psopt.text import Node
 
 
 _SENT = frozenset({"role", "content", "name"})

@@ -106,6 +106,7 @@ def compile_draft(
     answer_tag = form.spec.removeprefix("xml:") if form.spec.startswith("xml:") else ""
     if draft.left_out:
         notes.append(f"not sent of the request in the file: {', '.join(draft.left_out)}")
+    notes += draft.notes
     template = Template(_messages(reading, answer_tag), form.spec, example, draft.response_format, draft.origin)
     return template, description, notes
 

@@ -61,6 +61,7 @@ class Draft:
     response_format: str = ""  # what the file asks answers to be, as JSON; empty where it does not
     # Members of a whole request that are not sent by it, each with the option that sends it
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what else is to be said of how the file was read
 
     @property
     def last_user(self) -> int:

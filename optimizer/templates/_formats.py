@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
 from psopt.templates._chat import draft_messages, looks_like_chat, message_list, request_members
-from psopt.templates._document import Node, read_json, read_yaml
 from psopt.templates._draft import Draft, DraftMessage
 from psopt.templates._fields import has_expressions, names_in
 from psopt.templates._function import draft_of_function
 from psopt.templates._marks import has_marks
-from psopt.templates._promptfoo import check_one_prompt, is_config, members_beside, named_file, only_prompt
-from psopt.templates._source import Source, check_size, is_function, read_source_text
+from psopt.templates._promptfoo import check_one_prompt, chosen_prompt, is_config, named_file, notes_on
+from psopt.templates._source import PromptText, Source, check_size, is_function, numbered, read_source_text
 from psopt.templates._template import Origin
-from psopt.text import names_label
+from psopt.text import Node, json_node, names_label, yaml_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,31 +62,43 @@ def detect_format(
     node = document_of(read)
     if node is not None and isinstance(node.value, dict) and {"description", "labels"} <= node.value.keys():
         return "psopt"
+    if node is not None and is_config(node):
+        return "promptfoo"
     check_size(read)
     if node is None:
         return "text" if _is_whole(read.text, labels, columns) else "description"
     if looks_like_chat(node):
         return "openai"
-    if is_config(node):
-        return "promptfoo"
     raise InputError(f"prompt {source} holds no prompt: a list of messages with role and content is needed")
 
 
 def document_of(source: Source) -> Node | None:
     """A file's data; None for a text. A text that is JSON is JSON, whatever it is called."""
     if source.suffix in _YAML:
-        return read_yaml(source)
+        return yaml_node(source.text, f"prompt {source.path}")
     if source.suffix == ".json":
-        return read_json(source)
+        return json_node(source.text, f"prompt {source.path}")
     if source.text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
-        node = read_json(source)
+        node = json_node(source.text, f"prompt {source.path}")
     except InputError:
         return None
     data = node.value
     is_prompt = looks_like_chat(node) or (isinstance(data, dict) and {"description", "labels"} <= data.keys())
     return node if is_prompt else None
+
+
+def promptfoo_config(source: str | Path) -> Node | None:
+    """Return the promptfoo configuration that a file is; None where it is another thing.
+
+    Raises InputError if it can't be read.
+    """
+    path, _ = numbered(source)
+    if isinstance(source, PromptText) or path.suffix.lower() not in (*_YAML, ".json") or not path.is_file():
+        return None
+    node = document_of(read_source_text(source))
+    return node if node is not None and is_config(node) else None
 
 
 def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequence[str] = ()) -> Draft:
@@ -100,9 +111,9 @@ def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequenc
     if is_function(source):
         raise InputError(f"prompt {source} names a Python function and can't be read as {prompt_format}")
     read = read_source_text(source)
-    check_size(read)
     if prompt_format == "promptfoo":
         return _promptfoo(read)
+    check_size(read)
     if prompt_format == "openai":
         return _openai(read)
     return _text(read)
@@ -134,10 +145,11 @@ def _openai(source: Source, *, text: str | None = None) -> Draft:
 def _promptfoo(source: Source) -> Draft:
     node = document_of(source)
     if node is not None and is_config(node):
-        entry = only_prompt(source.path, node)
+        entry = chosen_prompt(source.path, node, source.number)
         path = named_file(source.path, entry.value)
         draft = _promptfoo(read_source_text(path)) if path is not None else _inline(source, entry)
-        return replace(draft, left_out=(*draft.left_out, *members_beside(node)))
+        return replace(draft, notes=notes_on(source.path, node, source.number))
+    check_size(source)
     draft = _openai(source) if node is not None else _text(source)
     if node is None:
         check_one_prompt(source.path, source.text)
@@ -147,10 +159,13 @@ def _promptfoo(source: Source) -> Draft:
 def _inline(source: Source, entry: Node) -> Draft:
     """A prompt that stands in a configuration: a text, or a chat as JSON or YAML in a text."""
     inner = Source(source.path, entry.value)
+    check_size(inner)
     is_chat = document_of(replace(inner, path=Path("prompt.txt"))) is not None
     path = source.path.with_suffix(".json" if is_chat else ".txt")
     draft = _openai(replace(inner, path=path)) if is_chat else _text(replace(inner, path=path))
     details = {"source": source.text, "bom": source.has_bom, "inline": ".json" if is_chat else ".txt"}
+    if source.number is not None:
+        details["number"] = source.number
     return _of_promptfoo(replace(draft, origin=Origin("promptfoo", source.suffix, details)))
 
 

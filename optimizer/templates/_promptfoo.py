@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from psopt.templates._document import Node
+    from psopt.text import Node
 
 _SEPARATOR = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_BESIDE = {
+    "transform": "--answer says how answers are read",
+    "prefix": "put it into the prompt",
+    "suffix": "put it into the prompt",
+}
 _PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".py", ".sh", ".rb", ".exe")
 
 
@@ -30,22 +35,25 @@ def check_one_prompt(where: Path, text: str) -> None:
         raise InputError(f"prompt {where} holds {len(parts)} prompts, parted by ---: keep one in a file of its own")
 
 
-def members_beside(config: Node) -> tuple[str, ...]:
-    """What a configuration says of requests, which psopt decides by options of its own."""
-    return ("providers (--model names it)",) if "providers" in config.value else ()
-
-
-def only_prompt(where: Path, config: Node) -> Node:
-    """Return the one prompt of a configuration: a text, or the name of a file (``file://..``).
-
-    Raises InputError if there is none, or several.
-    """
+def prompt_entries(config: Node) -> list[Node]:
+    """Return the prompts of a configuration as they stand there: texts, names of files, or objects."""
     prompts = config.value["prompts"]
-    entries = prompts.value if isinstance(prompts.value, list) else [prompts]
-    if len(entries) != 1:
-        count = f"{len(entries)} prompts" if entries else "no prompt"
-        raise InputError(f"prompt {where} configures {count}: give a file with one prompt")
-    entry: Node = entries[0]
+    if prompts.value is None:
+        return []
+    return prompts.value if isinstance(prompts.value, list) else [prompts]
+
+
+def chosen_prompt(where: Path, config: Node, number: int | None = None) -> Node:
+    """Return one prompt of a configuration, the first by default: a text, or the name of a file (``file://..``).
+
+    Raises InputError if there is no such prompt.
+    """
+    entries = prompt_entries(config)
+    if not entries:
+        raise InputError(f"prompt {where} configures no prompt: add one under prompts")
+    if number is not None and number > len(entries):
+        raise InputError(f"prompt {where}#{number} is not there: it configures {_counted(len(entries))}")
+    entry = entries[(number or 1) - 1]
     if isinstance(entry.value, dict):
         members = [entry.value[name] for name in ("raw", "id") if name in entry.value]
         if not members:
@@ -54,6 +62,24 @@ def only_prompt(where: Path, config: Node) -> Node:
     if not isinstance(entry.value, str):
         raise InputError(f"prompt {where}: the entry under prompts is no text")
     return entry
+
+
+def notes_on(where: Path, config: Node, number: int | None) -> tuple[str, ...]:
+    """Say which of several prompts was taken where nobody has said it, and what is done beside the prompt."""
+    n_prompts = len(prompt_entries(config))
+    notes = []
+    if n_prompts > 1 and number is None:
+        notes.append(f"the file has {n_prompts} prompts: the first is taken; {where.name}#2 names another")
+    default = config.value.get("defaultTest")
+    options = default.value.get("options") if default is not None and isinstance(default.value, dict) else None
+    for name, cure in _BESIDE.items():
+        if options is not None and isinstance(options.value, dict) and name in options.value:
+            notes.append(f"the {name} of defaultTest is not applied: {cure}")
+    return tuple(notes)
+
+
+def _counted(n_prompts: int) -> str:
+    return f"{n_prompts} prompts" if n_prompts != 1 else "one prompt"
 
 
 def named_file(where: Path, prompt: str) -> Path | None:
@@ -68,7 +94,9 @@ def named_file(where: Path, prompt: str) -> Path | None:
         return None
     path = where.parent / stated
     if path.suffix.split(":")[0].lower() in _PROGRAMS:
-        raise InputError(f"prompt {where} names {stated}, a program: give a Python function as MODULE:NAME")
+        raise InputError(
+            f"prompt {where} names {stated}, a program: give its text, or a Python function as MODULE:NAME"
+        )
     if "*" in stated or path.is_dir():
         raise InputError(f"prompt {where} names {stated}, several files: give one of them")
     return path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from psopt.templates._document import Node
+    from psopt.text import Node
 
 _BLOCK = re.compile(r"(?P<style>[|>])(?P<indicators>[-+0-9]*)(?P<rest>[^\n]*)\n")
 
@@ -46,8 +46,8 @@ def _in_block(source: str, node: Node, text: str) -> Iterator[str]:
     indent = " " * (len(first) - len(first.lstrip(" ")) - (len(value) - len(value.lstrip(" "))))
     end = _line_end(source, node)
     if header["style"] == "|":
-        yield header.group() + _indented(text, indent) + end
-    yield f"|{_indicators(text, indent)}\n{_indented(text, indent)}{end}"
+        yield header.group() + indented(text, indent) + end
+    yield f"|{indicators(text, indent)}\n{indented(text, indent)}{end}"
 
 
 def _as_block(source: str, node: Node, text: str) -> Iterator[str]:
@@ -55,22 +55,28 @@ def _as_block(source: str, node: Node, text: str) -> Iterator[str]:
     line = source[source.rfind("\n", 0, node.start) + 1 : node.start]
     key = re.match(r"[ -]*", line)
     indent = " " * ((key.end() if key else 0) + 2)
-    yield f"|{_indicators(text, '  ')}\n{_indented(text, indent)}"
+    yield f"|{indicators(text, '  ')}\n{indented(text, indent)}"
 
 
-def _indented(text: str, indent: str) -> str:
+def indented(text: str, indent: str) -> str:
+    """Put a text into a block: every line after an indentation."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()  # the line break that ends a block is the last line's own
     return "\n".join(indent + line if line else line for line in lines)
 
 
-def _indicators(text: str, indent: str) -> str:
-    """How a block header says that its first line is indented, and how it ends."""
+def indicators(text: str, indent: str) -> str:
+    """Say in a block's header that its first line is indented, and how it ends."""
     stepped = str(len(indent)) if text[:1] in (" ", "\n", "\t") else ""
     if not text.endswith("\n"):
         return stepped + "-"
     return stepped + ("+" if text.endswith("\n\n") or not text.strip() else "")
+
+
+def block_end(source: str, node: Node) -> int:
+    """Where the last line of a block ends: empty lines before the next key are none of it."""
+    return min(node.start + len(source[node.start : node.end].rstrip(" \r\n")) + 1, node.end)
 
 
 def _line_end(source: str, node: Node) -> str:

@@ -12,8 +12,10 @@ from psopt.text import as_text, read_bytes
 LARGEST = 256 * 1024
 """Bytes of a prompt's file. Chosen: some 60,000 tokens, paid again with every call; no prompt needs it by intent."""
 BOM = "\ufeff"
+_LARGEST_CONFIG = 2 * 1024 * 1024  # YAML with tests beside its prompts takes a second per 200 kB to read
 _LARGEST_OF_OURS = 64 * 1024 * 1024  # psopt's own JSON holds examples and the file that a prompt came from
 _IN_MEMORY = Path("in memory")
+_NUMBERED = re.compile(r"(?P<path>.+\.(?:ya?ml|json))#(?P<number>[1-9]\d{0,3})", re.IGNORECASE)
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -21,9 +23,10 @@ _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 class Source:
     """The text of a prompt's file."""
 
-    path: Path
+    path: Path  # of a prompt among several without its number
     text: str  # without a byte order mark; line ends as they are
     has_bom: bool = False
+    number: int | None = None  # which of the prompts of a configuration, from 1
 
     @property
     def suffix(self) -> str:
@@ -53,15 +56,27 @@ def read_source_text(source: str | Path) -> Source:
     """
     if isinstance(source, PromptText):
         return Source(_IN_MEMORY, str(source))
-    path = Path(source)
-    largest = _LARGEST_OF_OURS if path.suffix.lower() == ".json" else LARGEST
-    if path.is_file() and path.stat().st_size > largest:
-        raise _too_large(path, path.stat().st_size)
+    path, number = numbered(source)
+    largest = {".json": _LARGEST_OF_OURS, ".yaml": _LARGEST_CONFIG, ".yml": _LARGEST_CONFIG}
+    largest_here = largest.get(path.suffix.lower(), LARGEST)
+    if path.is_file() and path.stat().st_size > largest_here:
+        raise _too_large(path, path.stat().st_size, largest_here)
     data = read_bytes(path, f"prompt {path}")
     text = as_text(data, f"prompt {path}")
     if not text.strip():
         raise InputError(f"prompt {path} is empty")
-    return Source(path, text, data.startswith(BOM.encode()))
+    return Source(path, text, data.startswith(BOM.encode()), number)
+
+
+def numbered(source: str | Path) -> tuple[Path, int | None]:
+    """Part ``promptfooconfig.yaml#2`` into the file, and which of its prompts is meant.
+
+    >>> numbered("promptfooconfig.yaml#2")[1], numbered("prompt.txt")[1]
+    (2, None)
+    """
+    path = Path(source)
+    found = _NUMBERED.fullmatch(str(source))
+    return (path, None) if found is None or path.exists() else (Path(found["path"]), int(found["number"]))
 
 
 def check_size(source: Source) -> None:
@@ -74,5 +89,5 @@ def check_size(source: Source) -> None:
         raise _too_large(source.path, size)
 
 
-def _too_large(path: Path, size: int) -> InputError:
-    return InputError(f"prompt {path} is too large: {size:,} bytes, and a prompt has {LARGEST:,} at most")
+def _too_large(path: Path, size: int, largest: int = LARGEST) -> InputError:
+    return InputError(f"prompt {path} is too large: {size:,} bytes, and a prompt has {largest:,} at most")

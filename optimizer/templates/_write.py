@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.templates._chat import content_nodes, message_list
 from psopt.templates._formats import document_of
-from psopt.templates._promptfoo import only_prompt
+from psopt.templates._promptfoo import chosen_prompt
 from psopt.templates._scalar import spellings
 from psopt.templates._source import BOM, Source
 from psopt.templates._template import Field, Part, Slot, Unwritten
@@ -18,8 +18,8 @@ from psopt.templates._template import Field, Part, Slot, Unwritten
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from psopt.templates._document import Node
     from psopt.templates._template import Message, Template
+    from psopt.text import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +100,15 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
     node = document_of(source)
     if node is None:
         raise InputError(f"the configuration around the prompt can't be read: {source.text:.60}")
-    entry = only_prompt(source.path, node)
+    number = template.origin.details.get("number")
+    entry = chosen_prompt(source.path, node, number)
     text = _written(Source(Path(f"prompt{suffix}"), entry.value), template)
     if text == entry.value:
         return source.text
 
     def is_exact(changed: str) -> bool:
         again = _document(source, changed)
-        return again is not None and only_prompt(source.path, again).value == text
+        return again is not None and chosen_prompt(source.path, again, number).value == text
 
     change = _Change(entry.start, entry.end, tuple(spellings(source.text, entry, text)))
     changed = _changed(source.text, [change], is_exact)

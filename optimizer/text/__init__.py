@@ -1,5 +1,6 @@
 """Reading files of text, and finding things in texts: phrases, what is private, labels, lines that have changed."""
 
+from psopt.text._document import Node, json_node, yaml_node
 from psopt.text._files import as_text, parse_json, read_bytes, read_json, read_text, read_toml
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
@@ -28,12 +29,14 @@ __all__ = [
     "FUNCTION_WORDS",
     "LIGHT_WORDS",
     "LabelMention",
+    "Node",
     "Statements",
     "answer_words",
     "as_text",
     "escaped_markdown",
     "fenced",
     "field_and_phrase",
+    "json_node",
     "label_mentions",
     "latex_table",
     "line_changes",
@@ -64,4 +67,5 @@ __all__ = [
     "without_markup",
     "words_of",
     "written_phrases",
+    "yaml_node",
 ]

@@ -72,6 +72,11 @@ def test_an_ndjson_is_a_jsonl(tmp_path: Path) -> None:
     assert labels_of(loaded(tmp_path / "a.ndjson", content)) == {"spam": 6, "ham": 6}
 
 
+def test_items_of_openais_evals_are_rows(tmp_path: Path) -> None:
+    content = "\n".join(f'{{"item": {{"text": "{text}", "label": "{label}"}}}}' for text, label in ROWS)
+    assert labels_of(loaded(tmp_path / "a.jsonl", content)) == {"spam": 6, "ham": 6}
+
+
 @pytest.mark.parametrize(
     ("one", "other", "kept"),
     [

@@ -35,6 +35,7 @@ ANSWERS = {
     'Like {"a": "..", "b": ".."}.': ("label", "tech"),
     "Write <team>..</team>.": ("xml:team", "<team>tech</team>"),
     "Think first. End with a last line:\nAnswer: <team>": ("last-line", "Answer: tech"),
+    "The customer was told:\nAnswer: {reason}": ("label", "tech"),  # an answer that is shown, as judges are
     "Explain, and give the label on the last line.": ("last-line", "Answer: tech"),
 }
 

@@ -60,7 +60,6 @@ FAULTS = {
         "message 2 has content of type 'image_url': psopt can send text alone",
     ),
     "no object": ("p.json", json.dumps({"messages": [USER, "a"]}), "message 2 is no object"),
-    "several": ("promptfooconfig.yaml", "prompts: [a, b]", "configures 2 prompts"),
     "none": ("promptfooconfig.yaml", "prompts: []", "configures no prompt"),
     "program": ("promptfooconfig.yaml", "prompts: [file://a.py]", "a Python function as MODULE:NAME"),
     "no file": ("promptfooconfig.yaml", "prompts: file://a.txt", "a.txt can't be read: no such file"),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psopt.errors import InputError
-from psopt.text import parse_json
-
-if TYPE_CHECKING:
-    from psopt.templates._source import Source
+from psopt.text._files import parse_json
 
 _DEEPEST = 1000
-_MOST_VALUES = 100_000  # of a prompt file, by far; an alias of aliases holds any number
+_MOST_VALUES = 100_000  # a file of 2 MB holds fewer; an alias of aliases holds any number
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
 
@@ -37,41 +35,46 @@ class Node:
         return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
 
 
-def read_json(source: Source) -> Node:
-    """Read a JSON file.
-
-    Raises InputError if it is none; says in which line.
-    """
-    parse_json(source.text, f"prompt {source.path}")
-    return _json_node(source.text, _SPACE.match(source.text).end())  # type: ignore[union-attr] # matches anything
+def json_node(text: str, name: str, error: type[InputError] = InputError) -> Node:
+    """Read JSON; see `psopt.text.parse_json`."""
+    parse_json(text, name, error)
+    return _json_node(text, _SPACE.match(text).end())  # type: ignore[union-attr] # matches anything
 
 
-def read_yaml(source: Source) -> Node:
-    """Read a YAML file.
+@functools.lru_cache(maxsize=4)  # a configuration is asked for its prompts, its tests and its model
+def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Node:
+    """Read YAML, which is not to be changed.
 
-    Raises InputError if it is none; says in which line.
+    Raises
+    ------
+    InputError
+        Or `error`: if it is none, nested too deeply, or repeats itself by aliases; says in which line.
     """
     import yaml
 
-    if _depth(source.text) > _DEEPEST:  # the parser would take minutes to find that out, where recursion may go deep
-        raise InputError(f"prompt {source.path} is no valid YAML for a prompt: nested too deeply")
+    if _depth(text) > _DEEPEST:  # the parser would take minutes to find that out, where recursion may go deep
+        raise error(f"{name} is no valid YAML: nested too deeply")
     try:
-        document = yaml.compose(source.text, Loader=yaml.SafeLoader)
-        if _n_values(document, {}) > _MOST_VALUES:
-            raise InputError(f"prompt {source.path} repeats itself by aliases: it holds over {_MOST_VALUES:,} values")
-        return _yaml_node(yaml.SafeLoader(""), document)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        document = yaml.compose(text, Loader=yaml.SafeLoader)  # the one in C crashes where blocks are nested deeply
+        is_sound = _n_values(document, {}) <= _MOST_VALUES
+        node = _yaml_node(yaml.SafeLoader(""), document) if is_sound else None
+    except yaml.MarkedYAMLError as wrong:
+        mark = wrong.problem_mark or wrong.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise InputError(f"prompt {source.path} is no valid YAML: {place}{error.problem or error.context}") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"prompt {source.path} is no valid YAML: {' '.join(str(error).split())}") from error
-    except (RecursionError, ValueError) as error:
-        raise InputError(f"prompt {source.path} is no valid YAML for a prompt: {error}") from error
+        raise error(f"{name} is no valid YAML: {place}{wrong.problem or wrong.context}") from wrong
+    except yaml.YAMLError as wrong:
+        raise error(f"{name} is no valid YAML: {' '.join(str(wrong).split())}") from wrong
+    except RecursionError as deep:
+        raise error(f"{name} is no valid YAML: nested too deeply") from deep
+    except ValueError as wrong:
+        raise error(f"{name} is no valid YAML: {wrong}") from wrong
+    if node is None:
+        raise error(f"{name} repeats itself by aliases: it holds over {_MOST_VALUES:,} values")
+    return node
 
 
 def _depth(text: str) -> int:
-    """How deep brackets are nested, those in strings among them: no prompt has a thousand either way."""
+    """How deep brackets are nested, those in strings among them: no file of a person's has a thousand either way."""
     steps = [1 if sign in "[{" else -1 for sign in text if sign in "[]{}"]
     return max(itertools.accumulate(steps), default=0)
 

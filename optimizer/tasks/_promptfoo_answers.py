@@ -1,0 +1,173 @@
+"""promptfoo's assertions: which answer they say is right (promptfoo.dev/docs/configuration/expected-outputs)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_NAMES_ALONE = re.compile(r"\{\{-?\s*(?P<name>[^\W\d][\w.]*)\s*-?\}\}")
+_EXPRESSION = re.compile(r"\{\{|\{%")
+_ONE = frozenset({"equals", "contains", "icontains", "starts-with", "similar"})
+_SEVERAL = frozenset({"contains-all", "icontains-all", "contains-any", "icontains-any"})
+_FORMS = frozenset({"is-json", "contains-json"})
+_OF_THE_CALL = frozenset({"cost", "latency"})  # they say nothing of the answer
+# What a line of JavaScript most often compares: the answer, or a member of its JSON, with a text or a variable.
+_COMPARED = re.compile(
+    r"(?:return\s+)?(?:JSON\.parse\(\s*output\s*\)|output)(?:\.(?!includes)\w+(?:\(\s*\))?)*"
+    r"(?:\s*={2,3}\s*|\.includes\(\s*)"
+    r"(?:'(?P<single>[^'\\]*)'|\"(?P<double>[^\"\\]*)\"|context\.vars\.(?P<name>\w+))(?:\.\w+\(\s*\))*\s*\)?\s*;?"
+)
+# As a cell of a CSV file has it: ``icontains: Billing``, ``similar(0.8): ..``; else the text is the answer
+_IN_A_CELL = re.compile(r"(?P<type>(?:not-)?[a-z]+(?:-[a-z]+)*)(?:\([\d.]+\))?:(?P<value>.*)", re.DOTALL)
+_SHORT = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
+_OTHERS = {
+    *("javascript", "python", "llm-rubric", "regex", "factuality", "levenshtein", "model-graded-closedqa", "rouge-n"),
+    *("answer-relevance", "classifier", "context-recall", "context-relevance", "perplexity", "webhook", "moderation"),
+}
+
+
+class UnreadError(Exception):
+    """An assertion that says nothing that psopt can use; its text names it."""
+
+
+def filled(text: str, variables: Mapping[str, Any]) -> str:
+    """Fill names in double braces in, as Nunjucks does where there is no more to it; other names stay.
+
+    >>> filled("{{ team }} of {{org}}", {"team": "Sales"})
+    'Sales of {{org}}'
+    """
+
+    def value(match: re.Match[str]) -> str:
+        found = variables.get(match["name"])
+        return match.group() if found is None else _written(found)
+
+    return _NAMES_ALONE.sub(value, text)
+
+
+def assertion_of_cell(cell: str) -> dict[str, Any]:
+    """Read an assertion from a column ``__expected``.
+
+    >>> assertion_of_cell("icontains: Billing"), assertion_of_cell("Note: none")
+    ({'type': 'icontains', 'value': 'Billing'}, {'type': 'equals', 'value': 'Note: none'})
+    """
+    found = _IN_A_CELL.fullmatch(cell.strip())
+    kind = _SHORT.get(found["type"], found["type"]) if found else ""
+    if found is None or kind.removeprefix("not-") not in _ONE | _SEVERAL | _FORMS | _OF_THE_CALL | _OTHERS:
+        is_form = cell.strip() in _FORMS | _OF_THE_CALL
+        return {"type": cell.strip()} if is_form else {"type": "equals", "value": cell.strip()}
+    value: Any = found["value"].strip()
+    return {"type": kind, "value": [part.strip() for part in value.split(",")] if kind in _SEVERAL else value}
+
+
+def answer_of(assertion: Any, variables: Mapping[str, Any], read_file: Callable[[str], str]) -> Any:
+    """Return the answer that an assertion says is right; None where it says nothing of which that is.
+
+    Raises UnreadError if it says something that is no answer to compare with.
+
+    Parameters
+    ----------
+    assertion : object
+        Plain data, with a ``type`` and mostly a ``value``.
+    variables : mapping of str to object
+        Those of its test, which the value may name.
+    read_file : callable
+        Reads what the value names by ``file://``.
+    """
+    kind = assertion.get("type") if isinstance(assertion, dict) else None
+    if not isinstance(kind, str):
+        raise UnreadError("an assertion without a type")
+    value = assertion.get("value")
+    if isinstance(value, str) and value.startswith("file://"):
+        value = read_file(value)
+    if kind in _OF_THE_CALL or (kind in _FORMS and value in (None, "")):
+        return None
+    if kind in _FORMS:
+        return _in_schema(kind, value)
+    if kind == "javascript" and isinstance(value, str):
+        return _compared(value, variables)
+    if kind in _SEVERAL:
+        return _one_of_several(kind, value, variables)
+    if kind not in _ONE or value is None:
+        raise UnreadError(kind)
+    return _filled_whole(kind, value, variables)
+
+
+def is_loose(assertion: Any) -> bool:
+    """Tell whether an assertion takes its answer in any case of letters."""
+    return isinstance(assertion, dict) and str(assertion.get("type")).startswith("icontains")
+
+
+def only_answer(answers: Sequence[Any]) -> Any:
+    """Return the answer that all assertions of a test name; the first spelling, where they differ in case alone.
+
+    Raises UnreadError if they name several.
+    """
+    by_form = {_written(answer).strip().casefold(): answer for answer in reversed(answers)}
+    if len(by_form) > 1:
+        raise UnreadError(f"several answers ({', '.join(repr(answer) for answer in reversed(by_form.values())):.60})")
+    return next(iter(by_form.values()), None)
+
+
+def _filled_whole(kind: str, value: Any, variables: Mapping[str, Any]) -> str:
+    text = filled(_written(value), variables).strip()
+    if _EXPRESSION.search(text):
+        raise UnreadError(f"{kind} of {text:.40}")
+    return text
+
+
+def _one_of_several(kind: str, value: Any, variables: Mapping[str, Any]) -> Any:
+    members = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(members, list) or not members or (len(members) > 1 and kind.endswith("any")):
+        raise UnreadError(kind)
+    texts = [_filled_whole(kind, member, variables) for member in members]
+    return texts[0] if len(texts) == 1 else texts
+
+
+def _compared(code: str, variables: Mapping[str, Any]) -> str:
+    found = _COMPARED.fullmatch(code.strip())
+    if found is None:
+        raise UnreadError("javascript")
+    if found["name"]:
+        if found["name"] not in variables:
+            raise UnreadError(f"javascript of {found['name']}")
+        return _written(variables[found["name"]]).strip()
+    return str(found["single"] if found["double"] is None else found["double"]).strip()
+
+
+def _in_schema(kind: str, schema: Any) -> Any:
+    """The members that a JSON schema fixes: one alone as it is, several as JSON; None where it fixes none."""
+    if isinstance(schema, str):
+        from psopt.errors import InputError
+        from psopt.text import yaml_node
+
+        try:
+            schema = yaml_node(schema, kind).plain()
+        except InputError as error:
+            raise UnreadError(f"{kind} with a schema that is none") from error
+    if not isinstance(schema, dict):
+        raise UnreadError(f"{kind} with a schema that is none")
+    fixed = dict(_fixed(schema))
+    if len(fixed) == 1:
+        return next(iter(fixed.values()))
+    return json.dumps(fixed, ensure_ascii=False) if fixed else None
+
+
+def _fixed(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    members = schema.get("properties")
+    for name, member in members.items() if isinstance(members, dict) else ():
+        allowed = member.get("enum") if isinstance(member, dict) else None
+        if isinstance(member, dict) and "const" in member:
+            yield name, member["const"]
+        elif isinstance(allowed, list) and len(allowed) == 1:
+            yield name, allowed[0]
+
+
+def _written(value: Any) -> str:
+    """A value as JavaScript writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list)) else str(value)
