@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from psopt.api._asking_rule import AskingRule, asking_rule
     from psopt.api._beside import check_other_wordings
     from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
     from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from psopt.api._worker import worker
 
 _HOMES = {
+    "_asking_rule": ("AskingRule", "asking_rule"),
     "_beside": ("check_other_wordings",),
     "_check": ("CheckResult", "check", "further_pinned", "pinned_samples"),
     "_classify": ("Classified", "Classifier", "classify", "input_columns", "prompt_to_classify_with"),
@@ -51,6 +53,7 @@ _HOMES = {
 
 __all__ = [
     "RESTS_ON_NA",
+    "AskingRule",
     "CheckResult",
     "Classified",
     "Classifier",
@@ -63,6 +66,7 @@ __all__ = [
     "ShownPrompt",
     "Threshold",
     "Verification",
+    "asking_rule",
     "check",
     "check_other_wordings",
     "classify",

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.errors import DataError, InputError
-from psopt.evaluation import NA, Predictions, assessed, no_labels
-from psopt.metrics import hard_predictions, prediction_counts, sample_sensitivity
+from psopt.evaluation import NA, Predictions, assessed, no_labels, steadiness, vote_sensitivities, votes
+from psopt.metrics import hard_predictions
 from psopt.models import ModelProvider, can
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
@@ -26,6 +25,7 @@ from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sampl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models import Model, OnProgress
@@ -37,7 +37,7 @@ class Classified:
 
     The text of a row is a `psopt.tasks.Row`, which knows its columns. Where there is no label, `na_kind` says of which
     kind the answers are (see `NoLabel`), and `said` is one of them. `sensitivity` is the text's S, in [0, 1]: 0 under a
-    single wording.
+    single wording. `steadiness` is what answers are left to a person by (see `asking_rule`).
     """
 
     text: str
@@ -46,6 +46,7 @@ class Classified:
     na_kind: str | None = None
     said: str | None = None
     sensitivity: float = 0.0
+    steadiness: float = 1.0
 
 
 def classify(
@@ -167,11 +168,15 @@ class Classifier:
 
         Raises PsoptError if the model fails.
         """
-        array = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
-        if self.prompt.asks != LABEL:
-            classified = _open_answers(texts, array, self._task, self.model)
-        else:
-            classified = _by_label(texts, array, self.prompt.labels)
+        array, probabilities = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
+        samples = tuple(Sample(str(place), text) for place, text in enumerate(texts))
+        of = AnswerType.of(self._task)
+        answered = assessed(Predictions(array, samples, self.prompt.labels, probabilities, answers=of), self.model)
+        found = zip(texts, *votes(answered), vote_sensitivities(answered), steadiness(answered), strict=True)
+        classified = [
+            Classified(text, None if label == NA else label, float(share), None, None, float(spread), float(steady))
+            for text, label, share, spread, steady in found
+        ]
         return _explained(classified, no_labels(self.model, self._prompts, texts, array))
 
     def text_of(self, content: str) -> str:
@@ -194,30 +199,6 @@ def _json_object(content: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _by_label(texts: Sequence[str], array: NDArray[np.int64], labels: Sequence[str]) -> list[Classified]:
-    counts = prediction_counts(array, len(labels) + 1)
-    names: list[str | None] = [*labels, None]
-    best = np.argmax(counts, axis=1)
-    shares = counts.max(axis=1) / counts.sum(axis=1)
-    spreads = sample_sensitivity(counts)
-    return [
-        Classified(text, names[index], float(share), sensitivity=float(spread))
-        for text, index, share, spread in zip(texts, best, shares, spreads, strict=True)
-    ]
-
-
-def _open_answers(rows: Sequence[str], array: NDArray[np.int64], task: Task, model: Model) -> list[Classified]:
-    """What was answered most often, answers that are the same counted together; None is N/A."""
-    samples = tuple(Sample(str(place), text) for place, text in enumerate(rows))
-    predictions = assessed(Predictions(array, samples, task.labels, answers=AnswerType.of(task)), model)
-    classified = []
-    for place, (text, spread) in enumerate(zip(rows, predictions.sensitivities, strict=True)):
-        answer, n = next(iter(predictions.answers_to(place).items()))
-        label = None if answer == NA else answer
-        classified.append(Classified(text, label, n / array.shape[1], sensitivity=float(spread)))
-    return classified
 
 
 def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOptions | None) -> PromptSource:
@@ -251,13 +232,14 @@ def _explained(classified: list[Classified], missed: Sequence[NoLabel]) -> list[
 
 def _answers(
     model: Model, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None, *, soft: bool
-) -> NDArray[np.int64]:
-    """What a model answers, (n_texts, n_prompts); the most probable class where probabilities are measured with."""
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """What a model answers, (n_texts, n_prompts); where probabilities are measured with, the most probable class."""
     if not soft:
-        return model.predict(prompts, texts, on_progress)
+        return model.predict(prompts, texts, on_progress), None
     if not can(model, "has_probabilities"):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
-    return hard_predictions(model.predict_proba(prompts, texts, on_progress))
+    probabilities = model.predict_proba(prompts, texts, on_progress)
+    return hard_predictions(probabilities), probabilities
 
 
 def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int) -> list[Prompt]:

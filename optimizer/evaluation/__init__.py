@@ -30,6 +30,21 @@ from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, sensitivity_limit
+from psopt.evaluation._steadiness import (
+    Kept,
+    fewest_kept,
+    is_steady,
+    kept_from,
+    level_for_error,
+    level_for_rate,
+    most_error,
+    risk_coverage,
+    sequence,
+    steadiness,
+    vote_is_right,
+    vote_sensitivities,
+    votes,
+)
 
 __all__ = [
     "MOST_NA",
@@ -40,6 +55,7 @@ __all__ = [
     "ClassScores",
     "Evaluator",
     "Grid",
+    "Kept",
     "LabelRows",
     "Objectives",
     "PartialAnswers",
@@ -54,11 +70,17 @@ __all__ = [
     "compare_paired",
     "consistency_contributions",
     "evaluate",
+    "fewest_kept",
     "intervals_note",
+    "is_steady",
     "kept_arrays",
+    "kept_from",
     "kind_array",
+    "level_for_error",
+    "level_for_rate",
     "lopsidedness",
     "mean_influences",
+    "most_error",
     "na_examples",
     "na_kinds",
     "na_lines",
@@ -73,11 +95,17 @@ __all__ = [
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
+    "risk_coverage",
     "score",
     "scores_from_dict",
     "sensitivity_limit",
+    "sequence",
     "shares_line",
+    "steadiness",
     "verdict",
+    "vote_is_right",
+    "vote_sensitivities",
+    "votes",
 ]
 
 embed_with(embed)
