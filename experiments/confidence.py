@@ -47,7 +47,7 @@ def main() -> None:
     words = lm_parser(__doc__, ("trec", "dbpedia")).parse_args()
     setting = (
         f"At most {_N_SAMPLES} test samples under {_N_WORDINGS} held-out wordings; the vote of the first three of "
-        "them, and of all. AUROC for errors of the vote, and in brackets the errors among the steadiest 70 %, in percent."
+        "them, and of all. AUROC for errors of the vote, and in brackets the errors among the steadiest 70 %."
     )
     kept = KeptResults(words.results, "confidence", "cells", setting)
     for model in words.models:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
+    from psopt.evaluation import Split
     from psopt.models import Model, OnProgress
 
 
@@ -131,6 +132,8 @@ class Classifier:
         Under how many rephrasings each text is asked, for a vote; 1 is the prompt's own description.
     sample_texts : sequence of str, optional
         Texts of the kind that will come, for a model that reads texts relative to others.
+    split : {"val", "test"}
+        Whose wordings of the prompt's run are meant: those searched with, or on test the held-out ones.
 
     Raises
     ------
@@ -150,6 +153,7 @@ class Classifier:
         lm: LMConfig | None = None,
         cache_dir: str | Path | None = None,
         sample_texts: Sequence[str] = (),
+        split: Split = "val",
     ) -> None:
         self._columns = columns
         self.prompt = prompt_to_classify_with(source, labels, sample_texts).prompt
@@ -158,7 +162,8 @@ class Classifier:
         self._task = source.task or _bare_task(self.prompt.labels, sample_texts, self.prompt)
         self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
         voting = n_wordings > 1
-        self._prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed) if voting else [self.prompt]
+        prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed, split) if voting else [self.prompt]
+        self._prompts = prompts
         if asks_in_chat(self.model):
             self.model.few_may_fail = True
         self._is_soft = lm is not None and lm.logprobs and self.prompt.asks == LABEL
@@ -168,16 +173,20 @@ class Classifier:
 
         Raises PsoptError if the model fails.
         """
-        array, probabilities = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
-        samples = tuple(Sample(str(place), text) for place, text in enumerate(texts))
-        of = AnswerType.of(self._task)
-        answered = assessed(Predictions(array, samples, self.prompt.labels, probabilities, answers=of), self.model)
+        answered = self.answered(texts, on_progress)
         found = zip(texts, *votes(answered), vote_sensitivities(answered), steadiness(answered), strict=True)
         classified = [
             Classified(text, None if label == NA else label, float(share), None, None, float(spread), float(steady))
             for text, label, share, spread, steady in found
         ]
-        return _explained(classified, no_labels(self.model, self._prompts, texts, array))
+        return _explained(classified, no_labels(self.model, self._prompts, texts, answered.array))
+
+    def answered(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Predictions:
+        """Return what each text is answered under each wording; raises as the classifier does."""
+        array, probabilities = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
+        samples = tuple(Sample(str(place), text) for place, text in enumerate(texts))
+        of = AnswerType.of(self._task)
+        return assessed(Predictions(array, samples, self.prompt.labels, probabilities, answers=of), self.model)
 
     def text_of(self, content: str) -> str:
         """Read one text, or one row as a JSON object that holds its columns.
@@ -242,12 +251,13 @@ def _answers(
     return hard_predictions(probabilities), probabilities
 
 
-def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int) -> list[Prompt]:
+def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:
     rephrasings = source.rephrasings
     own = prompt.description
-    if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.search) < n:
+    if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.on(split)[0]) < n:
         rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
-    return [prompt.described_as(text, form) for text, form in rephrasings.variants("search")[:n]]
+    which: Literal["search", "heldout"] = "heldout" if split == "test" else "search"
+    return [prompt.described_as(text, form) for text, form in rephrasings.variants(which)[:n]]
 
 
 def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:

@@ -123,7 +123,7 @@ def classify(
     if source.prompt is None and not labels:
         source.with_labels()  # raises
     columns = columns_of(file) if is_data_file(file) else ()
-    texts = _read(file, input_columns(source, inputs or (), columns))
+    texts = read_texts(file, input_columns(source, inputs or (), columns))
     source, choice = ready_to_classify(source, labels, texts, model, lm, silent=output.silent)
     rule = None
     if abstain is not None or target_f1 is not None:
@@ -248,7 +248,8 @@ def _columns(text: str) -> dict[str, dict[str, str]]:
     return {"fields": columns} if len(columns) > 1 else {}
 
 
-def _read(file: Path, columns: InputColumns) -> list[str]:
+def read_texts(file: Path, columns: InputColumns) -> list[str]:
+    """Texts, one a line, or the rows of a table; raises InputError or DataError where there are none."""
     from psopt.tasks import is_data_file, texts_of_file, texts_of_lines
 
     if is_data_file(file):

@@ -3,6 +3,7 @@
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
+from psopt.evaluation._drift import DRIFT_ALPHA, Shift, mean_shift, share_shift, shifts
 from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
@@ -27,7 +28,7 @@ from psopt.evaluation._objectives import (
     objectives_of,
 )
 from psopt.evaluation._open_scores import ClassDifference, compare_classes
-from psopt.evaluation._paired import compare_paired, verdict
+from psopt.evaluation._paired import compare_paired, holm, verdict
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, sensitivity_limit
 from psopt.evaluation._steadiness import (
@@ -47,6 +48,7 @@ from psopt.evaluation._steadiness import (
 )
 
 __all__ = [
+    "DRIFT_ALPHA",
     "MOST_NA",
     "NA",
     "OBJECTIVES",
@@ -61,6 +63,7 @@ __all__ = [
     "PartialAnswers",
     "Predictions",
     "Scores",
+    "Shift",
     "Split",
     "answer_shares",
     "answered_phrase",
@@ -71,6 +74,7 @@ __all__ = [
     "consistency_contributions",
     "evaluate",
     "fewest_kept",
+    "holm",
     "intervals_note",
     "is_steady",
     "kept_arrays",
@@ -80,6 +84,7 @@ __all__ = [
     "level_for_rate",
     "lopsidedness",
     "mean_influences",
+    "mean_shift",
     "most_error",
     "na_examples",
     "na_kinds",
@@ -100,7 +105,9 @@ __all__ = [
     "scores_from_dict",
     "sensitivity_limit",
     "sequence",
+    "share_shift",
     "shares_line",
+    "shifts",
     "steadiness",
     "verdict",
     "vote_is_right",
