@@ -44,6 +44,8 @@ class AskingRule:
     ----------
     rate : float or None
         The share of answers that is left to a person, at most.
+    target_f1 : float or None
+        What F1 of the answers that are kept was asked to be.
     least : float or None
         The steadiness from which on answers are kept; None where each file has its own, by `rate`.
     val, test : Kept or None
@@ -53,6 +55,7 @@ class AskingRule:
 
     rate: float | None
     least: float | None
+    target_f1: float | None = None
     val: Kept | None = None
     test: Kept | None = None
 
@@ -70,6 +73,8 @@ class AskingRule:
         lines = [f"On val, where this was set: {_kept_line(self.val)}."]
         if self.test is not None:
             lines.append(f"On test, under held-out wordings: {_kept_line(self.test)}.")
+            if self.target_f1 is not None and self.test.f1 < self.target_f1:
+                lines.append(f"Warning: on test it is below the {100 * self.target_f1:g} that were asked for.")
         return lines
 
 
@@ -132,7 +137,7 @@ def asking_rule(
         on_val = level_for_error(steady, right, 1 - target_f1) or _nothing_shown(steady, right, target_f1)
     on_test = _kept_answers(source, "test", n_wordings, is_needed=False)
     test = None if on_test is None else kept_from(steadiness(on_test), vote_is_right(on_test), on_val.least)
-    return AskingRule(rate, on_val.least, on_val, test)
+    return AskingRule(rate, on_val.least, target_f1, on_val, test)
 
 
 def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig | None) -> bool:
@@ -207,4 +212,4 @@ def _kept_line(kept: Kept) -> str:
     of = f"{kept.n_kept} of {kept.n} answers kept"
     if not kept.n_kept:
         return of
-    return f"{of}, F1 {100 * kept.f1:.1f}, at least {100 * kept.least_f1:.1f} (95 %)"
+    return f"{of}, F1 {100 * kept.f1:.1f}, surely at least {100 * kept.least_f1:.1f}"

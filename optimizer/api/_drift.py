@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from psopt.models import OnProgress
     from psopt.models.chat import LMConfig
     from psopt.runs import PromptSource
+    from psopt.tasks import InputColumns
 
 _NAMES = {"sensitivity": "S", "posix": "POSIX", "label_shares": "label shares"}
 _FEWEST = 2  # wordings, and texts
@@ -63,6 +64,7 @@ def drift(
     baseline: PromptSource | str | Path,
     texts: Sequence[str],
     *,
+    columns: InputColumns | None = None,
     model: Any = None,
     n_wordings: int | None = None,
     lm: LMConfig | None = None,
@@ -78,6 +80,8 @@ def drift(
         A run directory, whose recommended prompt it is, or one of its prompts.
     texts : sequence of str
         2 or more, or rows; no labels are needed.
+    columns : InputColumns, optional
+        The columns of rows; see `input_columns`.
     model : str or Model, optional
         By default the run's, asked as it was.
     n_wordings : int, optional
@@ -112,7 +116,7 @@ def drift(
         raise InputError("of one fresh text no shift can be seen: give more, as many as the run has samples if you can")
     classifier = Classifier(
         source,
-        input_columns(source),
+        columns or input_columns(source),
         model=model,
         n_wordings=n,
         split=split,

@@ -73,7 +73,7 @@ def check(
     of S and of the labels' shares, which need no labels, at 5 % together.
     """
     if fresh is not None or baseline is not None:
-        return _check_fresh(fresh, baseline, bounds, model, measuring, junit, output, dry_run=dry_run)
+        return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
     if not data.dataset:
         raise UsageError("Missing option '--dataset'")
     from psopt.api import check as run_check
@@ -126,7 +126,7 @@ def check(
 def _check_fresh(
     fresh: Path | None,
     baseline: str | None,
-    bounds: BoundOptions,
+    inputs: tuple[str, ...],
     model: str | None,
     measuring: MeasureOptions,
     junit: Path | None,
@@ -140,36 +140,35 @@ def _check_fresh(
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.runs import read_source
+    from psopt.tasks import columns_of, is_data_file
 
     if fresh is None or baseline is None:
         raise UsageError("--baseline RUN and --fresh TEXTS belong together: give both")
-    if given := next((name for name in _OF_BOUNDS if has_option(name) and is_given(name)), None):
-        raise UsageError(f"--fresh asks the baseline's prompt about texts without labels: leave --{given} out")
+    if any(has_option(name) and is_given(name) for name in _OF_BOUNDS):
+        raise UsageError("--fresh asks the baseline's prompt about texts without labels: leave bounds and data out")
     if dry_run:
         raise UsageError("--dry-run plans checks of bounds: with --fresh it is texts x wordings; leave it out")
     if junit is not None:
         check_writable("--junit", junit)
     source = read_source(prompt_file(baseline, "recommended", silent=True))
-    texts = read_texts(fresh, input_columns(source))
+    columns = input_columns(source, inputs, columns_of(fresh) if is_data_file(fresh) else ())
+    texts = read_texts(fresh, columns)
     choice = choose_model(model, measuring.lm, [source], silent=output.silent)
     n_wordings = measuring.rephrasings if is_given("rephrasings") else None
     with reading_bar(quiet=output.silent) as on_progress:
         found = drift(
             source,
             texts,
+            columns=columns,
             model=choice.model,
             n_wordings=n_wordings,
             lm=choice.lm,
             cache_dir=measuring.cache_dir,
             on_progress=on_progress,
         )
-    sizes = {"split": found.split, "n_known": found.n_known, "n_fresh": found.n_fresh}
-    more = {
-        **choice.to_dict(),
-        **sizes,
-        "n_rephrasings": found.n_rephrasings,
-        "shifts": list(map(asdict, found.shifts)),
-    }
+    sizes: dict[str, Any] = {"split": found.split, "n_known": found.n_known, "n_fresh": found.n_fresh}
+    sizes["n_rephrasings"] = found.n_rephrasings
+    more = {**choice.to_dict(), **sizes, "shifts": [asdict(shift) for shift in found.shifts]}
     _tell(found, {"data": str(fresh), "model": choice.model, "baseline": baseline}, more, junit, output)
     if not output.silent:
         against = f"{found.n_fresh} fresh texts against {found.n_known} of {found.split}"

@@ -62,7 +62,8 @@ Abstain = Annotated[
     flag(
         _PEOPLE,
         "--abstain",
-        "Leave at most this share of the answers, the least steady, to a person: mark their rows.",
+        "Leave the least steady answers to a person: at most this share, of the run's val samples (without a run, of "
+        "these texts). Answers that are equally steady go together.",
         "RATE",
         min=0,
         max=1,
@@ -213,7 +214,7 @@ def _warn(source: PromptSource, model: str) -> None:
 
 def _left_line(for_people: list[bool | None]) -> str:
     n, n_left = len(for_people), sum(map(bool, for_people))
-    return f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %), the least steady."
+    return f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %)."
 
 
 def _json_line(answer: Classified, choice: ModelChoice, to_person: bool | None) -> str:
