@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
     from psopt.api._compare import Comparison, ComparisonResult, compare
     from psopt.api._diagnose import diagnose
-    from psopt.api._drift import Drift, drift
+    from psopt.api._drift import Drift, drift, run_of_baseline
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
     from psopt.api._export import Exported, OtherAnswer, Verification, export
     from psopt.api._load_run import load_run
@@ -37,7 +37,7 @@ _HOMES = {
     "_classify": ("Classified", "Classifier", "classify", "input_columns", "prompt_to_classify_with"),
     "_compare": ("Comparison", "ComparisonResult", "compare"),
     "_diagnose": ("diagnose",),
-    "_drift": ("Drift", "drift"),
+    "_drift": ("Drift", "drift", "run_of_baseline"),
     "_estimate": ("estimate", "estimate_measuring", "estimate_rephrasing", "estimate_run"),
     "_export": ("Exported", "OtherAnswer", "Verification", "export"),
     "_load_run": ("load_run",),
@@ -92,6 +92,7 @@ __all__ = [
     "rephrase",
     "resume",
     "run",
+    "run_of_baseline",
     "search_in",
     "settings_to_resume",
     "show_prompt",

@@ -111,6 +111,10 @@ def asking_rule(
     """
     if (rate is None) == (target_f1 is None):
         raise InputError("--abstain and --target-f1 are two ways to say what is left to a person: give one of them")
+    if target_f1 is not None and not 0 < target_f1 < 1:
+        raise InputError(f"--target-f1 {target_f1:g}: a number above 0 and below 1 is expected")
+    if rate is not None and not 0 <= rate <= 1:
+        raise InputError(f"--abstain {rate:g}: a number from 0 to 1 is expected")
     if n_wordings < _FEWEST_WORDINGS:
         raise InputError(
             "under one wording every answer is as steady as any other: give --wordings 2 or more, such as 5"

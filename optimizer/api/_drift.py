@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from psopt.models import OnProgress
     from psopt.models.chat import LMConfig
     from psopt.runs import PromptSource
+    from psopt.search_spaces import Prompt
     from psopt.tasks import InputColumns
 
 _NAMES = {"sensitivity": "S", "posix": "POSIX", "label_shares": "label shares"}
@@ -95,23 +96,18 @@ def drift(
         If it is no prompt of a run that has kept its answers, or the model fails.
     """
     source = read_source(baseline) if isinstance(baseline, str | Path) else baseline
-    if source.run is None or source.prompt is None:
-        raise InputError(
-            f"--baseline {source.path} lies in no run: give a run of `psopt optimize`, or its prompts/ID.json"
-        )
+    run, prompt = run_of_baseline(source)
     if source.rephrasings is None:
+        raise InputError(f"{run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under")
+    split, known = _known(run, prompt.id)
+    if prompt.labels != known.labels:
         raise InputError(
-            f"{source.run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under"
-        )
-    split, known = _known(source.run, source.prompt.id)
-    if source.prompt.labels != known.labels:
-        raise InputError(
-            f"--baseline: prompt {source.path} is for the labels {', '.join(source.prompt.labels)}, and its run's "
+            f"--baseline: prompt {source.path} is for the labels {', '.join(prompt.labels)}, and its run's "
             f"answers have {', '.join(known.labels)}"
         )
     n = min(n_wordings or known.n_rephrasings, known.n_rephrasings)
     if n < _FEWEST:
-        raise InputError(f"under one wording S is 0 whatever the texts: {source.run} or --rephrasings has but one")
+        raise InputError(f"under one wording S is 0 whatever the texts: {run} or --rephrasings has but one")
     if len(texts) < _FEWEST:
         raise InputError("of one fresh text no shift can be seen: give more, as many as the run has samples if you can")
     classifier = Classifier(
@@ -127,6 +123,18 @@ def drift(
     with reading(on_progress, progress) as on_reading:
         fresh = classifier.answered(texts, on_reading)
     return Drift(split, len(known.samples), len(texts), n, tuple(shifts(known.under(range(n)), fresh)))
+
+
+def run_of_baseline(source: PromptSource) -> tuple[Path, Prompt]:
+    """Return the run that a prompt lies in, and the prompt.
+
+    Raises InputError if it lies in none.
+    """
+    if source.run is None or source.prompt is None:
+        raise InputError(
+            f"--baseline {source.path} lies in no run: give a run of `psopt optimize`, or its prompts/ID.json"
+        )
+    return source.run, source.prompt
 
 
 def _known(run: Path, prompt_id: str) -> tuple[Split, Predictions]:

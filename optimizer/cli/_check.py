@@ -135,7 +135,7 @@ def _check_fresh(
     dry_run: bool,
 ) -> int:
     """Do what --fresh asks for."""
-    from psopt.api import drift, input_columns
+    from psopt.api import drift, input_columns, run_of_baseline
     from psopt.cli._classify import prompt_file, read_texts
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
@@ -151,6 +151,7 @@ def _check_fresh(
     if junit is not None:
         check_writable("--junit", junit)
     source = read_source(prompt_file(baseline, "recommended", silent=True))
+    run_of_baseline(source)  # raises
     columns = input_columns(source, inputs, columns_of(fresh) if is_data_file(fresh) else ())
     texts = read_texts(fresh, columns)
     choice = choose_model(model, measuring.lm, [source], silent=output.silent)

@@ -141,7 +141,7 @@ def classify(
             cache_dir=cache_dir,
             on_progress=on_progress,
         )
-    for_people = rule.to_person(answers) if rule else [None] * len(answers)
+    for_people: list[bool | None] = [*rule.to_person(answers)] if rule else [None] * len(answers)
     for answer, to_person in zip(answers, for_people, strict=True):
         if output.as_json:
             typer.echo(_json_line(answer, choice, to_person))
