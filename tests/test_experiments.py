@@ -26,6 +26,7 @@ EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
 SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # sim answers at once
 BESIDES = (
+    "confidence.py",
     "dspy_equal_calls.py",
     "dspy_peers.py",
     "groups_on_trec.py",
