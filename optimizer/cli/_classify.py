@@ -250,7 +250,7 @@ def _columns(text: str) -> dict[str, dict[str, str]]:
 
 
 def read_texts(file: Path, columns: InputColumns) -> list[str]:
-    """Texts, one a line, or the rows of a table; raises InputError or DataError where there are none."""
+    """Texts, one per line, or the rows of a table; raises InputError or DataError where there are none."""
     from psopt.tasks import is_data_file, texts_of_file, texts_of_lines
 
     if is_data_file(file):
