@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.answers import AnswerType, texts_from_bytes, unpacked
 from psopt.errors import InputError
-from psopt.evaluation import NA, Predictions
+from psopt.evaluation import Predictions
 from psopt.runs._directory import SAMPLES
 from psopt.tasks import Sample
 
@@ -28,7 +28,6 @@ def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> P
     labels = tuple(samples["labels"])
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            is_of_these = arrays["labels"].tolist() == [*labels, NA]
             answers = arrays[split].astype(np.int64)
             if "answers" in arrays:
                 answers = unpacked(answers, texts_from_bytes(arrays["answers"]), len(labels))
@@ -39,8 +38,6 @@ def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> P
         answered = tuple(by_id[name] for name in ids)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} can't be read, or holds no answers on {split}: {cure}") from error
-    if not is_of_these:
-        raise InputError(f"{path} is of other labels than {directory.path / SAMPLES}: {cure}")
     return Predictions(
         answers,
         answered,

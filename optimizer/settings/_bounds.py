@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from psopt.errors import InputError
-from psopt.settings._option import check, first, told
+from psopt.settings._option import check, first, rare, told
 
 _PANEL = "Bounds"
 
@@ -62,10 +62,10 @@ class BoundOptions:
         above=0,
         most=1,
     )
-    min_each: float | None = first(
+    min_each: float | None = rare(
         None, "The share of samples that must do so, with --each", _PANEL, "X", least=0, most=1, shown_default="all, 1"
     )
-    pinned: tuple[str, ...] = first(
+    pinned: tuple[str, ...] = rare(
         (),
         "Id of a sample that must be right under every wording, beside those that the data pin; may be repeated.",
         _PANEL,
