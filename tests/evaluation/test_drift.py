@@ -32,6 +32,8 @@ def test_a_shift_of_labels_and_one_of_s_are_told_apart() -> None:
     assert sum(after.values()) == pytest.approx(1)
     of_s = shifts(answered(0, 150), answered(1, 100, noise=0.5))
     assert {shift.measure: shift.is_seen for shift in of_s} == {"sensitivity": True, "label_shares": False}
+    assert of_s[0].before is not None
+    assert of_s[0].after is not None
     assert of_s[0].after > of_s[0].before
 
 
