@@ -24,9 +24,9 @@ def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> P
     """
     path = directory.path / "predictions" / f"{prompt_id}.npz"
     cure = f"write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
-    samples = directory.read_json(SAMPLES)
-    labels = tuple(samples["labels"])
     try:
+        samples = directory.read_json(SAMPLES)
+        labels = tuple(samples["labels"])
         with np.load(path, allow_pickle=False) as arrays:
             answers = arrays[split].astype(np.int64)
             if "answers" in arrays:
