@@ -249,6 +249,22 @@ def transfer(results: Results) -> str:
     return f"S / C_y / F1 on test, held-out wordings.\n\n{table(head, rows)}"
 
 
+def confidence(results: Results) -> str:
+    """How well each figure tells the errors of a vote."""
+    figures = ("S", "vote share", "S, then probability", "S of probabilities", "mean probability")
+    head = ("model", "set", "prompt", "N", "wordings", "errors", "S = 0", *figures)
+    rows = []
+    for cell in results["cells"]:
+        for n_wordings, of in sorted(cell["figures"].items()):
+            told = [
+                f"{of[name][0]:.2f} ± {of[name][1]:.2f} ({of[name][2]:.0f})" if of.get(name) else "" for name in figures
+            ]
+            steady = f"{of['steady']:.0f} %" if "steady" in of else ""
+            named = (cell["model"], cell["dataset"], cell["prompt"], str(cell["n"]), n_wordings)
+            rows.append((*named, f"{of['errors']:.0f} %", steady, *told))
+    return f"± its standard error. Under one wording *mean probability* is that of its answer.\n\n{table(head, rows)}"
+
+
 SECTIONS = {
     "promise": ("The promise: what is handed back is not worse", promise),
     "table1": ("Tables 1 and 2: strategies", table1),
@@ -265,6 +281,7 @@ SECTIONS = {
     "racing": ("Racing: a front for fewer calls", racing),
     "shipping": ("Whole runs on real language models: would one ship it?", shipping),
     "label_map": ("Calibration that learns from labels", label_map),
+    "confidence": ("Which figure of a vote tells its errors", confidence),
     "near_constant": ("From when on a label prior decides", near_constant),
     "lm_edits": ("Kinds of edits on real language models", lm_edits),
 }

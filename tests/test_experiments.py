@@ -26,6 +26,7 @@ EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
 SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # sim answers at once
 BESIDES = (
+    "confidence.py",
     "dspy_equal_calls.py",
     "dspy_peers.py",
     "groups_on_trec.py",
@@ -266,3 +267,15 @@ def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown(monk
     assert writer._reflected("Sort it.", [right]) == "Sort it."
     shown = {"oracle_metadata": '{"label": "Delivery"}', "program_inputs": '{"message": "my parcel is late"}'}
     assert writer._advice_of_runs(shown) == "Texts about parcel, late are Delivery."
+
+
+def test_auroc_is_the_chance_that_an_error_looks_less_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    tells = importlib.import_module("confidence")._tells
+    confidence, wrong = np.array([0.9, 0.8, 0.8, 0.1]), np.array([False, False, True, True])
+    auroc, _, left = tells(confidence, wrong)
+    # of the four pairs three are in order and one is a tie
+    assert auroc == 3.5 / 4
+    # 2.8 of 4 are kept: the first, and of the two equals 1.8, half of which are wrong
+    assert left == pytest.approx(100 * 0.9 / 2.8, abs=0.05)
+    assert tells(confidence, np.zeros(4, dtype=bool)) is None

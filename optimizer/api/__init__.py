@@ -9,11 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from psopt.api._asking_rule import AskingRule, asking_rule
     from psopt.api._beside import check_other_wordings
     from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
     from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
     from psopt.api._compare import Comparison, ComparisonResult, compare
     from psopt.api._diagnose import diagnose
+    from psopt.api._drift import Drift, drift, run_of_baseline
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
     from psopt.api._export import Exported, OtherAnswer, Verification, export
     from psopt.api._load_run import load_run
@@ -29,11 +31,13 @@ if TYPE_CHECKING:
     from psopt.api._worker import worker
 
 _HOMES = {
+    "_asking_rule": ("AskingRule", "asking_rule"),
     "_beside": ("check_other_wordings",),
     "_check": ("CheckResult", "check", "further_pinned", "pinned_samples"),
     "_classify": ("Classified", "Classifier", "classify", "input_columns", "prompt_to_classify_with"),
     "_compare": ("Comparison", "ComparisonResult", "compare"),
     "_diagnose": ("diagnose",),
+    "_drift": ("Drift", "drift", "run_of_baseline"),
     "_estimate": ("estimate", "estimate_measuring", "estimate_rephrasing", "estimate_run"),
     "_export": ("Exported", "OtherAnswer", "Verification", "export"),
     "_load_run": ("load_run",),
@@ -51,11 +55,13 @@ _HOMES = {
 
 __all__ = [
     "RESTS_ON_NA",
+    "AskingRule",
     "CheckResult",
     "Classified",
     "Classifier",
     "Comparison",
     "ComparisonResult",
+    "Drift",
     "Exported",
     "FailingSample",
     "OtherAnswer",
@@ -63,11 +69,13 @@ __all__ = [
     "ShownPrompt",
     "Threshold",
     "Verification",
+    "asking_rule",
     "check",
     "check_other_wordings",
     "classify",
     "compare",
     "diagnose",
+    "drift",
     "estimate",
     "estimate_measuring",
     "estimate_rephrasing",
@@ -84,6 +92,7 @@ __all__ = [
     "rephrase",
     "resume",
     "run",
+    "run_of_baseline",
     "search_in",
     "settings_to_resume",
     "show_prompt",

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.errors import DataError, InputError
-from psopt.evaluation import NA, Predictions, assessed, no_labels
-from psopt.metrics import hard_predictions, prediction_counts, sample_sensitivity
+from psopt.evaluation import NA, Predictions, assessed, no_labels, steadiness, vote_sensitivities, votes
+from psopt.metrics import hard_predictions
 from psopt.models import ModelProvider, can
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
@@ -26,8 +25,10 @@ from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sampl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
+    from psopt.evaluation import Split
     from psopt.models import Model, OnProgress
 
 
@@ -37,7 +38,7 @@ class Classified:
 
     The text of a row is a `psopt.tasks.Row`, which knows its columns. Where there is no label, `na_kind` says of which
     kind the answers are (see `NoLabel`), and `said` is one of them. `sensitivity` is the text's S, in [0, 1]: 0 under a
-    single wording.
+    single wording. `steadiness` is what answers are left to a person by (see `asking_rule`).
     """
 
     text: str
@@ -46,6 +47,7 @@ class Classified:
     na_kind: str | None = None
     said: str | None = None
     sensitivity: float = 0.0
+    steadiness: float = 1.0
 
 
 def classify(
@@ -130,6 +132,8 @@ class Classifier:
         Under how many rephrasings each text is asked, for a vote; 1 is the prompt's own description.
     sample_texts : sequence of str, optional
         Texts of the kind that will come, for a model that reads texts relative to others.
+    split : {"val", "test"}
+        Whose wordings of the prompt's run are meant: those searched with, or on test the held-out ones.
 
     Raises
     ------
@@ -149,6 +153,7 @@ class Classifier:
         lm: LMConfig | None = None,
         cache_dir: str | Path | None = None,
         sample_texts: Sequence[str] = (),
+        split: Split = "val",
     ) -> None:
         self._columns = columns
         self.prompt = prompt_to_classify_with(source, labels, sample_texts).prompt
@@ -157,7 +162,8 @@ class Classifier:
         self._task = source.task or _bare_task(self.prompt.labels, sample_texts, self.prompt)
         self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
         voting = n_wordings > 1
-        self._prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed) if voting else [self.prompt]
+        prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed, split) if voting else [self.prompt]
+        self._prompts = prompts
         if asks_in_chat(self.model):
             self.model.few_may_fail = True
         self._is_soft = lm is not None and lm.logprobs and self.prompt.asks == LABEL
@@ -167,12 +173,20 @@ class Classifier:
 
         Raises PsoptError if the model fails.
         """
-        array = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
-        if self.prompt.asks != LABEL:
-            classified = _open_answers(texts, array, self._task, self.model)
-        else:
-            classified = _by_label(texts, array, self.prompt.labels)
-        return _explained(classified, no_labels(self.model, self._prompts, texts, array))
+        answered = self.answered(texts, on_progress)
+        found = zip(texts, *votes(answered), vote_sensitivities(answered), steadiness(answered), strict=True)
+        classified = [
+            Classified(text, None if label == NA else label, float(share), None, None, float(spread), float(steady))
+            for text, label, share, spread, steady in found
+        ]
+        return _explained(classified, no_labels(self.model, self._prompts, texts, answered.array))
+
+    def answered(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Predictions:
+        """Return what each text is answered under each wording; raises as the classifier does."""
+        array, probabilities = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
+        samples = tuple(Sample(str(place), text) for place, text in enumerate(texts))
+        of = AnswerType.of(self._task)
+        return assessed(Predictions(array, samples, self.prompt.labels, probabilities, answers=of), self.model)
 
     def text_of(self, content: str) -> str:
         """Read one text, or one row as a JSON object that holds its columns.
@@ -194,30 +208,6 @@ def _json_object(content: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _by_label(texts: Sequence[str], array: NDArray[np.int64], labels: Sequence[str]) -> list[Classified]:
-    counts = prediction_counts(array, len(labels) + 1)
-    names: list[str | None] = [*labels, None]
-    best = np.argmax(counts, axis=1)
-    shares = counts.max(axis=1) / counts.sum(axis=1)
-    spreads = sample_sensitivity(counts)
-    return [
-        Classified(text, names[index], float(share), sensitivity=float(spread))
-        for text, index, share, spread in zip(texts, best, shares, spreads, strict=True)
-    ]
-
-
-def _open_answers(rows: Sequence[str], array: NDArray[np.int64], task: Task, model: Model) -> list[Classified]:
-    """What was answered most often, answers that are the same counted together; None is N/A."""
-    samples = tuple(Sample(str(place), text) for place, text in enumerate(rows))
-    predictions = assessed(Predictions(array, samples, task.labels, answers=AnswerType.of(task)), model)
-    classified = []
-    for place, (text, spread) in enumerate(zip(rows, predictions.sensitivities, strict=True)):
-        answer, n = next(iter(predictions.answers_to(place).items()))
-        label = None if answer == NA else answer
-        classified.append(Classified(text, label, n / array.shape[1], sensitivity=float(spread)))
-    return classified
 
 
 def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOptions | None) -> PromptSource:
@@ -251,21 +241,23 @@ def _explained(classified: list[Classified], missed: Sequence[NoLabel]) -> list[
 
 def _answers(
     model: Model, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None, *, soft: bool
-) -> NDArray[np.int64]:
-    """What a model answers, (n_texts, n_prompts); the most probable class where probabilities are measured with."""
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """What a model answers, (n_texts, n_prompts); where probabilities are measured with, the most probable class."""
     if not soft:
-        return model.predict(prompts, texts, on_progress)
+        return model.predict(prompts, texts, on_progress), None
     if not can(model, "has_probabilities"):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
-    return hard_predictions(model.predict_proba(prompts, texts, on_progress))
+    probabilities = model.predict_proba(prompts, texts, on_progress)
+    return hard_predictions(probabilities), probabilities
 
 
-def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int) -> list[Prompt]:
+def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:
     rephrasings = source.rephrasings
     own = prompt.description
-    if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.search) < n:
+    if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.on(split)[0]) < n:
         rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
-    return [prompt.described_as(text, form) for text, form in rephrasings.variants("search")[:n]]
+    which: Literal["search", "heldout"] = "heldout" if split == "test" else "search"
+    return [prompt.described_as(text, form) for text, form in rephrasings.variants(which)[:n]]
 
 
 def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:

@@ -21,10 +21,10 @@ from psopt.runs import (
     difference,
     pick_note,
     price_line,
-    read_answers,
     read_back,
     read_baseline,
     read_entry,
+    read_predictions,
     write_prompt,
 )
 from psopt.search_spaces import Edit, Prompt, apply_edits
@@ -255,7 +255,9 @@ def verify_written(
     """
     settings = RunSettings.from_dict(directory.read_json(MANIFEST)["settings"])
     _check_model(settings)
-    known = read_answers(directory, prompt.id)
+    kept = read_predictions(directory, prompt.id, "val")
+    under_its_own = kept.array[:, 0].tolist()  # the first rephrasing is the original
+    known = {of.id: kept.name_of(answer) for of, answer in zip(kept.samples, under_its_own, strict=True)}
     task = task or _data(settings)
     samples = _spread([sample for sample in task.val if sample.id in known], n)
     if not samples:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._beside import measured_beside
 from psopt.api._load_run import draw_run
 from psopt.errors import BudgetReachedError
+from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.models import calibrates, capabilities_of
 from psopt.report import write_report
 from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks
@@ -19,7 +20,7 @@ from psopt.search_spaces import CALIBRATE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.evaluation import Evaluator
+    from psopt.evaluation import Evaluator, Split
     from psopt.runs import RunRecorder
     from psopt.search import Candidate, Search
     from psopt.search.gating import Verdict
@@ -60,6 +61,8 @@ def finish(
     beside = measured_beside(search, settings, start, chosen, probes)
     if alone:
         beside["calibration"] = _apart(scored.get(alone[0].id, alone[0]))
+    if recorder.evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
+        beside["kept_if_steady"] = {"id": chosen.id, **_kept_if_steady(evaluator, chosen)}
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most) or _contributions(chosen, baseline, search, most)
     reason = "budget" if stopped or unpaid else search.finish_reason
@@ -78,6 +81,19 @@ def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
     """A candidate whose prompt brings its label prior, where it is calibrated."""
     model = search.problem.evaluator.model
     return replace(candidate, prompt=model.measured(candidate.prompt)) if calibrates(model) else candidate
+
+
+def _kept_if_steady(evaluator: Evaluator, chosen: Candidate) -> dict[str, Any]:
+    """How right the answers are of which the less steady ones are left to a person, on val and test."""
+    splits: tuple[Split, ...] = ("val", "test")
+    grids = {split: evaluator.predictions(chosen.prompt, split) for split in splits}
+    return {
+        split: [
+            {"share": point.share, "f1": point.f1, "least_f1": point.least_f1}
+            for point in risk_coverage(steadiness(answered), vote_is_right(answered))
+        ]
+        for split, answered in grids.items()
+    }
 
 
 def _apart(alone: Candidate) -> dict[str, Any]:

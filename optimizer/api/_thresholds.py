@@ -254,6 +254,7 @@ MIN_EACH = "min_each"
 PINNED = "pinned"
 BEYOND_RERUNS = "sensitivity beyond reruns"
 RESTS_ON_NA = "rests_on_na"
+DRIFT = "drift"
 _ON_SCREENS = {
     "sensitivity": "S",
     BEYOND_RERUNS: "S beyond reruns",
@@ -279,12 +280,13 @@ class Threshold:
     """A bound, and what was measured."""
 
     # ``max_sensitivity``, ``min_f1``, ``min_macro_f1``, ``min_class_f1`` (one for each class), ``min_consistency``,
-    # ``max_na_rate``, ``min_each``, ``pinned``, or ``rests_on_na``: that is missed where S or C are bounded, more
+    # ``max_na_rate``, ``min_each``, ``pinned``, ``drift`` (of a p-value, and missed up to the bound), or
+    # ``rests_on_na``: that is missed where S or C are bounded, more
     # answers than `MOST_NA` name no label, and no ``max_na_rate`` says how many may
     option: str
     bound: float
     value: float  # what must keep to the bound: the estimate, or an end of the interval
-    note: str = ""  # what is said of ``rests_on_na``
+    note: str = ""  # what is said of ``rests_on_na`` and ``drift``
     estimate: float | None = None  # none of ``rests_on_na``, as the other figures
     interval: tuple[float, float] | None = None  # 95 %. Of ``min_each`` it is over samples, under these very wordings.
     # What it was measured on
@@ -304,6 +306,8 @@ class Threshold:
         """Whether the value keeps to the bound."""
         if self.option == RESTS_ON_NA:
             return self.value <= self.bound
+        if self.option == DRIFT:
+            return self.value > self.bound
         return self.value <= self.bound if self.option.startswith("max") else self.value >= self.bound
 
     @property
@@ -311,6 +315,8 @@ class Threshold:
         """What is bounded, in words: JUnit's name of it."""
         if self.option == RESTS_ON_NA:
             return "answers that name no label"
+        if self.option == DRIFT:
+            return f"drift of {self.measure}"
         if self.option == MIN_CLASS_F1:
             return f"f1 of {_printable(self.label)}"
         if self.option == PINNED:
@@ -327,7 +333,7 @@ class Threshold:
         return _ON_SCREENS.get(self.name, self.name)
 
     def __str__(self) -> str:
-        if self.option == RESTS_ON_NA:
+        if self.option in {RESTS_ON_NA, DRIFT}:
             return f"{'ok' if self.met else 'missed'}: {self.note}"
         sign = ("<=" if self.met else ">") if self.option.startswith("max") else (">=" if self.met else "<")
         figures = f"{self.percent(self.value)} {sign} {100 * self.bound:g}"

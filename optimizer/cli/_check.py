@@ -4,26 +4,45 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._lines import wrapped
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
+from psopt.cli._typer import UsageError, has_option, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.api import CheckResult, FailingSample, Threshold
+    from psopt.api import CheckResult, Drift, FailingSample, Threshold
 
 
 Junit = Annotated[
     Path | None, flag("Output", "--junit", "Write the result as JUnit XML: each bound a test case.", "FILE")
 ]
+_DRIFT = "Drift"
+Fresh = Annotated[
+    Path | None,
+    flag(
+        _DRIFT,
+        "--fresh",
+        "Texts without labels, as psopt classify takes them: are S and the labels' shares what they were? In place of "
+        "bounds.",
+        "TEXTS",
+        allow_dash=True,
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    flag(_DRIFT, "--baseline", "With --fresh: the run whose prompt and answers they are held against.", "RUN"),
+]
+_OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(one.name for one in fields(BoundOptions)))
+_NO_DATA = DataOptions("")  # with --fresh there are none
 _NAME = "psopt check"
 _BOUNDS, _SAMPLES = "psopt.check", "psopt.check.samples"
 _VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
@@ -33,10 +52,12 @@ _MOST_NAMED = 10
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
 def check(
     *,
-    data: DataOptions,
+    data: DataOptions = _NO_DATA,
     prompt: Prompt = None,
     reading: PromptOptions,
     bounds: BoundOptions,
+    baseline: Baseline = None,
+    fresh: Fresh = None,
     model: PromptModel = None,
     strategy: Strategy = "simple",
     measuring: MeasureOptions,
@@ -47,7 +68,14 @@ def check(
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
 
     A prompt of a run is checked with the run's model, server and options, unless others are named.
+
+    With --baseline RUN --fresh TEXTS it asks whether new texts still meet what the run's prompt was measured on: tests
+    of S and of the labels' shares, which need no labels, at 5 % together.
     """
+    if fresh is not None or baseline is not None:
+        return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
+    if not data.dataset:
+        raise UsageError("Missing option '--dataset'")
     from psopt.api import check as run_check
     from psopt.api import estimate_measuring, further_pinned
     from psopt.cli._model_choice import choose_model
@@ -79,26 +107,11 @@ def check(
             options=options,
         )
     facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or strategy}
-    if junit is not None:
-        write_whole("--junit", junit, junit_xml(result, facts))
-    _add_step_summary(result, facts, silent=output.silent)
-    if output.as_json:
-        checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
-        print_json(
-            {
-                "met": result.met,
-                "checks": checks,
-                **choice.to_dict(),
-                **result.scores.to_dict(),
-                "rephrasings_diversity": result.diversity,
-                **({} if result.reruns is None else {"reruns": result.reruns.to_dict()}),
-            }
-        )
-        return 0 if result.met else 1
-    for threshold in result.thresholds:
-        if not (output.quiet and threshold.met):
-            typer.echo(str(threshold), err=not threshold.met)
-    if output.quiet:
+    reruns = {} if result.reruns is None else {"reruns": result.reruns.to_dict()}
+    diversity = {"rephrasings_diversity": result.diversity}
+    more = {**choice.to_dict(), **result.scores.to_dict(), **diversity, **reruns}
+    _tell(result, facts, more, junit, output)
+    if output.silent:
         return 0 if result.met else 1
     notes = [note_size(result.scores), *_na_notes(result)]
     if result.reruns is not None:
@@ -114,6 +127,77 @@ def check(
     return 0 if result.met else 1
 
 
+def _check_fresh(
+    fresh: Path | None,
+    baseline: str | None,
+    inputs: tuple[str, ...],
+    model: str | None,
+    measuring: MeasureOptions,
+    junit: Path | None,
+    output: OutputOptions,
+    *,
+    dry_run: bool,
+) -> int:
+    """Do what --fresh asks for."""
+    from psopt.api import drift, input_columns, run_of_baseline
+    from psopt.cli._classify import prompt_file, read_texts
+    from psopt.cli._model_choice import choose_model
+    from psopt.cli._reading import reading_bar
+    from psopt.runs import read_source
+    from psopt.tasks import columns_of, is_data_file
+
+    if fresh is None or baseline is None:
+        raise UsageError("--baseline RUN and --fresh TEXTS belong together: give both")
+    if any(has_option(name) and is_given(name) for name in _OF_BOUNDS):
+        raise UsageError("--fresh asks the baseline's prompt about texts without labels: leave bounds and data out")
+    if dry_run:
+        raise UsageError("--dry-run plans checks of bounds: with --fresh it is texts x wordings; leave it out")
+    if junit is not None:
+        check_writable("--junit", junit)
+    source = read_source(prompt_file(baseline, "recommended", silent=True))
+    run_of_baseline(source)  # raises
+    columns = input_columns(source, inputs, columns_of(fresh) if is_data_file(fresh) else ())
+    texts = read_texts(fresh, columns)
+    choice = choose_model(model, measuring.lm, [source], silent=output.silent)
+    n_wordings = measuring.rephrasings if is_given("rephrasings") else None
+    with reading_bar(quiet=output.silent) as on_progress:
+        found = drift(
+            source,
+            texts,
+            columns=columns,
+            model=choice.model,
+            n_wordings=n_wordings,
+            lm=choice.lm,
+            cache_dir=measuring.cache_dir,
+            on_progress=on_progress,
+        )
+    sizes: dict[str, Any] = {"split": found.split, "n_known": found.n_known, "n_fresh": found.n_fresh}
+    sizes["n_rephrasings"] = found.n_rephrasings
+    more = {**choice.to_dict(), **sizes, "shifts": [asdict(shift) for shift in found.shifts]}
+    _tell(found, {"data": str(fresh), "model": choice.model, "baseline": baseline}, more, junit, output)
+    if not output.silent:
+        against = f"{found.n_fresh} fresh texts against {found.n_known} of {found.split}"
+        note = f"Note: {against}, each under the same {found.n_rephrasings} wordings; tested at 5 % together."
+        typer.echo("\n".join(wrapped([note])), err=True)
+    return 0 if found.met else 1
+
+
+def _tell(
+    result: CheckResult | Drift, facts: dict[str, str], more: dict[str, Any], junit: Path | None, output: OutputOptions
+) -> None:
+    """Write a result where it is asked for: as JUnit XML, on GitHub's page, and on the screen or as JSON."""
+    if junit is not None:
+        write_whole("--junit", junit, junit_xml(result, facts))
+    _add_step_summary(result, facts, silent=output.silent)
+    if output.as_json:
+        checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
+        print_json({"met": result.met, "checks": checks, **more})
+        return
+    for threshold in result.thresholds:
+        if not (output.quiet and threshold.met):
+            typer.echo(str(threshold), err=not threshold.met)
+
+
 def _na_notes(result: CheckResult) -> list[str]:
     """What N/A makes unreliable, where no missed bound has said it, and what the answers are."""
     from psopt.api import RESTS_ON_NA
@@ -124,7 +208,7 @@ def _na_notes(result: CheckResult) -> list[str]:
     return lines[1:] if is_told and rests_on_na(result.scores.na_rate) else lines
 
 
-def junit_xml(result: CheckResult, facts: dict[str, str]) -> str:
+def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     """Write a check's result as JUnit XML.
 
     Parameters
@@ -195,7 +279,7 @@ def _add_sample(suite: ET.Element, threshold: Threshold, sample: FailingSample) 
         ET.SubElement(case, "failure", message=line, type="not robust").text = line
 
 
-def _add_step_summary(result: CheckResult, facts: dict[str, str], *, silent: bool) -> None:
+def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str], *, silent: bool) -> None:
     """Append a summary to the file that GitHub names; elsewhere do nothing. A check does not fail for its page."""
     path = os.environ.get(_VARIABLE)
     if not path:
@@ -209,7 +293,7 @@ def _add_step_summary(result: CheckResult, facts: dict[str, str], *, silent: boo
             typer.echo(f"Warning: the summary ${_VARIABLE} can't be written: {reason}", err=True)
 
 
-def summary(result: CheckResult, facts: dict[str, str]) -> str:
+def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     """Write a result as Markdown: a table of the bounds, and the samples that fail under ``--each``.
 
     Parameters

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from psopt.cli._lines import wrapped
 from psopt.cli._options import CacheDir, Inputs, OutputOptions, Pick, Seed
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
@@ -43,13 +44,45 @@ Model = Annotated[
     str | None,
     flag("Model", "--model", "The model that classifies", "M", show_default="the one that the prompt is for"),
 ]
-Vote = Annotated[
-    bool, flag("Rephrasings", "--vote", "Ask under all rephrasings; the majority answers. Q times the price.")
+Wordings = Annotated[
+    int,
+    flag(
+        "Rephrasings",
+        "--wordings",
+        "Ask under so many rephrasings; the majority answers, and S says how far they agree. Q times the price.",
+        "Q",
+        min=1,
+    ),
 ]
-Rephrasings = Annotated[int, flag("Rephrasings", "--rephrasings", "With --vote.", "Q", min=2)]
+Vote = Annotated[bool, flag("Rephrasings", "--vote", "The same as --wordings 10.", rank="more")]
+Rephrasings = Annotated[int, flag("Rephrasings", "--rephrasings", "With --vote.", "Q", rank="more", min=2)]
+_PEOPLE = "When to ask a person"
+Abstain = Annotated[
+    float | None,
+    flag(
+        _PEOPLE,
+        "--abstain",
+        "Leave the least steady answers to a person: at most this share, of the run's val samples (without a run, of "
+        "these texts). Answers that are equally steady go together.",
+        "RATE",
+        min=0,
+        max=1,
+    ),
+]
+TargetF1 = Annotated[
+    float | None,
+    flag(
+        _PEOPLE,
+        "--target-f1",
+        "Keep as many answers as have surely (95 %) at least this F1 by the run's val samples.",
+        "X",
+        min=0,
+        max=1,
+    ),
+]
 
 
-@verb("cat new.txt | psopt classify --prompt runs/tickets/prompts/1a2b3c.json --vote -")
+@verb("cat new.txt | psopt classify --prompt runs/tickets --wordings 5 --abstain 0.2 -")
 def classify(
     *,
     file: File = Path("-"),
@@ -59,8 +92,11 @@ def classify(
     reading: PromptOptions,
     labels: Labels = None,
     model: Model = None,
+    wordings: Wordings = 1,
     vote: Vote = False,
     rephrasings: Rephrasings = 10,
+    abstain: Abstain = None,
+    target_f1: TargetF1 = None,
     seed: Seed = 42,
     cache_dir: CacheDir = None,
     lm: LMConfig,
@@ -69,37 +105,51 @@ def classify(
     """Classify texts (one per line) or the rows of a table, from FILE or standard input: one label per line.
 
     Where the prompt names several fields, standard input is a JSON object a line. With --json a row's columns stand
-    beside its label.
+    beside its label. With --wordings the share of the vote follows a tab, and with --abstain or --target-f1 the word
+    `kept` or `person` another one.
 
     Of a run directory it is the recommended prompt, or that of --pick. A prompt of a run is used as the run used it:
     with its model, at its server, asked as it was, and with its rephrasings.
     """
+    from psopt.api import asking_rule, input_columns
     from psopt.api import classify as run_classification
-    from psopt.api import input_columns
     from psopt.cli._prompts import read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.tasks import columns_of, is_data_file
 
+    if vote and is_given("wordings"):
+        raise UsageError("--wordings asks for a vote: leave --vote and --rephrasings out")
+    n_wordings = rephrasings if vote else wordings
     (source,) = read_prompts([prompt_file(prompt, pick, silent=output.silent)], reading)
     if source.prompt is None and not labels:
         source.with_labels()  # raises
     columns = columns_of(file) if is_data_file(file) else ()
-    texts = _read(file, input_columns(source, inputs or (), columns))
+    texts = read_texts(file, input_columns(source, inputs or (), columns))
     source, choice = ready_to_classify(source, labels, texts, model, lm, silent=output.silent)
+    rule = None
+    if abstain is not None or target_f1 is not None:
+        rule = asking_rule(source, n_wordings, rate=abstain, target_f1=target_f1, model=choice.model, lm=choice.lm)
     with reading_bar(quiet=output.silent) as on_progress:
         answers = run_classification(
             texts,
             source,
             model=choice.model,
-            vote=vote,
-            rephrasings=rephrasings,
+            vote=n_wordings > 1,
+            rephrasings=n_wordings,
             seed=seed,
             lm=choice.lm,
             cache_dir=cache_dir,
             on_progress=on_progress,
         )
-    for answer in answers:
-        typer.echo(_line(answer, choice if output.as_json else None, vote=vote))
+    for_people: list[bool | None] = [*rule.to_person(answers)] if rule else [None] * len(answers)
+    for answer, to_person in zip(answers, for_people, strict=True):
+        if output.as_json:
+            typer.echo(_json_line(answer, choice, to_person))
+        else:
+            typer.echo(_line(answer, to_person, has_voted=n_wordings > 1))
+    if rule and not output.quiet:
+        for line in wrapped([_left_line(for_people), *rule.lines]):
+            typer.echo(line, err=True)
     if not output.quiet and (note := _note(answers)):
         typer.echo(note, err=True)
     return 0
@@ -162,22 +212,33 @@ def _warn(source: PromptSource, model: str) -> None:
         typer.echo(f"Note: {lacking}", err=True)
 
 
-def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
-    if choice is not None:
-        why = {"na_kind": answer.na_kind, "said": answer.said} if answer.na_kind else {}
-        entry = {
-            **_columns(answer.text),
-            "text": answer.text,
-            "label": answer.label,
-            "agreement": answer.agreement,
-            **why,
-        }
-        return as_json_text(with_version({**entry, **choice.to_dict()}), indent=None)
+def _left_line(for_people: list[bool | None]) -> str:
+    n, n_left = len(for_people), sum(map(bool, for_people))
+    return f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %)."
+
+
+def _json_line(answer: Classified, choice: ModelChoice, to_person: bool | None) -> str:
+    why = {"na_kind": answer.na_kind, "said": answer.said} if answer.na_kind else {}
+    entry = {
+        **_columns(answer.text),
+        "text": answer.text,
+        "label": answer.label,
+        "agreement": answer.agreement,
+        "sensitivity": answer.sensitivity,
+        **({} if to_person is None else {"to_person": to_person}),
+        **why,
+    }
+    return as_json_text(with_version({**entry, **choice.to_dict()}), indent=None)
+
+
+def _line(answer: Classified, to_person: bool | None, *, has_voted: bool) -> str:
     from psopt.cli._tables import without_controls
     from psopt.evaluation import NA
 
     label = without_controls(" ".join((answer.label or NA).split()))  # a line an answer, whatever it holds
-    return f"{label}\t{answer.agreement:.2f}" if vote else label
+    share = [f"{answer.agreement:.2f}"] if has_voted else []
+    left = [] if to_person is None else ["person" if to_person else "kept"]
+    return "\t".join([label, *share, *left])
 
 
 def _columns(text: str) -> dict[str, dict[str, str]]:
@@ -188,7 +249,8 @@ def _columns(text: str) -> dict[str, dict[str, str]]:
     return {"fields": columns} if len(columns) > 1 else {}
 
 
-def _read(file: Path, columns: InputColumns) -> list[str]:
+def read_texts(file: Path, columns: InputColumns) -> list[str]:
+    """Texts, one per line, or the rows of a table; raises InputError or DataError where there are none."""
     from psopt.tasks import is_data_file, texts_of_file, texts_of_lines
 
     if is_data_file(file):

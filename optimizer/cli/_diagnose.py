@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
+from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
@@ -37,6 +38,16 @@ SuspectsFile = Annotated[
     Path | None,
     flag("Output", "--suspects-file", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False),
 ]
+ToLabelFirst = Annotated[
+    int | None,
+    flag(
+        "Output",
+        "--to-label",
+        "List the samples to label first: those whose answers differ most, without near copies. No label is looked at.",
+        "N",
+        min=1,
+    ),
+]
 
 
 @verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-5.4-mini")
@@ -51,6 +62,7 @@ def diagnose(
     html: Html = None,
     suspects: ListSuspects = False,
     suspects_file: SuspectsFile = None,
+    to_label: ToLabelFirst = None,
     dry_run: DryRun = False,
     output: OutputOptions,
 ) -> int:
@@ -61,12 +73,16 @@ def diagnose(
     """
     from psopt.api import diagnose as run_diagnosis
     from psopt.api import estimate_measuring
+    from psopt.cli._diagnosis_tables import to_label_table
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
-    from psopt.cli._tables import print_sentences, result_console
+    from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
     from psopt.cli._task import load_task
+    from psopt.diagnosis import samples_to_label
 
+    if to_label is not None and measuring.rephrasings == 1:
+        raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
     sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, measuring.seed, sources, require_labels=False, silent=output.silent)
     choice = choose_model(model, measuring.lm, sources, silent=True)
@@ -92,8 +108,10 @@ def diagnose(
     if suspects_file is not None:
         content = {"schema_version": 1, "prompt": diagnosed.id, measuring.split: report.suspects.to_dict()}
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
+    first = samples_to_label(report.predictions, to_label) if to_label is not None else []
     if output.as_json:
-        print_json({**choice.to_dict(), **report.to_dict()})
+        ranked = {} if to_label is None else {"to_label": [asdict(sample) for sample in first]}
+        print_json({**choice.to_dict(), **report.to_dict(), **ranked})
     elif not output.quiet:
         console = result_console()
         _show(console, report)
@@ -101,6 +119,8 @@ def diagnose(
             _show_suspects(console, report)
         elif report.suspects.samples:
             print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
+        if first:
+            print_table(console, to_label_table(first, is_whole=not is_wrapped(console)))
         page_line = f"Page: {html}. " if html else ""
         print_sentences(console, [f"{page_line}Next: psopt optimize, with these options, looks for edits."])
     return 0

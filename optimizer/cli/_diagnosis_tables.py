@@ -9,9 +9,9 @@ from psopt.evaluation import OBJECTIVES
 from psopt.settings import UNCHANGED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from psopt.diagnosis import Contrast, PromptReport, Suspect
+    from psopt.diagnosis import Contrast, PromptReport, Suspect, ToLabel
     from psopt.evaluation import AnswerShares, FamilyScores, Scores
     from rich.table import Table
 
@@ -186,6 +186,26 @@ def suspects_table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
         cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
         cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
         table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def to_label_table(found: Sequence[ToLabel], *, is_whole: bool) -> Table:
+    """The samples to label first, with what most wordings answer."""
+    from rich.text import Text
+
+    table = _titled("Samples to label first")
+    longest = max(len(sample.id) for sample in found)
+    table.add_column(
+        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
+    )
+    table.add_column("S", justify="right", min_width=4)
+    table.add_column("answered", overflow="fold")
+    table.add_column("by", justify="right", min_width=4)
+    table.add_column("text", overflow="fold")
+    for sample in found:
+        text = " ".join(sample.text.split()) if is_whole else _short(sample.text)
+        cells = [Text(cell) for cell in (sample.answer, f"{100 * sample.agreement:.0f} %", text)]
+        table.add_row(Text(sample.id), _percent(sample.sensitivity), *cells)
     return table
 
 

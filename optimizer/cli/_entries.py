@@ -22,6 +22,8 @@ PANELS = (
     "Rephrasings",
     "Search",
     "Bounds",
+    "When to ask a person",
+    "Drift",
     "Limits",
     "Server",
     "Output",

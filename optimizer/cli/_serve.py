@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from psopt.cli._classify import Labels, Model, prompt_file, ready_to_classify
+from psopt.cli._classify import Labels, Model, Wordings, prompt_file, ready_to_classify
 from psopt.cli._options import CacheDir, Inputs, Json, Pick, Seed
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json
@@ -13,16 +13,6 @@ from psopt.errors import import_extra
 from psopt.settings import LMConfig, PromptOptions
 
 Source = Annotated[str, typer.Argument(metavar="PROMPT", help="A run directory, or a prompt's JSON.")]
-Wordings = Annotated[
-    int,
-    flag(
-        "Rephrasings",
-        "--wordings",
-        "Ask under so many rephrasings; the majority answers, and S stands in a header. Q times the price.",
-        "Q",
-        min=1,
-    ),
-]
 Host = Annotated[str, flag("Server", "--host", "The address to listen at; 0.0.0.0 for all of this machine.", "HOST")]
 Port = Annotated[int, flag("Server", "--port", "The port to listen at; 0 for a free one.", "PORT", min=0, max=65535)]
 MostWaiting = Annotated[

@@ -8,6 +8,7 @@ from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._slices import Contrast, FailureSlice, Signs, find_slices, severity
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
+from psopt.diagnosis._to_label import ToLabel, samples_to_label
 
 __all__ = [
     "Contrast",
@@ -17,6 +18,7 @@ __all__ = [
     "PromptReport",
     "Signs",
     "Suspect",
+    "ToLabel",
     "carried_by",
     "diagnose_predictions",
     "distinctive_words",
@@ -26,6 +28,7 @@ __all__ = [
     "find_slices_by_meaning",
     "find_suspects",
     "joint_view",
+    "samples_to_label",
     "severity",
     "suspect_labels",
     "suspects_line",

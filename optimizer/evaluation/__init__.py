@@ -3,6 +3,7 @@
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
+from psopt.evaluation._drift import DRIFT_ALPHA, Shift, mean_shift, share_shift, shifts
 from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, numbered, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
@@ -27,7 +28,7 @@ from psopt.evaluation._objectives import (
     objectives_of,
 )
 from psopt.evaluation._open_scores import ClassDifference, compare_classes
-from psopt.evaluation._paired import compare_paired, verdict
+from psopt.evaluation._paired import compare_paired, holm, verdict
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, no_reruns, same_answers
 from psopt.evaluation._scores import (
@@ -39,8 +40,24 @@ from psopt.evaluation._scores import (
     score,
     sensitivity_limit,
 )
+from psopt.evaluation._steadiness import (
+    Kept,
+    fewest_kept,
+    is_steady,
+    kept_from,
+    level_for_error,
+    level_for_rate,
+    most_error,
+    risk_coverage,
+    sequence,
+    steadiness,
+    vote_is_right,
+    vote_sensitivities,
+    votes,
+)
 
 __all__ = [
+    "DRIFT_ALPHA",
     "MOST_NA",
     "NA",
     "N_PROBED",
@@ -51,12 +68,14 @@ __all__ = [
     "Evaluator",
     "FamilyScores",
     "Grid",
+    "Kept",
     "LabelRows",
     "Objectives",
     "PartialAnswers",
     "Predictions",
     "Reruns",
     "Scores",
+    "Shift",
     "Split",
     "answer_shares",
     "answered_phrase",
@@ -68,11 +87,19 @@ __all__ = [
     "consistency_contributions",
     "evaluate",
     "family_scores",
+    "fewest_kept",
+    "holm",
     "intervals_note",
+    "is_steady",
     "kept_arrays",
+    "kept_from",
     "kind_array",
+    "level_for_error",
+    "level_for_rate",
     "lopsidedness",
     "mean_influences",
+    "mean_shift",
+    "most_error",
     "na_examples",
     "na_kinds",
     "na_lines",
@@ -89,12 +116,20 @@ __all__ = [
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
+    "risk_coverage",
     "same_answers",
     "score",
     "scores_from_dict",
     "sensitivity_limit",
+    "sequence",
+    "share_shift",
     "shares_line",
+    "shifts",
+    "steadiness",
     "verdict",
+    "vote_is_right",
+    "vote_sensitivities",
+    "votes",
 ]
 
 embed_with(embed)

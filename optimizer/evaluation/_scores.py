@@ -21,8 +21,8 @@ from psopt.metrics import (
     macro_f1_interval,
     mean_interval,
     micro_f1,
-    posix,
     prompt_sensi_score,
+    sample_posix,
     score_intervals,
     sensitivity,
 )
@@ -361,8 +361,8 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _posix_of(predictions: Predictions) -> float | None:
-    """Return POSIX of single labels, in nats a label, 0 or more; None without probabilities or under one wording.
+def sample_posix_of(predictions: Predictions) -> NDArray[np.float64] | None:
+    """Return POSIX of single labels, (N,) in nats a label, 0 or more; None without probabilities or under one wording.
 
     What wording j answers is its most probable class, N/A among them; a label is a unit, of length 1.
     """
@@ -374,4 +374,9 @@ def _posix_of(predictions: Predictions) -> float | None:
     # sums of rounded probabilities may pass 1
     logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))
     answers = predictions.array
-    return posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))
+    return sample_posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))
+
+
+def _posix_of(predictions: Predictions) -> float | None:
+    of_samples = sample_posix_of(predictions)
+    return None if of_samples is None else float(of_samples.mean())

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from psopt.answers import AnswerType, texts_from_bytes, unpacked
 from psopt.errors import InputError
-from psopt.evaluation import Predictions
-from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry, prompt_names
+from psopt.runs import (
+    CONTRIBUTIONS,
+    FRONT,
+    MANIFEST,
+    SAMPLES,
+    TRIALS,
+    WEAK_SPOTS,
+    pick_entry,
+    prompt_names,
+    read_predictions,
+)
 from psopt.search_spaces import Prompt
-from psopt.tasks import Sample
 
 if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
     from psopt.runs import RunDirectory
 
 
@@ -62,7 +68,6 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     shown = (run["baseline"], *front["prompts"], *beside)
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
     name = "original prompt" if chosen["id"] == run["baseline"]["id"] else f"prompt {prompt_names(run)[chosen['id']]}"
-    samples = directory.read_json(SAMPLES)
     names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
     contributions = directory.read_json(CONTRIBUTIONS)
     return Contents(
@@ -71,7 +76,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         name,
         {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
         {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
-        {name: _predictions(directory, prompt_id, samples) for name, prompt_id in names.items()},
+        {name: read_predictions(directory, prompt_id, "test") for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
         contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
@@ -115,29 +120,3 @@ def _prompt_text(directory: RunDirectory, prompt_id: str) -> str:
 
 def _cure(directory: RunDirectory) -> str:
     return f": write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
-
-
-def _predictions(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -> Predictions:
-    path = directory.path / "predictions" / f"{prompt_id}.npz"
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            answers = arrays["test"].astype(np.int64)
-            if "answers" in arrays:
-                answers = unpacked(answers, texts_from_bytes(arrays["answers"]), len(samples["labels"]))
-            ids = arrays["test_ids"].tolist()
-            probabilities = arrays.get("test_probabilities")
-            metric_scores = arrays.get("test_merits")
-            same = arrays.get("test_same")
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} can't be read{_cure(directory)}") from error
-    by_id = {sample["id"]: Sample(**sample) for sample in samples["test"]}
-    answered = tuple(by_id[sample_id] for sample_id in ids)
-    return Predictions(
-        answers,
-        answered,
-        tuple(samples["labels"]),
-        probabilities,
-        metric_scores=metric_scores,
-        answers=AnswerType.from_dict(samples.get("answers")),
-        same=None if same is None else same.astype(np.int64),
-    )

@@ -18,6 +18,7 @@ from psopt.report._headline import headline, lopsided_lines
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import joint_view, sample_sensitivity
+from psopt.report._steadiness_figure import kept_and_right
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
@@ -157,6 +158,7 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
             flips(prompts),
             families({name: scores[name] for name in prompts}),
             enough(prompts, run["seed"]),
+            kept_and_right(prompts),
         ],
     }
     return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}

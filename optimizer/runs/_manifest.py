@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FOUND = (
     *("baseline", "front", "short", "prompt_limits", "short_against_knee", "race", "diagnoses", "recommended"),
-    *("other_wordings", "calibration", "planted", "probe"),
+    *("other_wordings", "calibration", "planted", "probe", "kept_if_steady"),
 )
 """The keys of run.json that say what was found."""
 

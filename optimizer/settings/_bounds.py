@@ -62,10 +62,10 @@ class BoundOptions:
         above=0,
         most=1,
     )
-    min_each: float | None = first(
+    min_each: float | None = rare(
         None, "The share of samples that must do so, with --each", _PANEL, "X", least=0, most=1, shown_default="all, 1"
     )
-    pinned: tuple[str, ...] = first(
+    pinned: tuple[str, ...] = rare(
         (),
         "Id of a sample that must be right under every wording, beside those that the data pin; may be repeated.",
         _PANEL,

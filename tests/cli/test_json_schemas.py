@@ -31,6 +31,7 @@ PRINTED = {
     "diagnose": ["diagnose", *DATA],
     "compare": ["compare", *DATA, "--model2", "sim/accuracy=0.9"],
     "check": ["check", *DATA, "--min-f1", "0", "--max-sensitivity", "1", "--each", ".1", "--min-each", "0"],
+    "check-fresh": ["check", "--baseline", "run", "--fresh", "texts.txt"],
     "classify": ["classify", "--prompt", "run", "texts.txt"],
     "rephrase": ["rephrase", "--dataset", "trec"],
     "rephrase-show": ["rephrase", "--prompt", "prompt.txt", "--show"],

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
-from psopt.evaluation import answer_shares, answered_phrase
-from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee, holm
+from psopt.evaluation import answer_shares, answered_phrase, holm
+from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee
 from psopt.settings import GATE_MARGIN, GateMode
 
 if TYPE_CHECKING:

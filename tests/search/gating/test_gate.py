@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.evaluation import Predictions, read_data
+from psopt.evaluation import Predictions, holm, read_data
 from psopt.runs import recommendation_lines
 from psopt.search.gating import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
-from psopt.search.gating._nominee_test import holm
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:

@@ -1,0 +1,219 @@
+"""Which answers of `classify` are left to a person: those that are less steady than a threshold, set on a run's val."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.errors import InputError
+from psopt.evaluation import (
+    Kept,
+    fewest_kept,
+    is_steady,
+    kept_from,
+    level_for_error,
+    level_for_rate,
+    most_error,
+    sequence,
+    steadiness,
+    vote_is_right,
+)
+from psopt.models.chat import LMConfig
+from psopt.runs import RunDirectory, read_predictions, read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.api._classify import Classified
+    from psopt.evaluation import Predictions, Split
+    from psopt.runs import PromptSource
+
+_FEWEST_WORDINGS = 2
+_MOST_NEEDED = 100_000  # val samples: nobody labels more to have a bound
+
+
+@dataclass(frozen=True, slots=True)
+class AskingRule:
+    """Which answers are kept: all that are at least so steady.
+
+    Attributes
+    ----------
+    rate : float or None
+        The share of answers that is left to a person, at most.
+    target_f1 : float or None
+        What F1 of the answers that are kept was asked to be.
+    least : float or None
+        The steadiness from which on answers are kept; None where each file has its own, by `rate`.
+    val, test : Kept or None
+        How right what is kept is on the run's val, where the rule was set, and on its test under held-out wordings;
+        None without a run, and where answers are no single labels.
+    """
+
+    rate: float | None
+    least: float | None
+    target_f1: float | None = None
+    val: Kept | None = None
+    test: Kept | None = None
+
+    def to_person(self, answers: Sequence[Classified]) -> list[bool]:
+        """Say which answers are left to a person; those without a label always are."""
+        steady = np.array([answer.steadiness for answer in answers])
+        least = level_for_rate(steady, self.rate or 0.0) if self.least is None else self.least
+        return [not kept for kept in is_steady(steady, least).tolist()]
+
+    @property
+    def lines(self) -> list[str]:
+        """What val and test say of it."""
+        if self.val is None:
+            return []
+        lines = [f"On val, where this was set: {_kept_line(self.val)}."]
+        if self.test is not None:
+            lines.append(f"On test, under held-out wordings: {_kept_line(self.test)}.")
+            if self.target_f1 is not None and self.test.f1 < self.target_f1:
+                lines.append(f"Warning: on test it is below the {100 * self.target_f1:g} that were asked for.")
+        return lines
+
+
+def asking_rule(
+    prompt: PromptSource | str | Path,
+    n_wordings: int,
+    *,
+    rate: float | None = None,
+    target_f1: float | None = None,
+    model: str | None = None,
+    lm: LMConfig | None = None,
+) -> AskingRule:
+    """Set from which steadiness on answers are kept, and the others left to a person.
+
+    Parameters
+    ----------
+    prompt : PromptSource or path
+        A run directory or one of its prompts; a prompt without a run has a `rate` alone.
+    n_wordings : int
+        Under how many wordings texts will be asked, 2 or more: steadiness hangs on it.
+    rate : float, optional
+        The share of answers to leave to a person, at most, in [0, 1).
+    target_f1 : float, optional
+        What F1 of the answers that are kept is to be at least, in (0, 1), at 95 %: by Clopper and Pearson's bound on
+        val, along a fixed sequence of thresholds (see `psopt.evaluation.level_for_error`).
+    model, lm : optional
+        What texts will be asked of, and how, where that is not what the run measured: then its val says nothing.
+
+    Raises
+    ------
+    InputError
+        If neither or both are given, there is one wording, the run's val was asked under fewer, or it does not show
+        `target_f1` for any part of its answers.
+    """
+    if (rate is None) == (target_f1 is None):
+        raise InputError("--abstain and --target-f1 are two ways to say what is left to a person: give one of them")
+    if target_f1 is not None and not 0 < target_f1 < 1:
+        raise InputError(f"--target-f1 {target_f1:g}: a number above 0 and below 1 is expected")
+    if rate is not None and not 0 <= rate <= 1:
+        raise InputError(f"--abstain {rate:g}: a number from 0 to 1 is expected")
+    if n_wordings < _FEWEST_WORDINGS:
+        raise InputError(
+            "under one wording every answer is as steady as any other: give --wordings 2 or more, such as 5"
+        )
+    source = read_source(prompt) if isinstance(prompt, str | Path) else prompt
+    if not _is_asked_as_measured(source, model, lm):
+        if target_f1 is not None:
+            raise InputError(
+                "--target-f1 rests on the run's val answers: leave --model and --logprobs as the run had them"
+            )
+        source = replace(source, run=None)
+    answered = _kept_answers(source, "val", n_wordings, is_needed=target_f1 is not None)
+    if answered is None:
+        return AskingRule(rate, None)
+    steady = steadiness(answered)
+    if not answered.answers.is_plain:
+        if target_f1 is not None:
+            raise InputError("--target-f1 is for single labels, which are right or wrong: give --abstain RATE")
+        return AskingRule(rate, level_for_rate(steady, rate or 0.0))
+    right = vote_is_right(answered)
+    if target_f1 is None:
+        on_val = kept_from(steady, right, level_for_rate(steady, rate or 0.0))
+    else:
+        on_val = level_for_error(steady, right, 1 - target_f1) or _nothing_shown(steady, right, target_f1)
+    on_test = _kept_answers(source, "test", n_wordings, is_needed=False)
+    test = None if on_test is None else kept_from(steadiness(on_test), vote_is_right(on_test), on_val.least)
+    return AskingRule(rate, on_val.least, target_f1, on_val, test)
+
+
+def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig | None) -> bool:
+    """Whether texts will be asked of the model that the run has asked, for probabilities where it did."""
+    if source.measured is None:
+        return True
+    measured = LMConfig(**source.measured.options).logprobs
+    return model in {None, source.measured.model} and (lm is None or lm.logprobs == measured)
+
+
+def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_needed: bool) -> Predictions | None:
+    """What the prompt's run has on val or test, under as many wordings as texts will be asked under.
+
+    None where there is no run, or it has not kept them; an error where they are needed.
+    """
+    if source.run is None or source.prompt is None:
+        if is_needed:
+            raise InputError(
+                f"--target-f1 needs labelled val answers, and prompt {source.path} lies in no run: give a run of "
+                "`psopt optimize`, or --abstain RATE, which needs no labels"
+            )
+        return None
+    try:
+        answered = read_predictions(RunDirectory.open(source.run), source.prompt.id, split)
+    except InputError:
+        if is_needed:
+            raise
+        return None
+    if n_wordings > answered.n_rephrasings:
+        if split == "test":
+            return None
+        raise InputError(
+            f"{source.run} has val answers under {answered.n_rephrasings} wordings, and steadiness hangs on their "
+            f"number: give --wordings {answered.n_rephrasings} or less"
+        )
+    return answered.under(range(n_wordings))
+
+
+def _nothing_shown(steady: NDArray[np.float64], right: NDArray[np.bool_], target_f1: float) -> Kept:
+    """Raise InputError: say what the steadiest answers of val show, and what would help."""
+    error = 1 - target_f1
+    shown = sequence(steady, right, error)
+    if not shown:
+        raise InputError("--target-f1: no answer on val names a label")
+    best = shown[0]
+    asked = f"F1 {target_f1:g} can't be promised"
+    if fewest_kept(error) > len(steady):
+        raise InputError(
+            f"--target-f1: {asked} by {len(steady)} val samples: without an error it takes {fewest_kept(error)} that "
+            f"are kept{_would_do(best, error)}"
+        )
+    raise InputError(
+        f"--target-f1: {asked} for any part of {len(steady)} val samples: {_kept_line(best)}"
+        f"{_would_do(best, error) or f'; ask for {best.least_f1:.2f} or less'}"
+    )
+
+
+def _would_do(best: Kept, error: float) -> str:
+    """How many val samples would show it, if the steadiest stay as right as they are; empty if none would."""
+    share_wrong = (best.n_wrong + 0.5) / (best.n_kept + 1)  # none among few is not none among many
+    if share_wrong >= error:
+        return ""
+    n_kept = fewest_kept(error)
+    while n_kept < _MOST_NEEDED and most_error(math.ceil(share_wrong * n_kept), n_kept) > error:
+        n_kept = math.ceil(1.05 * n_kept)
+    about = n_kept / best.share
+    unit = 10 ** max(0, math.floor(math.log10(about)) - 1)
+    return f"; about {math.ceil(about / unit) * unit:,} val samples would do"
+
+
+def _kept_line(kept: Kept) -> str:
+    of = f"{kept.n_kept} of {kept.n} answers kept"
+    if not kept.n_kept:
+        return of
+    return f"{of}, F1 {100 * kept.f1:.1f}, surely at least {100 * kept.least_f1:.1f}"

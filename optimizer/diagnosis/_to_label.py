@@ -1,0 +1,54 @@
+"""Which samples are worth a label first: those whose answers differ most. No label is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.evaluation import vote_sensitivities, votes
+from psopt.text import words_of
+
+if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
+
+_NEAR_COPY = 0.8  # of the distinct words of two texts: as examples are held apart (`psopt.proposals`)
+
+
+@dataclass(frozen=True, slots=True)
+class ToLabel:
+    """A sample that is worth a label."""
+
+    id: str
+    text: str
+    sensitivity: float  # S of its answers, in [0, 1]
+    answer: str  # that of most wordings
+    agreement: float  # the share that gave it, in (0, 1]
+
+
+def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
+    """Return at most n samples, highest S first, of equal S those with the smaller share of the vote.
+
+    A sample that is nearly one before it, by four fifths of their words, is left out: it would tell nothing more.
+    """
+    spreads = vote_sensitivities(predictions)
+    answers, shares = votes(predictions)
+    chosen: list[int] = []
+    taken: list[set[str]] = []
+    for row in np.lexsort((shares, -spreads.round(9))).tolist():
+        words = set(words_of(predictions.samples[row].text))
+        if len(chosen) == n:
+            break
+        if not any(len(words & other) >= _NEAR_COPY * len(words | other) for other in taken):
+            chosen.append(row)
+            taken.append(words)
+    return [
+        ToLabel(
+            predictions.samples[row].id,
+            str(predictions.samples[row].text),
+            float(spreads[row]),
+            answers[row],
+            float(shares[row]),
+        )
+        for row in chosen
+    ]

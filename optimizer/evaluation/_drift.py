@@ -1,0 +1,105 @@
+"""Do fresh texts, which nobody has labelled, meet the same answers as those that a prompt was measured on?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.evaluation._paired import holm
+from psopt.evaluation._scores import sample_posix_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from psopt.evaluation._predictions import Predictions
+
+    Floats = NDArray[np.float64]
+
+DRIFT_ALPHA = 0.05
+"""The chance that a shift of any measure is seen where there is none: the tests share it, as Holm has it."""
+_DRAWS, _AT_ONCE = 9_999, 500
+_SEED = 42
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far a measure of fresh answers lies from that of known ones."""
+
+    measure: str  # ``sensitivity``, ``label_shares`` or ``posix``
+    before: float | None  # None of label shares
+    after: float | None
+    p_value: float
+    level: float  # what the p-value was held against
+    is_seen: bool
+    shares: tuple[dict[str, float], dict[str, float]] = ({}, {})  # of each label, N/A among them; of label shares
+
+
+def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
+    """Test whether fresh answers differ in S, in the shares of the labels, and where both have probabilities in POSIX.
+
+    Each is a permutation test, two-sided: texts are shared out anew among the two groups, with all their answers, so
+    that nothing is presumed of how answers are distributed. Both were asked under the same wordings.
+    """
+    found: list[tuple[str, float | None, float | None, float, tuple[dict[str, float], dict[str, float]]]] = []
+    pairs = {"sensitivity": (known.sensitivities, fresh.sensitivities)}
+    posix = sample_posix_of(known), sample_posix_of(fresh)
+    if posix[0] is not None and posix[1] is not None:
+        pairs["posix"] = posix[0], posix[1]
+    for measure, (before, after) in pairs.items():
+        found.append((measure, float(before.mean()), float(after.mean()), mean_shift(before, after), ({}, {})))
+    if known.answers.open is None:
+        counts = _votes_by_label(known), _votes_by_label(fresh)
+        shares = [dict(zip(known.class_names, (of / of.sum()).tolist(), strict=True)) for of in counts]
+        found.insert(1, ("label_shares", None, None, share_shift(*counts), (shares[0], shares[1])))
+    judged = holm([p_value for _, _, _, p_value, _ in found], DRIFT_ALPHA)
+    return [
+        Shift(measure, before, after, p_value, level, is_seen, shares)
+        for (measure, before, after, p_value, shares), (is_seen, level) in zip(found, judged, strict=True)
+    ]
+
+
+def mean_shift(before: Floats, after: Floats) -> float:
+    """The p-value of two groups having one mean, by permutation, in (0, 1].
+
+    >>> mean_shift(np.zeros(30), np.ones(30)), mean_shift(np.ones(5), np.ones(5))
+    (0.0001, 1.0)
+    """
+    values, counts = np.unique(np.concatenate([before, after]), return_counts=True)
+    middle = values @ counts / counts.sum()
+    drawn = (abs(of @ values / len(after) - middle) for of in _drawn(counts, len(after)))
+    return _p_value(abs(float(after.mean()) - middle), drawn)
+
+
+def share_shift(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
+    """The p-value of two groups having the same shares, by permutation of the chi-square statistic, in (0, 1].
+
+    >>> share_shift(np.array([40, 10]), np.array([10, 40])), share_shift(np.array([4, 1]), np.array([4, 1]))
+    (0.0001, 1.0)
+    """
+    whole = before + after
+    expected = whole * after.sum() / whole.sum()
+    # With both groups' sizes given, the other group's term is the same but for a factor.
+    weights = np.divide(1.0, expected, out=np.zeros(len(whole)), where=whole > 0)
+    drawn = ((of - expected) ** 2 @ weights for of in _drawn(whole, int(after.sum())))
+    return _p_value(float((after - expected) ** 2 @ weights), drawn)
+
+
+def _drawn(counts: NDArray[np.int64], n: int) -> Iterator[NDArray[np.int64]]:
+    """Draw n of all without putting back, and yield how many of each value they are: (draws, values), part by part."""
+    stream = np.random.default_rng(_SEED)
+    for start in range(0, _DRAWS, _AT_ONCE):
+        size = min(_AT_ONCE, _DRAWS - start)
+        yield stream.multivariate_hypergeometric(counts, n, size=size, method="marginals")
+
+
+def _p_value(seen: float, drawn: Iterator[Floats]) -> float:
+    """The share of draws that are as far away, the one that was seen among them."""
+    as_far = sum(int((of >= seen - 1e-12).sum()) for of in drawn)
+    return (1 + as_far) / (1 + _DRAWS)
+
+
+def _votes_by_label(predictions: Predictions) -> NDArray[np.int64]:
+    """How many samples each class is voted to, (C,)."""
+    return np.bincount(predictions.counts.argmax(axis=1), minlength=predictions.n_classes)

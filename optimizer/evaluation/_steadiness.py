@@ -1,0 +1,192 @@
+"""How steady an answer is that several wordings vote on, and how right those are that are steady enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.evaluation._predictions import NA
+from psopt.metrics import sample_sensitivity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from psopt.evaluation._predictions import Predictions
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+NO_LABEL = -1.0
+"""The steadiness of answers that name no label: they are never kept."""
+ALPHA = 0.05
+"""The chance that a bound on the errors is passed."""
+_TIE = 1e-6  # levels of S lie further apart
+_ROUNDING = 1e-9
+_STEPS = 10  # thresholds that are tested at most: each further one that fails by chance ends the sequence
+_LEAST_SHARE = 0.25  # of val that the first one keeps: of fewer samples one error would end it
+
+
+def votes(predictions: Predictions) -> tuple[list[str], Floats]:
+    """Return what most wordings answered to each sample, and their shares, in (0, 1].
+
+    Of labels that equally many gave it is the first in the labels' order.
+    """
+    if predictions.answers.open is not None:
+        most = [next(iter(predictions.answers_to(row).items())) for row in range(len(predictions.samples))]
+        return [answer for answer, _ in most], np.array([n for _, n in most]) / predictions.n_rephrasings
+    counts = predictions.counts
+    names = predictions.class_names
+    return [names[place] for place in counts.argmax(axis=1)], counts.max(axis=1) / counts.sum(axis=1)
+
+
+def vote_sensitivities(predictions: Predictions) -> Floats:
+    """Return S of each sample's answers, whatever their probabilities: (N,) in [0, 1], 0 under one wording."""
+    if predictions.n_rephrasings == 1:
+        return np.zeros(len(predictions.samples))
+    return sample_sensitivity(predictions.counts, similarity=predictions.similarity)
+
+
+def steadiness(predictions: Predictions) -> Floats:
+    """Return 1 - S of each sample's answers, (N,) in [0, 1]; -1 where most wordings name no label.
+
+    Of equal S the more steady one is that whose label has the higher mean probability, or where there are no
+    probabilities the larger share of the vote (`experiments/confidence.py`).
+    """
+    answers, tie = votes(predictions)
+    if predictions.probabilities is not None:
+        means = predictions.probabilities.mean(axis=1)
+        tie = means[np.arange(len(means)), predictions.counts.argmax(axis=1)]
+    steady = np.round(1 - vote_sensitivities(predictions), 6) - _TIE * (1 - tie)
+    return np.where([answer == NA for answer in answers], NO_LABEL, steady)
+
+
+def vote_is_right(predictions: Predictions) -> Bools:
+    """Whether what most wordings answered is right: (N,), of samples with a single label each."""
+    return np.asarray(predictions.counts.argmax(axis=1) == predictions.truth)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How right the answers are that are steady enough, of some samples with labels."""
+
+    n: int  # samples
+    n_kept: int
+    n_wrong: int  # of those that are kept
+    least: float  # the steadiness from which on they are
+
+    @property
+    def share(self) -> float:
+        """The share of samples that are kept: the coverage."""
+        return self.n_kept / self.n
+
+    @property
+    def f1(self) -> float:
+        """Micro-F1 of what is kept, which is the share that is right; NaN where nothing is."""
+        return 1 - self.n_wrong / self.n_kept if self.n_kept else float("nan")
+
+    @property
+    def least_f1(self) -> float:
+        """Its lower bound, at 95 %."""
+        return 1 - most_error(self.n_wrong, self.n_kept)
+
+
+def kept_from(steady: Floats, right: Bools, least: float) -> Kept:
+    """How right the answers are that are at least so steady."""
+    is_kept = is_steady(steady, least)
+    return Kept(len(steady), int(is_kept.sum()), int((is_kept & ~right).sum()), least)
+
+
+def is_steady(steady: Floats, least: float) -> Bools:
+    """Which answers are kept: those that name a label, and are at least so steady."""
+    return np.asarray((steady >= least - _ROUNDING) & (steady > NO_LABEL))
+
+
+def most_error(n_wrong: int, n: int, alpha: float = ALPHA) -> float:
+    """The largest share of errors that so many wrong ones of n speak for, one-sided (Clopper and Pearson, 1934).
+
+    >>> round(most_error(0, 59), 4), round(most_error(3, 100), 4), most_error(2, 2)
+    (0.0495, 0.0757, 1.0)
+    """
+    from scipy.special import betaincinv
+
+    return 1.0 if n_wrong >= n else float(betaincinv(n_wrong + 1, n - n_wrong, 1 - alpha))
+
+
+def fewest_kept(error: float) -> int:
+    """How many samples, all answered rightly, show that the share of errors is at most this.
+
+    >>> fewest_kept(0.05), fewest_kept(0.2)
+    (59, 14)
+    """
+    return int(np.ceil(np.log(ALPHA) / np.log1p(-error)))
+
+
+def risk_coverage(steady: Floats, right: Bools, steps: int = 20) -> list[Kept]:
+    """How right answers are when more and more are kept, the steadiest first; some twenty points, or one a level."""
+    levels = _levels(steady)
+    n_kept = [int(is_steady(steady, level).sum()) for level in levels]
+    chosen = _thinned(n_kept, len(steady), steps)
+    return [kept_from(steady, right, levels[place]) for place in chosen]
+
+
+def level_for_rate(steady: Floats, rate: float) -> float:
+    """The steadiness below which at most this share of the answers lies, as many as there can be.
+
+    Answers that are equally steady go together, and those without a label count as left.
+
+    >>> level_for_rate(np.array([0.2, 0.5, 1.0, 1.0]), 0.3), level_for_rate(np.array([0.2, 0.5, 1.0, 1.0]), 0.9)
+    (0.5, 1.0)
+    """
+    levels = _levels(steady)
+    left = [1 - is_steady(steady, level).mean() for level in levels]
+    return next((level for level, share in zip(levels, left, strict=True) if share <= rate + _ROUNDING), _last(levels))
+
+
+def level_for_error(steady: Floats, right: Bools, error: float) -> Kept | None:
+    """The lowest steadiness from which on the share of errors is surely at most this; None where none is.
+
+    Thresholds are tested one by one, from the steadiest answers downwards, each at 5 %, until the first that fails: a
+    fixed sequence, so that the chance to return one that errs more is 5 % however many are tested (Angelopoulos et al.,
+    *Learn then test*, 2021; Geifman and El-Yaniv, *Selective classification for deep neural networks*, 2017, share 5 %
+    out among them). Which thresholds are tested depends on the answers, and on no label: some tenths of the samples,
+    from the first that keeps a quarter of them and could pass at all.
+    """
+    passed = None
+    for kept in sequence(steady, right, error):
+        if most_error(kept.n_wrong, kept.n_kept) > error:
+            break
+        passed = kept
+    return passed
+
+
+def sequence(steady: Floats, right: Bools, error: float) -> list[Kept]:
+    """Return the thresholds that `level_for_error` tests, the steadiest first; none where no answer names a label."""
+    points = risk_coverage(steady, right, _STEPS)
+    first = max(fewest_kept(error), _LEAST_SHARE * len(steady))
+    return [point for point in points if point.n_kept >= first] or points[-1:]
+
+
+def _levels(steady: Floats) -> list[float]:
+    """The distinct steadinesses of answers that name a label, the highest first."""
+    distinct = np.unique(np.round(steady[steady > NO_LABEL], 9))
+    return [float(level) for level in distinct[::-1]]
+
+
+def _last(levels: list[float]) -> float:
+    return levels[-1] if levels else 1.0
+
+
+def _thinned(n_kept: list[int], n: int, steps: int) -> list[int]:
+    """Places of at most so many levels, each the first that keeps one part more of the samples; the last is among them.
+
+    >>> _thinned([60, 70, 75, 100], 100, 10), _thinned([1, 2, 3, 4, 5, 6], 6, 3)
+    ([0, 1, 3], [1, 3, 5])
+    """
+    chosen: list[int] = []
+    reached = 0
+    for place, kept in enumerate(n_kept):
+        part = int(kept * steps / n + _ROUNDING)
+        if part > reached or place == len(n_kept) - 1:
+            chosen.append(place)
+            reached = part
+    return chosen
