@@ -68,6 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     own = ROOT / "examples" / "own_prompt"
     shutil.copy(own / "mail.csv", folder)
     shutil.copy(own / "sections.md", folder / "prompt.md")
+    shutil.copy(ROOT / "examples" / "trackers" / "wandb_tracker.py", folder)
     tickets = [(texts[team].format(row), team) for row in range(30) for team in ("billing", "support")]
     items = [{"item": {"ticket_text": text, "correct_label": team}} for text, team in tickets]
     (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)))
@@ -97,7 +98,13 @@ def task_file() -> str:
 def environment(folder: Path, server: FakeServer) -> dict[str, Any]:
     kept = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ours = {"OPENAI_API_KEY": "sk-of-no-use", "OPENAI_BASE_URL": server.url, "COLUMNS": "80", "PATH": paths}
+    ours = {
+        "OPENAI_API_KEY": "sk-of-no-use",
+        "OPENAI_BASE_URL": server.url,
+        "COLUMNS": "80",
+        "PATH": paths,
+        "WANDB_MODE": "offline",
+    }
     return {**kept, **ours, "PSOPT_CACHE_DIR": str(folder / "cache"), "PSOPT_OFFLINE": "1"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from psopt.cli import main
@@ -13,14 +13,11 @@ from tests.cli.limited_runs import write_questions
 from tests.fake_server import FakeServer
 from tests.tracking.small_runs import arguments
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 RECIPES = Path(__file__).parents[2] / "examples" / "trackers"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for recipe in RECIPES.glob("*.py"):
         shutil.copy(recipe, tmp_path)
     monkeypatch.chdir(tmp_path)
