@@ -116,8 +116,8 @@ def _notes(parameter: Any) -> tuple[str, ...]:
 
 def described_range(parameter: Any) -> str:
     """Which numbers an option takes, in words; empty for all."""
-    if parameter.min is not None and parameter.max is not None:
-        return f"{parameter.min} to {parameter.max}"
+    if parameter.max is not None:
+        return f"up to {parameter.max}" if parameter.min is None else f"{parameter.min} to {parameter.max}"
     return f"{parameter.min} or more" if parameter.min is not None else ""
 
 
