@@ -168,10 +168,8 @@ class PromptReport:
         interval = mean_interval(self.flips[:, None], wordings="fixed")
         of = f"{self.flips.sum()} of {len(self.flips)} samples"
         known = f"{share:.0f} %, 95 % interval {100 * interval.low:.0f}–{100 * interval.high:.0f}"
-        n_others = self.predictions.n_rephrasings - 1
-        return (
-            f"Flips: {of} ({known}) are answered otherwise under some of {n_others} rewordings than under the original"
-        )
+        others = f"{self.predictions.n_rephrasings - 1} {self.predictions.varied.replace('wordings', 'rewordings')}"
+        return f"Flips: {of} ({known}) are answered otherwise under some of {others} than under the original"
 
     @property
     def shares(self) -> AnswerShares | None:
