@@ -62,7 +62,6 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     shown = (run["baseline"], *front["prompts"], *beside)
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
     name = "original prompt" if chosen["id"] == run["baseline"]["id"] else f"prompt {prompt_names(run)[chosen['id']]}"
-    samples = directory.read_json(SAMPLES)
     names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
     contributions = directory.read_json(CONTRIBUTIONS)
     return Contents(
@@ -71,7 +70,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         name,
         {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
         {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
-        {name: _predictions(directory, prompt_id, samples) for name, prompt_id in names.items()},
+        {name: read_predictions(directory, prompt_id) for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
         contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
@@ -117,7 +116,12 @@ def _cure(directory: RunDirectory) -> str:
     return f": write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
 
 
-def _predictions(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -> Predictions:
+def read_predictions(directory: RunDirectory, prompt_id: str) -> Predictions:
+    """Read what a run's prompt was answered on test, under the held-out rephrasings.
+
+    Raises InputError if the run has not kept it, or a file is damaged.
+    """
+    samples = directory.read_json(SAMPLES)
     path = directory.path / "predictions" / f"{prompt_id}.npz"
     try:
         with np.load(path, allow_pickle=False) as arrays:

@@ -10,7 +10,7 @@ from psopt.runs._call_price import CallPrice, more_line
 from psopt.search.gating import F1_ALONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from psopt.search import Candidate
     from psopt.search.gating import Verdict
@@ -85,7 +85,7 @@ def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
     lines = [_sentence(data, tests, quality)]
     if tests and data.get("reason"):
         lines.append(f"{data['reason']}.")
-    if losses := _losses(tests, data["id"]):
+    if losses := losses_line(tests, data["id"]):
         lines.append(losses)
     return lines
 
@@ -113,7 +113,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     best = tests[0]
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
-    differences = _differences(best, quality)
+    differences = differences_line(best, quality)
     if best.get("is_harmful") and _looks_better(best):
         return f"Keep yours. The best found looks better on the whole, but is worse for single classes: {differences}."
     if data["mode"] == "likely":
@@ -131,7 +131,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
 
 
 def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
-    differences = _differences(test, quality)
+    differences = differences_line(test, quality)
     if call := data.get("call"):  # runs of 0.1 kept none
         before, after = (CallPrice.from_dict(call[when]) for when in ("before", "after"))
         differences = f"{differences}, {more_line(before, after)}"
@@ -153,7 +153,7 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
     )
 
 
-def _losses(tests: list[Mapping[str, Any]], chosen: str) -> str:
+def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     """Which classes are worse on test, and macro-F1 where it is, of what is handed back or else of the best found."""
     shown = next((test for test in tests if test["id"] == chosen), tests[0] if tests else {})
     parts = [
@@ -174,7 +174,8 @@ def _by_estimate(test: Mapping[str, Any]) -> str:
     return "by an estimate from test and, at half its weight, val" if test.get("estimate") else "on test, by estimate"
 
 
-def _differences(test: Mapping[str, Any], quality: str) -> str:
+def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
+    """Say F1 and S before and after, with the interval of each difference, by a test as run.json has it."""
     return ", ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", quality), ("sensitivity", "S")))
 
 

@@ -11,7 +11,7 @@ from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compa
 from psopt.settings import GATE_MARGIN, GateMode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from psopt.evaluation import Predictions
     from psopt.search.gating._nominee_test import MeasuredGain
@@ -114,6 +114,24 @@ def gate(
     return replace(verdict, verdict="better" if chosen else "keep", id=chosen)
 
 
+def stand_ins(
+    before: Predictions, after: Mapping[str, Predictions], margin: float = GATE_MARGIN, alpha: float = ALPHA
+) -> tuple[NomineeTest, ...]:
+    """Test which prompts, on a model of their own, can stand in for another prompt on another model.
+
+    One passes if by one-sided tests it is not worse by the margin in F1, nor by .01 in S, and no class is surely worse
+    nor macro-F1 lower by the margin. Unlike in the `gate`, it need not be better in anything. The level is Holm's: the
+    chance that one passes that is truly worse by more is at most `alpha`, also where the one to use is chosen by these
+    samples. All are answers to the same samples under the same wordings.
+    """
+    decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
+    tests = [
+        compare_nominee(name, before, answers, margin, decisive=decisive, alpha=alpha)
+        for name, answers in after.items()
+    ]
+    return tuple(_at_levels(tests, [test.p_not_worse for test in tests], alpha))
+
+
 def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
     """What is said where no nominee has answers on test: the baseline stays."""
     return Verdict("keep", None, mode, (), margin, reason=reason)
@@ -155,5 +173,10 @@ def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[Nomi
     """The tests with what came of them. One that is barred does not pass, and takes up its level."""
     if mode != "sure":
         return [replace(test, passed=test.is_likely) for test in tests]
-    levels = holm([1.0 if test.is_barred else test.p_value for test in tests], alpha)
-    return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, levels, strict=True)]
+    return _at_levels(tests, [test.p_value for test in tests], alpha)
+
+
+def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float], alpha: float) -> list[NomineeTest]:
+    """The tests, each passed or not at Holm's level."""
+    judged = holm([1.0 if test.is_barred else p for test, p in zip(tests, p_values, strict=True)], alpha)
+    return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, judged, strict=True)]

@@ -136,7 +136,14 @@ class NomineeTest:
         if self.decisive == F1_ALONE:
             return self.f1.better
         better = min(1.0, _N_CHANCES * min(self.f1.better, self.sensitivity.better))
-        return max(self.f1.not_worse, self.sensitivity.not_worse, better)
+        return max(self.p_not_worse, better)
+
+    @property
+    def p_not_worse(self) -> float:
+        """Of "worse by a margin in F1 or in S", uncorrected: of F1 alone where S of the baseline says nothing."""
+        if self.decisive == F1_ALONE:
+            return self.f1.not_worse
+        return max(self.f1.not_worse, self.sensitivity.not_worse)
 
     @property
     def is_likely(self) -> bool:
