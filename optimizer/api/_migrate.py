@@ -199,6 +199,8 @@ def start_migration(
     old = RunSettings.from_dict(manifest["settings"])
     if old.program:
         raise InputError(f"{run} is of a DSPy program, which brings its own model: compile it again with the new one")
+    if len(old.models) > 1:
+        raise InputError(f"{run} is of several models: optimize for the new one with --prompt {run}")
     path = picked_prompt(Path(run), pick)
     source = read_source(path)
     answers = read_predictions(directory, path.stem)

@@ -82,6 +82,9 @@ def _about(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> str:
     meanings = {">": "recommended", "*": "best compromise (knee)", "°": "shortest that is no worse"}
     used = {_sign(run, knee, candidate) for candidate in (*run.front, run.short, run.recommended)}
     signs = ", ".join(f"{sign} {meaning}" for sign, meaning in meanings.items() if sign in used)
+    if over := run.baseline.val.over:
+        which = "each of the model that is worst in it" if over == "worst" else "the means over the models"
+        of_what = f"{model}: F1, S and C are {which}"
     return f"Measured with {of_what}.{f' {signs}.' if signs else ''} More with --verbose, and in the report."
 
 

@@ -9,6 +9,7 @@ from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._meaning import embed
+from psopt.evaluation._model_scores import ModelScores
 from psopt.evaluation._na_kinds import (
     MOST_NA,
     kind_array,
@@ -29,7 +30,8 @@ from psopt.evaluation._objectives import (
 from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._predictions import NA, Predictions
-from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, sensitivity_limit
+from psopt.evaluation._scores import ClassScores, Scores, quality_of, sensitivity_limit
+from psopt.evaluation._several import mean_of, pooled, score
 
 __all__ = [
     "MOST_NA",
@@ -41,6 +43,7 @@ __all__ = [
     "Evaluator",
     "Grid",
     "LabelRows",
+    "ModelScores",
     "Objectives",
     "PartialAnswers",
     "Predictions",
@@ -59,6 +62,7 @@ __all__ = [
     "kind_array",
     "lopsidedness",
     "mean_influences",
+    "mean_of",
     "na_examples",
     "na_kinds",
     "na_lines",
@@ -68,6 +72,7 @@ __all__ = [
     "objective_gains",
     "objective_values",
     "objectives_of",
+    "pooled",
     "quality_of",
     "read_data",
     "readable_sensitivity",

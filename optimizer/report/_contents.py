@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry, prompt_names
 from psopt.search_spaces import Prompt
+from psopt.settings import model_names
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:
@@ -117,12 +118,25 @@ def _cure(directory: RunDirectory) -> str:
 
 
 def read_predictions(directory: RunDirectory, prompt_id: str) -> Predictions:
-    """Read what a run's prompt was answered on test, under the held-out rephrasings.
+    """Read what a run's prompt was answered on test, under the held-out rephrasings, by all of its models.
 
     Raises InputError if the run has not kept it, or a file is damaged.
     """
     samples = directory.read_json(SAMPLES)
-    path = directory.path / "predictions" / f"{prompt_id}.npz"
+    run = directory.read_json(MANIFEST)
+    first, *further = model_names(run["model"])
+    own = _answers_in(directory, f"{prompt_id}.npz", samples)
+    if not further:
+        return own
+    others = (
+        replace(_answers_in(directory, f"{prompt_id}-{place}.npz", samples), model=name)
+        for place, name in enumerate(further, 2)
+    )
+    return replace(own, model=first, others=tuple(others), over=run["settings"]["over"])
+
+
+def _answers_in(directory: RunDirectory, file: str, samples: dict[str, Any]) -> Predictions:
+    path = directory.path / "predictions" / file
     try:
         with np.load(path, allow_pickle=False) as arrays:
             answers = arrays["test"].astype(np.int64)

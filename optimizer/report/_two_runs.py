@@ -154,6 +154,8 @@ def unlike(first: Predictions, second: Predictions) -> str | None:
     """Why answers can't be compared at all."""
     if first.labels != second.labels:
         return "their labels differ"
+    if [one.model for one in first.each] != [one.model for one in second.each]:
+        return "one is of several models, and the other not of the same"
     if first.answers.to_dict() != second.answers.to_dict():
         return f"one answers with {first.answers.name}, the other with {second.answers.name}"
     if (first.probabilities is None) != (second.probabilities is None):

@@ -15,8 +15,11 @@ from psopt.settings._run import (
     Effort,
     GateMode,
     MeasureOptions,
+    Over,
     RunOptions,
     SizeOptions,
+    model_names,
+    models_name,
 )
 from psopt.settings._schema import ALL, config_schema
 from psopt.settings._search import (
@@ -48,6 +51,7 @@ __all__ = [
     "LMConfig",
     "Leaf",
     "MeasureOptions",
+    "Over",
     "PromptOptions",
     "RaceMode",
     "Rank",
@@ -68,6 +72,8 @@ __all__ = [
     "first",
     "flat",
     "leaves",
+    "model_names",
+    "models_name",
     "of_flat",
     "option",
     "read_families",
