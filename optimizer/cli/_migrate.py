@@ -114,7 +114,8 @@ def _print(console: Console, migration: Migration) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, title="On test, in percent, with 95 % intervals", title_justify="left")
+    title = "On test, in percent, with 95 % intervals"
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)
     quality = migration.before.quality_name
     names = (quality, "S", "C")[: len(objective_values(migration.before))]
