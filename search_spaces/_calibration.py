@@ -34,10 +34,18 @@ class Calibration:
     # From what is left of the log-probabilities to the labels' scores, learnt from labelled train texts: a row for each
     # label, and one that is added to all; empty where no labels were used
     label_map: tuple[tuple[float, ...], ...] = ()
+    also: tuple[Calibration, ...] = ()  # those for further models, where the prompt is for several
+
+    def of(self, model: str) -> Calibration:
+        """That for a model; this one, where there is none for it."""
+        return next((one for one in (self, *self.also) if one.model == model), self)
 
     def without_prior(self) -> Calibration:
         """What of it holds for the same prompt in other words: all but the prior, which is to be measured."""
-        return Calibration(model=self.model, label_map=self.label_map) if self.label_map else Calibration()
+        also = tuple(one.without_prior() for one in self.also)
+        if not self.label_map and not also:
+            return Calibration()
+        return Calibration(model=self.model, label_map=self.label_map, also=also)
 
     def to_dict(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return plain JSON data: the method, and what was measured, if anything was."""
@@ -45,10 +53,11 @@ class Calibration:
             return {"method": BATCH}
         prior = {label: round(value, _DIGITS) for label, value in zip(labels, self.prior, strict=True)}
         measured = {"prior": prior, "n_texts": self.n_texts, "model": self.model, "prompt": self.prompt}
+        also = {"also": [one.to_dict(labels) for one in self.also]} if self.also else {}
         if not self.label_map:
-            return {"method": BATCH, **measured}
+            return {"method": BATCH, **measured, **also}
         rows = [[round(value, _DIGITS) for value in row] for row in self.label_map]
-        return {"method": SUPERVISED, **measured, "label_map": rows}
+        return {"method": SUPERVISED, **measured, "label_map": rows, **also}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:
@@ -65,6 +74,7 @@ class Calibration:
             rows = tuple(tuple(map(float, row)) for row in data.get("label_map", ()))
             if rows and [len(row) for row in rows] != [len(labels)] * (len(labels) + 1):
                 raise ValueError(f"label_map needs {len(labels) + 1} rows of {len(labels)} numbers")
-            return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]), rows)
+            also = tuple(cls.from_dict(one, labels) for one in data.get("also", ()))
+            return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]), rows, also)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a prompt's calibration can't be read: {error!r}") from error

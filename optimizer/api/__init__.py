@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from psopt.api._export import Exported, OtherAnswer, Verification, export
     from psopt.api._load_run import load_run
     from psopt.api._measure import measure
+    from psopt.api._migrate import (
+        Migration,
+        Moved,
+        estimate_migration,
+        measured_migration,
+        migrate,
+        migration_of,
+        start_migration,
+    )
     from psopt.api._optimize import optimize
     from psopt.api._planning import plan_run
     from psopt.api._prompts import ShownPrompt, show_prompt
@@ -42,6 +51,16 @@ _HOMES = {
     "_export": ("Exported", "OtherAnswer", "Verification", "export"),
     "_load_run": ("load_run",),
     "_measure": ("measure",),
+    "_migrate": (
+        "Migration",
+        "Moved",
+        "Moved",
+        "estimate_migration",
+        "measured_migration",
+        "migrate",
+        "migration_of",
+        "start_migration",
+    ),
     "_optimize": ("optimize",),
     "_planning": ("plan_run",),
     "_prompts": ("ShownPrompt", "show_prompt"),
@@ -64,6 +83,8 @@ __all__ = [
     "Drift",
     "Exported",
     "FailingSample",
+    "Migration",
+    "Moved",
     "OtherAnswer",
     "SearchSetup",
     "ShownPrompt",
@@ -78,6 +99,7 @@ __all__ = [
     "drift",
     "estimate",
     "estimate_measuring",
+    "estimate_migration",
     "estimate_rephrasing",
     "estimate_run",
     "export",
@@ -85,6 +107,9 @@ __all__ = [
     "input_columns",
     "load_run",
     "measure",
+    "measured_migration",
+    "migrate",
+    "migration_of",
     "optimize",
     "pinned_samples",
     "plan_run",
@@ -96,6 +121,7 @@ __all__ = [
     "search_in",
     "settings_to_resume",
     "show_prompt",
+    "start_migration",
     "worker",
 ]
 

@@ -81,7 +81,7 @@ def measured_beside(
             f"answering the {len(probes)} texts of {file}",
             lambda: _on_probes(evaluator, baseline.prompt, chosen, tuple(probes), file),
         )
-    if not settings.program:  # which is asked about its examples alone
+    if not (settings.program or evaluator.others):  # which is asked about its examples alone
         try:
             measure("planted", "planted phrases", "", lambda: planted_flips(evaluator, task, baseline.prompt, chosen))
         except Exception as error:  # noqa: BLE001 a model of the caller's own may take no text that is not of the data

@@ -11,7 +11,7 @@ from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
-from psopt.models import ModelProvider
+from psopt.models import ModelProvider, name_of_model
 from psopt.models.chat import grid_price, price_of
 from psopt.runs import (
     STUDY,
@@ -48,7 +48,7 @@ def estimate(
     prompt: AnyPrompt | None = None,
     *,
     prompt_options: PromptOptions | None = None,
-    model: str = "minilm",
+    model: str | Sequence[str] = "minilm",
     trials: int | Literal["planned"] | None = "planned",
     cache_dir: str | Path | None = None,
     **settings: Any,
@@ -69,13 +69,15 @@ def estimate(
     PsoptError
         If an argument or the task can't be used.
     """
-    run, sizes = run_options(task, {**settings, "trials": trials if isinstance(trials, int) else None}, model=model)
+    run, sizes = run_options(
+        task, {**settings, "trials": trials if isinstance(trials, int) else None}, model=name_of_model(model)
+    )
     own = own_prompt(task, prompt, run.strategy, prompt_options)
     if trials is None:
         given = {name: value for name, value in settings.items() if value is not None}
         measuring = built(MeasureOptions, {**given, "cache_dir": cache_dir})
         asked = own or seed_prompt(task, run.strategy, seed=measuring.seed)
-        return estimate_measuring(task, {"": asked}, [model], measuring)
+        return estimate_measuring(task, {"": asked}, [model] if isinstance(model, str) else model, measuring)
     return plan_run(task, *run_settings(run, sizes, prompt=own), cache_dir).estimate
 
 
@@ -90,7 +92,7 @@ def estimate_run(
     evaluator = make_evaluator(task, settings, models, rephrasings)
     n_done = n_evaluated(run / STUDY) if run else 0
     counted = estimate_search(task, settings, baseline, evaluator, n_done)
-    return replace(counted, pace=counted.pace or kept_pace(evaluator.model, models))
+    return replace(counted, pace=counted.pace or kept_pace([one.model for one in evaluator.each], models))
 
 
 def estimate_measuring(

@@ -266,7 +266,7 @@ def verify_written(
     reread = read_back(prompt, written, list(fields_of(texts[0])))
     is_same = asks_the_same(prompt, reread, texts)
     models = ModelProvider(cache_dir, settings.lm.changed(**lm_changes or {}))
-    model = models.answering(settings.model, task)
+    model = models.answering(settings.models[0], task)
     asked = prompt if is_same else reread
     soft = settings.lm.logprobs and asked.asks == LABEL
     predictions = evaluate(model, asked, (asked.description,), samples, from_probabilities=soft)

@@ -79,8 +79,13 @@ def finish(
 
 def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
     """A candidate whose prompt brings its label prior, where it is calibrated."""
-    model = search.problem.evaluator.model
-    return replace(candidate, prompt=model.measured(candidate.prompt)) if calibrates(model) else candidate
+    prompt = candidate.prompt
+    models = [one.model for one in search.problem.evaluator.each]
+    measured = [model.measured(prompt).calibration for model in models if calibrates(model)]
+    known = [calibration for calibration in measured if calibration is not None]
+    if not known:
+        return candidate
+    return replace(candidate, prompt=replace(prompt, calibration=replace(known[0], also=tuple(known[1:]))))
 
 
 def _kept_if_steady(evaluator: Evaluator, chosen: Candidate) -> dict[str, Any]:
@@ -105,7 +110,8 @@ def _most_left_out(recorder: RunRecorder) -> int:
     asked = recorder.settings.leave_one_out
     if asked is not None:
         return asked
-    return _LEFT_OUT if capabilities_of(recorder.evaluator.model).is_free else 0
+    is_free = all(capabilities_of(one.model).is_free for one in recorder.evaluator.each)
+    return _LEFT_OUT if is_free else 0
 
 
 def _contributions(chosen: Candidate, baseline: Prompt, search: Search, most: int) -> dict[str, Any]:
@@ -176,4 +182,11 @@ def _samples_needed(
     if verdict.mode != "sure" or not verdict.tests:
         return None
     before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, tested[0]))
-    return samples_needed(before, after, verdict.tests[0], verdict.margin)
+    test = verdict.tests[0]
+    if not test.of_models:
+        return samples_needed(before, after, test, verdict.margin)
+    needed = [
+        samples_needed(ours, theirs, replace(test.of_models[ours.model], level=test.level), verdict.margin)
+        for ours, theirs in zip(before.each, after.each, strict=True)
+    ]
+    return None if None in needed else max(n for n in needed if n is not None)

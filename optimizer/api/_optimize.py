@@ -55,9 +55,9 @@ def optimize(
         brace, or chat messages; by default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompt's file is read, where it does not say so itself.
-    model : str, callable, dspy.LM or Model
+    model : str, callable, dspy.LM or Model, or list of them
         A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
-        model that is made already.
+        model that is made already. For several models one prompt is searched that serves all of them.
     heldout_from : sequence of str, or path, optional
         Wordings of another source, written by people for instance: what is handed back is put to them on test too,
         and run.json and the report say both. A text file has one per line; JSON is a list, or a rephrasings.json.
@@ -97,7 +97,7 @@ def optimize(
         If a limit of yours ends the search. What was found is scored on test first, as far as that is paid for, and
         stands in the error's `run`. An effort's own limit is no error: the run says ``budget``.
     """
-    by_name = isinstance(model, str)
+    by_name = all(isinstance(each, str) for each in (model if isinstance(model, (list, tuple)) else [model]))
     log, callbacks = split_callbacks([*callbacks, *settings.get("log", ())])
     asked, sizes = run_options(task, settings, model=name_of_model(model), log=log)
     wordings, wordings_name = given_wordings(heldout_from)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._setup import freeze_for, make_evaluator
+from psopt.api._setup import answering_models, freeze_for, make_evaluator
 from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import read_file
@@ -16,7 +16,7 @@ from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis, e
 from psopt.runs.planning import Limits, Plan, Planner, PlanOptions, limits_of, resumed_from, sized
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from psopt.evaluation import Evaluator
@@ -54,15 +54,17 @@ def plan_run(
         Goes before the settings' name of one.
     """
     models = ModelProvider(cache_dir, settings.lm)
-    answering = models.answering(model or settings.model, task)
+    answering = answering_models(task, settings, models, model)
     plan = plan_with(task, settings, options, models, answering)
     pace = plan.estimate.pace or kept_pace(answering, models)
     return replace(plan, estimate=replace(plan.estimate, pace=pace))
 
 
-def plan_with(task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Model) -> Plan:
+def plan_with(
+    task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Sequence[Model]
+) -> Plan:
     """Plan a run with the models that it will have."""
-    effort = options.effort_for(settings.lm, is_free=capabilities_of(answering).is_free)
+    effort = options.effort_for(settings.lm, is_free=_are_free(answering))
     limits, limits_of_run = limits_of(effort, Limits.of_user(settings.lm))
     planner = _planner(task, settings, options, models, answering, limits if effort != "full" else Limits())
     is_full = effort == "full"
@@ -73,7 +75,7 @@ def plan_with(task: Task, settings: RunSettings, options: PlanOptions, models: M
 
 
 def least_estimate(
-    task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Model
+    task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Sequence[Model]
 ) -> CostEstimate:
     """Count what the smallest run takes that makes sense and has the sizes that the user has set."""
     planner = _planner(task, settings, options, models, answering, Limits())
@@ -85,7 +87,7 @@ def settings_for(
     settings: RunSettings,
     options: PlanOptions,
     models: ModelProvider,
-    answering: Model,
+    answering: Sequence[Model],
     directory: RunDirectory,
     *,
     resume: bool,
@@ -98,7 +100,7 @@ def settings_for(
         settings = resumed_from(directory.read_json(MANIFEST), settings, options)
         models.budget.max_calls = settings.lm.max_calls
         return settings, None
-    if options.effort_for(settings.lm, is_free=capabilities_of(answering).is_free) == "full":
+    if options.effort_for(settings.lm, is_free=_are_free(answering)) == "full":
         return settings, None
     plan = plan_with(task, settings, options, models, answering)
     settings = plan.applied_to(settings)
@@ -107,7 +109,12 @@ def settings_for(
 
 
 def _planner(
-    task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Model, limits: Limits
+    task: Task,
+    settings: RunSettings,
+    options: PlanOptions,
+    models: ModelProvider,
+    answering: Sequence[Model],
+    limits: Limits,
 ) -> Planner:
     """Count what a call takes on a part of the task, from which all sizes are reckoned."""
     baseline = settings.baseline(task)
@@ -136,7 +143,7 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
     return {**samples, "rephrasings": len(of_file.search), "heldout": len(of_file.heldout)}
 
 
-def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Model) -> CostEstimate:
+def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Sequence[Model]) -> CostEstimate:
     """What these sizes take, counted on their own samples and wordings."""
     task, baseline = planner.task, planner.baseline
     settings = sized(planner.settings, sizes)
@@ -151,8 +158,17 @@ _LONG_ENOUGH = 1.0  # seconds; chosen: what a prompt's beginning takes is spread
 _FEWEST = 4  # answers that were computed and not cached, below which their time tells nothing
 
 
-def kept_pace(model: Model, models: ModelProvider) -> Pace | None:
-    """How fast a local model was when it was last timed; None where nobody knows, and for others."""
+def _are_free(answering: Sequence[Model]) -> bool:
+    return all(capabilities_of(model).is_free for model in answering)
+
+
+def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
+    """How fast local models were when they were last timed; None where nobody knows, and for others."""
+    kept = [_kept(model, models) for model in answering if not capabilities_of(model).is_free]
+    return Pace.of_several(kept, len(answering) - len(kept))
+
+
+def _kept(model: Model, models: ModelProvider) -> Pace | None:
     if not capabilities_of(model).costs_time:
         return None
     rate = kept_rate(models.cache_dir, model.name, None)
@@ -164,9 +180,16 @@ def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> P
 
     Where they are in the cache, what was kept before tells it.
     """
+    timed = [one for one in evaluator.each if not capabilities_of(one.model).is_free]
+    return Pace.of_several([_timed(one, prompt, models) for one in timed], len(evaluator.each) - len(timed))
+
+
+def _timed(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
+    if not capabilities_of(evaluator.model).costs_time:
+        return None
     per_second = _answers_a_second(evaluator, prompt)
     if per_second is None:
-        return kept_pace(evaluator.model, models)
+        return _kept(evaluator.model, models)
     day = datetime.now(UTC).date().isoformat()
     keep_rate(models.cache_dir, evaluator.model.name, None, AnswerRate(60 * per_second, 1, day))
     return Pace(60 * per_second, day)

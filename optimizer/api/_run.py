@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._beside import check_other_wordings, probes_of
 from psopt.api._planning import kept_pace, least_estimate, settings_for, timed_pace
 from psopt.api._searching import SearchSetup, search_in
-from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
+from psopt.api._setup import answering_models, freeze_for, make_evaluator, make_proposer, rephrasing_again
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
 from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated, spending_kept
@@ -65,7 +65,7 @@ def run(
         check_same_prompt(folder, settings)
     tracking = tracked(observer, settings.log, callbacks, models.budget)
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget), tracking:
-        answering = models.answering(model or settings.model, task)
+        answering = answering_models(task, settings, models, model)
         plan: Plan | None = None
         if options is not None:
             settings, plan = settings_for(task, settings, options, models, answering, directory, resume=resume)
@@ -78,7 +78,7 @@ def run(
         proposer = make_proposer(settings, models)
         told = plan.to_dict() if plan else None
         setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=told, probes=probes)
-        if capabilities_of(answering).costs_time:
+        if any(capabilities_of(one).costs_time for one in answering):
             n_done = n_evaluated(directory.path / STUDY) if resume else 0
             estimate = plan.estimate if plan else estimate_search(task, settings, baseline, evaluator, n_done)
             _say_how_long(setup, estimate, models, options, observer or Observer(), resume=resume)
@@ -97,7 +97,7 @@ def _evaluator(
     settings: RunSettings,
     baseline: Prompt,
     models: ModelProvider,
-    answering: Model,
+    answering: Sequence[Model],
     directory: RunDirectory,
     on_estimate: OnEstimate | None,
     *,
@@ -105,10 +105,13 @@ def _evaluator(
 ) -> Evaluator:
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
     options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
-    can = capabilities_of(answering)
-    if resume and can.costs_time and settings.own_model:  # no cache has its answers: all are asked for again
+    able = [capabilities_of(one) for one in answering]
+    if (
+        resume and any(can.costs_time for can in able) and settings.own_model
+    ):  # no cache has its answers: all are asked for again
         models.budget.max_calls = None
-    if not (can.asks_in_chat or can.costs_time) or not (on_estimate or models.budget.is_limited):
+    is_counted = any(can.asks_in_chat or can.costs_time for can in able)
+    if not is_counted or not (on_estimate or models.budget.is_limited):
         return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
     by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
@@ -134,11 +137,11 @@ def _say_how_long(
     resume: bool,
 ) -> None:
     """Time a model that answers here, and say how long the run will take; where that is long, what takes less."""
-    model = setup.evaluator.model
+    answering = [one.model for one in setup.evaluator.each]
     if resume:
-        pace = kept_pace(model, models)
+        pace = kept_pace(answering, models)
     else:
-        observer.phase(f"timing a few answers of {model.name}")
+        observer.phase(f"timing a few answers of {setup.settings.model}")
         pace = timed_pace(setup.evaluator, setup.baseline, models)
     if pace is None:
         return
@@ -146,5 +149,5 @@ def _say_how_long(
     longer = "; up to twice that where edits make prompts long"
     observer.phase(f"{time_line(estimate.calls_expected, pace.per_minute)}{longer}")
     if options and not resume and is_long(estimate.calls_expected, pace.per_minute):
-        least = least_estimate(setup.task, setup.settings, options, models, model)
+        least = least_estimate(setup.task, setup.settings, options, models, answering)
         observer.phase(shorter_line(least, pace.per_minute, options.effort))

@@ -11,6 +11,7 @@ import optuna
 from psopt._version import __version__
 from psopt.api._finishing import finish
 from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLabelsError, say_how_to_go_on
+from psopt.models import calibrates
 from psopt.models.chat import asks_in_chat
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
@@ -98,8 +99,9 @@ def search_in(
                 say_how_to_go_on(error, _how_to_resume(settings, directory.path))
         raise
     finally:
-        if asks_in_chat(setup.evaluator.model):
-            setup.evaluator.model.engine.keep_rate()
+        for model in (one.model for one in setup.evaluator.each):
+            if asks_in_chat(model):
+                model.engine.keep_rate()
     if limit and settings.limited_by != "user":  # it ends as it was planned
         observer.phase(f"{limit}; {_how_to_resume(settings, directory.path)} --max-calls N")
     elif limit:
@@ -139,8 +141,21 @@ def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, res
         raise
     observer.study = study
     observer.started(recorder.task, directory.path)
+    if uneven := _uneven_calibration(setup.evaluator):
+        observer.phase(uneven)
     _describe(study, recorder, setup.baseline)
     return study
+
+
+def _uneven_calibration(evaluator: Evaluator) -> str:
+    """Say which of several models are calibrated, where some are and some can't be."""
+    names: dict[bool, list[str]] = {True: [], False: []}
+    for one in evaluator.each:
+        names[calibrates(one.model)].append(one.model.name)
+    if not all(names.values()):
+        return ""
+    without = f"{' and '.join(names[False])}, which {'gives' if len(names[False]) == 1 else 'give'}"
+    return f"calibration is for {' and '.join(names[True])}, and not for {without} no label probabilities"
 
 
 def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:

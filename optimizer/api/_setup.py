@@ -13,14 +13,14 @@ from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import freeze_rephrasings
 from psopt.runs import REPHRASINGS
 from psopt.search_spaces import CALIBRATE, apply_edits
-from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves
+from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.models import ModelProvider
+    from psopt.models import Model, ModelProvider
     from psopt.rephrasings import RephrasingOptions, RephrasingSet
     from psopt.runs import RunSettings
     from psopt.search_spaces import Prompt
@@ -42,22 +42,39 @@ def freeze_for(
     )
 
 
+def answering_models(task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> tuple[Model, ...]:
+    """Load the models that a run's prompt is for: `model`, one or a list, goes before the settings' names.
+
+    Raises InputError if two have one name.
+    """
+    given = model or settings.models
+    loaded = tuple(models.answering(each, task) for each in (given if isinstance(given, (list, tuple)) else [given]))
+    models_name([each.name for each in loaded])
+    return loaded
+
+
 def make_evaluator(
     task: Task, settings: RunSettings, models: ModelProvider, rephrasings: RephrasingSet, model: Any = None
 ) -> Evaluator:
-    """Put together what all prompts are compared on: a model, by default the settings', rephrasings, and samples."""
-    answering = models.answering(model or settings.model, task)
+    """Put together what all prompts are compared on: models, by default the settings', rephrasings, and samples."""
     samples = _split_samples(task, settings)
-    if calibrates(answering):
-        answering = answering.learning_from(_labelled(settings.baseline(task), task.train, settings.seed))
-    return Evaluator(
-        answering,
-        rephrasings,
-        samples,
-        from_probabilities=settings.lm.logprobs and not task.spec.is_open,
-        budget=models.budget,
-        answer_type=AnswerType.of(task),
-    )
+
+    def evaluator(answering: Model, others: Sequence[Evaluator] = ()) -> Evaluator:
+        if calibrates(answering):
+            answering = answering.learning_from(_labelled(settings.baseline(task), task.train, settings.seed))
+        return Evaluator(
+            answering,
+            rephrasings,
+            samples,
+            from_probabilities=settings.lm.logprobs and not task.spec.is_open,
+            budget=models.budget,
+            answer_type=AnswerType.of(task),
+            others=others,
+            over=settings.over,
+        )
+
+    first, *others = answering_models(task, settings, models, model)
+    return evaluator(first, [evaluator(other) for other in others])
 
 
 def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:

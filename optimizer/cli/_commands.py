@@ -40,6 +40,10 @@ COMMANDS = {
         "psopt.cli._report",
         "Rebuild report.html from a run directory, and print where it is; or compare two to five runs.",
     ),
+    "migrate": (
+        "psopt.cli._migrate",
+        "Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds.",
+    ),
     "resume": ("psopt.cli._resume", "Resume an interrupted run, or add trials to a finished one."),
     "worker": ("psopt.cli._worker", "Join a study that `psopt optimize --storage` has started, on any machine."),
     "rephrase": (

@@ -65,7 +65,8 @@ def _table(estimate: CostEstimate) -> Table:
     for name in ("calls", "least", "most", "tokens", *(["USD"] if has_price else [])):
         table.add_column(name, justify="right", no_wrap=True)
     for phase in estimate.phases:
-        table.add_row(phase.what, *_amounts(phase), *([dollars(phase.cost)] if has_price else []))
+        what = f"{phase.what}, {phase.model}" if phase.model else phase.what
+        table.add_row(what, *_amounts(phase), *([dollars(phase.cost)] if has_price else []))
     table.add_section()
     few, many = estimate.calls_range
     total = [f"{estimate.calls_expected:,}", f"{few:,}", f"{many:,}", rounded(estimate.tokens)]
@@ -85,7 +86,7 @@ def _notes(estimate: CostEstimate) -> list[str]:
     """Why phases may come several times or not at all, what is cached, and of when prices are."""
     from psopt.models.chat import PRICES_OF
 
-    notes = [f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times]
+    notes = list(dict.fromkeys(f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times))
     if estimate.price:
         notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
     cached = sum(phase.cached for phase in estimate.phases)

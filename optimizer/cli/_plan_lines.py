@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models.chat import CHAT_KINDS
 from psopt.runs.planning import Limits, duration, time_line
+from psopt.settings import model_names
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
@@ -17,11 +18,11 @@ UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
 
 def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
     """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
-    kind = model.partition("/")[0]
+    kinds = {name.partition("/")[0] for name in model_names(model)}
     is_paid = any(phase.cost for phase in estimate.phases)
-    if kind in {"minilm", "sim"} and not is_paid:
+    if kinds <= {"minilm", "sim"} and not is_paid:
         return ["This model costs nothing.", *_without_effect(model, lm)]
-    is_local = kind not in CHAT_KINDS and not is_paid
+    is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
     lines = [f"It costs time, not money: {_calls_and_tokens(estimate)}." if is_local else amount_line(estimate, model)]
     if estimate.racing:
         lines.append(racing_line(estimate))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from psopt.evaluation import Scores
     from psopt.runs import Run
     from psopt.search import Candidate
     from rich.console import Console
@@ -81,6 +82,9 @@ def _about(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> str:
     meanings = {">": "recommended", "*": "best compromise (knee)", "°": "shortest that is no worse"}
     used = {_sign(run, knee, candidate) for candidate in (*run.front, run.short, run.recommended)}
     signs = ", ".join(f"{sign} {meaning}" for sign, meaning in meanings.items() if sign in used)
+    if over := run.baseline.val.over:
+        which = "each of the model that is worst in it" if over == "worst" else "the means over the models"
+        of_what = f"{model}: F1, S and C are {which}"
     return f"Measured with {of_what}.{f' {signs}.' if signs else ''} More with --verbose, and in the report."
 
 
@@ -162,10 +166,10 @@ def _front_table(
     )
     table.add_column("prompt", no_wrap=True)
     # "closeness" is longer than F1, and 80 columns are full
-    on_test = [f"{quality} on test" if quality == "F1" else quality, "S on test"]
+    measures = [f"{quality} on test" if quality == "F1" else quality, "S on test"]
     if run.baseline.val.consistency is not None:
-        on_test.append("C on test")
-    for name in ("edits", "tokens", *on_test, f"{quality}/S/C on val" if quality == "F1" else "on val"):
+        measures.append("C on test")
+    for name in ("edits", "tokens", *measures, f"{quality}/S/C on val" if quality == "F1" else "on val"):
         table.add_column(name, justify="right", no_wrap=True)
     # By id: the baseline stands first, and last what is not on the front.
     shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}
@@ -175,7 +179,7 @@ def _front_table(
             names[candidate.id] + _sign(run, knee, candidate),
             str(len(candidate.edits)),
             str(prices[candidate.id].tokens),
-            *_on_test(candidate),
+            *(on_test(candidate.test) if candidate.test else ["–"] * len(objective_values(candidate.val))),
             _on_val(candidate),
         ]
         table.add_row(*cells, style="bold green" if is_recommended else None)
@@ -207,10 +211,8 @@ def _notes(run: Run, found: Candidate, names: Mapping[str, str]) -> list[str]:
     return [*notes, *filter(None, lines[: len(chosen)])]
 
 
-def _on_test(candidate: Candidate) -> list[str]:
-    scores = candidate.test
-    if scores is None:
-        return ["–"] * len(objective_values(candidate.val))
+def on_test(scores: Scores) -> list[str]:
+    """The measures in percent, each with its interval."""
     cells = []
     for name, value in objective_values(scores).items():
         cell = _percent(value)

@@ -10,6 +10,7 @@ from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._meaning import embed
+from psopt.evaluation._model_scores import ModelScores
 from psopt.evaluation._na_kinds import (
     MOST_NA,
     kind_array,
@@ -37,9 +38,9 @@ from psopt.evaluation._scores import (
     Scores,
     family_scores,
     quality_of,
-    score,
     sensitivity_limit,
 )
+from psopt.evaluation._several import mean_of, pooled, score
 from psopt.evaluation._steadiness import (
     Kept,
     fewest_kept,
@@ -70,6 +71,7 @@ __all__ = [
     "Grid",
     "Kept",
     "LabelRows",
+    "ModelScores",
     "Objectives",
     "PartialAnswers",
     "Predictions",
@@ -98,6 +100,7 @@ __all__ = [
     "level_for_rate",
     "lopsidedness",
     "mean_influences",
+    "mean_of",
     "mean_shift",
     "most_error",
     "na_examples",
@@ -111,6 +114,7 @@ __all__ = [
     "objective_gains",
     "objective_values",
     "objectives_of",
+    "pooled",
     "quality_of",
     "read_data",
     "readable_sensitivity",

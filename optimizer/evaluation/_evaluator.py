@@ -1,8 +1,9 @@
-"""One model, one set of rephrasings, three sets of samples: what every candidate of a search is put to."""
+"""A model or several, a set of rephrasings, three sets of samples: what every candidate of a search is put to."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,13 +14,14 @@ from psopt.models import calibrates, capabilities_of, n_unkept
 from psopt.models.chat import Budget, Need
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import AnswerType
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
+    from psopt.settings import Over
     from psopt.tasks import Sample
 
 Split = Literal["train", "val", "test"]
@@ -38,6 +40,10 @@ class Evaluator:
         Counts what was asked.
     answer_type : AnswerType
         The task's: how answers are compared.
+    others : sequence of Evaluator
+        Of further models, on the same rephrasings and samples: what they answer is part of the predictions.
+    over : "worst" or "mean"
+        How the scores of several models are made one.
     """
 
     def __init__(
@@ -49,6 +55,8 @@ class Evaluator:
         from_probabilities: bool = False,
         budget: Budget | None = None,
         answer_type: AnswerType = ONE_LABEL,
+        others: Sequence[Evaluator] = (),
+        over: Over = "worst",
     ) -> None:
         self.model = model
         self.rephrasings = rephrasings
@@ -56,6 +64,8 @@ class Evaluator:
         self.from_probabilities = from_probabilities
         self.budget = budget or Budget()
         self.answer_type = answer_type
+        self.others = tuple(others)
+        self.over = over
         self._on_progress: OnProgress | None = None
         self._on_ask: Callable[[Prompt, Split], None] | None = None
         self._predictions: dict[tuple[str, Split], Predictions] = {}
@@ -73,15 +83,24 @@ class Evaluator:
             from_probabilities=self.from_probabilities,
             budget=self.budget,
             answer_type=self.answer_type,
+            others=[other.on_other(rephrasings=rephrasings, samples=samples) for other in self.others],
+            over=self.over,
         )
+
+    @property
+    def each(self) -> tuple[Evaluator, ...]:
+        """The evaluator of each model: this one's own first."""
+        return (self, *self.others)
 
     def show_progress(self, on_progress: OnProgress) -> None:
         """Tell of answers from now on, as they come in."""
-        self._on_progress = on_progress
+        for one in self.each:
+            one._on_progress = on_progress  # of its own kind
 
     def announce(self, on_ask: Callable[[Prompt, Split], None] | None) -> None:
         """Tell of each evaluation that is about to be asked for, from now on; an error refuses it. None: of no more."""
-        self._on_ask = on_ask
+        for one in self.each:
+            one._on_ask = on_ask  # of its own kind
 
     def knows(self, prompt_id: str, split: Split) -> bool:
         """Whether a prompt's whole grid on a split is at hand."""
@@ -145,13 +164,16 @@ class Evaluator:
         return answers.array.copy()
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
-        """Return a prompt's predictions on a split; of its grid only what is missing is asked for."""
+        """Return a prompt's predictions on a split, of all models; of grids only what is missing is asked for."""
         key = (prompt.id, split)
         if key not in self._predictions:
             prompts, samples = self.rephrased(prompt, split), self.samples[split]
             self.answers(prompt, split, np.ones((len(samples), len(prompts)), dtype=np.bool_))
             answers = self.partial_answers(prompt, split)
-            self._predictions[key] = predictions_of(self.model, prompts, samples, answers, self.answer_type)
+            own = predictions_of(self.model, prompts, samples, answers, self.answer_type)
+            others = tuple(replace(other.predictions(prompt, split), model=other.model.name) for other in self.others)
+            name = self.model.name if others else ""
+            self._predictions[key] = replace(own, model=name, others=others, over=self.over)
             self._answers.pop(key, None)
         return self._predictions[key]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from psopt.evaluation._objectives import OBJECTIVES
+from psopt.evaluation._several import combined_differences
 from psopt.metrics import PairedDifference, compare_scores, mean_difference
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def compare_paired(
 
     What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of a metric's
     scores, or of closeness, where answers have such. Keys are ``f1``, ``sensitivity``, and ``consistency`` where C is
-    defined.
+    defined. Of several models each is tested, and the one that gains least, or the mean, stands for all.
 
     Parameters
     ----------
@@ -33,6 +34,9 @@ def compare_paired(
     wordings : "random" or "fixed"
         Whether new rephrasings would be drawn, or only new samples.
     """
+    if first.others:
+        pairs = zip(first.each, second.each, strict=True)
+        return combined_differences([compare_paired(*pair, wordings=wordings) for pair in pairs], first.over)
     if first.answers.open is not None:
         return _compare_open(first, second, wordings)
     differences = compare_scores(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
+    from psopt.settings import Over
     from psopt.tasks import Sample
 
 
@@ -80,6 +81,12 @@ class Predictions:
     confidence : (N, Q) float or None
         Of open answers the mean probability of the tokens that the model wrote, in [0, 1], where it was asked for; NaN
         where it is not known.
+    model : str
+        Which of several models has answered; empty where there is one.
+    others : tuple of Predictions
+        The answers of further models to the same samples and rephrasings, each with its name.
+    over : "worst" or "mean"
+        How the scores of several models are made one.
     """
 
     array: NDArray[np.int64]
@@ -97,11 +104,19 @@ class Predictions:
     confidence: NDArray[np.float64] | None = None
     remarks: Mapping[str, str] = field(default_factory=dict)
     parts_read: tuple[str, ...] = ()
+    model: str = ""
+    others: tuple[Predictions, ...] = ()
+    over: Over = "worst"
 
     def __repr__(self) -> str:
         """The size: answers would fill screens."""
         n_samples, n_rephrasings = self.array.shape
         return f"<Predictions: {n_samples} samples x {n_rephrasings} rephrasings, {self.answers.name}>"
+
+    @property
+    def each(self) -> tuple[Predictions, ...]:
+        """Each model's answers by themselves; these, where there is one."""
+        return (replace(self, others=()), *self.others) if self.others else (self,)
 
     @property
     def texts(self) -> list[str]:
@@ -367,6 +382,7 @@ class Predictions:
                 if missed.rephrasing == column
             ),
             most_different=self.n_classes if self.answers.open is not None else 0,
+            others=tuple(other.under(columns) for other in self.others),
             **self._grids((slice(None), columns)),
         )
 
@@ -383,6 +399,7 @@ class Predictions:
                 if missed.sample == row
             ),
             parts_read=tuple(self.parts_read[row] for row in kept) if self.parts_read else (),
+            others=tuple(other.of_samples(rows) for other in self.others),
             **self._grids(kept),
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
+from psopt.evaluation._model_scores import ModelScores  # noqa: TC002  # pydantic reads it
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
@@ -113,6 +114,9 @@ class Scores:
     pss: float | None = None
     # How often each label is answered and is right; None of other answers than single labels, and of earlier runs
     shares: AnswerShares | None = None
+    # Of several models: what each has by its name, and whether the scores are those of the worst or the mean
+    per_model: dict[str, ModelScores] = field(default_factory=dict)
+    over: str = ""
 
     def __repr__(self) -> str:
         """The measures and the size: classes and intervals would fill a screen."""
@@ -147,7 +151,12 @@ class Scores:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly throughout."""
+        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly throughout.
+
+        Of several models, whether they say nothing of one.
+        """
+        if self.per_model:
+            return any(scores.is_hollow for scores in self.per_model.values())
         is_near_many = self.constant is not None and (self.ordinal is not None or self.open is not None)
         return is_near_many or self.near_constant is not None
 
@@ -174,19 +183,13 @@ class Scores:
         data = {name: value for name, value in asdict(self).items() if value is not None or name not in where_defined}
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         shares = data.pop("shares") or {}
+        if not self.per_model:
+            del data["per_model"], data["over"]
         return {**data, **shares}
 
 
-def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
-    """Score labelled predictions, on request with 95 % intervals.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        With labels.
-    intervals : bool
-        Give intervals too, over samples and rephrasings; over samples alone for one rephrasing.
-    """
+def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Scores:
+    """Score the answers of one model; see `psopt.evaluation.score`."""
     per_class = _per_class(predictions, intervals=intervals)
     return Scores(
         f1=quality_of(predictions),

@@ -137,7 +137,8 @@ class CalibratedModel(WholeGrids):
         if not self.calibrates(prompt):
             return prompt
         prior = tuple(self._prior(prompt).tolist())
-        n_texts = prompt.calibration.n_texts if self._brings_prior(prompt) and prompt.calibration else len(self._texts)
+        brought = self._brought(prompt)
+        n_texts = brought.n_texts if brought and self._brings_prior(prompt) else len(self._texts)
         label_map = self._label_map(prompt)
         rows = () if label_map is None else tuple(map(tuple, label_map.tolist()))
         open_calibration = replace(prompt, calibration=Calibration())
@@ -166,15 +167,16 @@ class CalibratedModel(WholeGrids):
 
     def _prior(self, prompt: Prompt) -> NDArray[np.float64]:
         """The mean log-probability of each label under a prompt, (n_labels,): brought along, or measured once."""
-        if self._brings_prior(prompt) and prompt.calibration:
-            return np.array(prompt.calibration.prior)
+        brought = self._brought(prompt)
+        if brought and self._brings_prior(prompt):
+            return np.array(brought.prior)
         if prompt.id not in self._priors:
             self._priors[prompt.id] = self._measure(prompt)
         return self._priors[prompt.id]
 
     def _label_map(self, prompt: Prompt) -> NDArray[np.float64] | None:
         """The map of a prompt: brought along, or learnt once for all prompts; None where labels are not used."""
-        calibration = prompt.calibration
+        calibration = self._brought(prompt)
         if calibration and calibration.label_map and calibration.model == self.name:
             return np.array(calibration.label_map)
         return None if self._brings_prior(prompt) else self._learnt
@@ -189,8 +191,12 @@ class CalibratedModel(WholeGrids):
         evidence = _evidence(probabilities, self._prior(labelled.prompt))
         return fit_label_map(evidence, np.array(labelled.labels))
 
+    def _brought(self, prompt: Prompt) -> Calibration | None:
+        """What a prompt brings for this model, or for another one."""
+        return prompt.calibration and prompt.calibration.of(self.name)
+
     def _brings_prior(self, prompt: Prompt) -> bool:
-        calibration = prompt.calibration
+        calibration = self._brought(prompt)
         return bool(
             calibration and calibration.prior and calibration.model == self.name and calibration.prompt == prompt.id
         )

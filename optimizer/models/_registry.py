@@ -22,6 +22,7 @@ from psopt.models.chat import (
     name_hint,
     same_meaning,
 )
+from psopt.settings import model_names, models_name
 from psopt.tasks import FREE
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def load_model(
         if task.spec.is_open and options and options.logprobs and not capabilities_of(given).has_confidences:
             raise InputError(f"model {given.name} gives no probabilities: leave --logprobs out")
         return given
+    if len(model_names(model)) > 1:
+        raise InputError(f"{model} is several models, and this is for one: name it with --model")
     kind, _, rest = model.partition("/")
     if kind in _CHOOSING and task.spec.is_open:
         raise _chooses(model, task)
@@ -176,9 +179,11 @@ def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | N
 def name_of_model(model: Any) -> str:
     """The name of a model, or of what `load_model` makes one of.
 
-    >>> name_of_model("minilm"), name_of_model(len)
-    ('minilm', 'function/len')
+    >>> name_of_model("minilm"), name_of_model(len), name_of_model(["minilm", "smollm2"])
+    ('minilm', 'function/len', 'minilm + smollm2')
     """
+    if isinstance(model, (list, tuple)):
+        return models_name([name_of_model(each) for each in model])
     if isinstance(model, str):
         return model
     if isinstance(name := getattr(model, "name", None), str) and hasattr(model, "predict"):

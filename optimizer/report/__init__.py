@@ -1,13 +1,14 @@
 """The report: a run, several runs, a comparison or a diagnosis, as one page that opens offline."""
 
 from psopt.report._diagnosis_page import diagnosis_page
+from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._front_figure import compared_figure
 from psopt.report._notebook_figures import diagnosis_figure, run_figure
 from psopt.report._run_report import write_report
 from psopt.report._runs_page import comparison_page, measure_rows, names_of, runs_of, runs_page
 from psopt.report._static import save_figures
 from psopt.report._theme import Figure
-from psopt.report._two_runs import TwoRuns, compare_runs
+from psopt.report._two_runs import TwoRuns, compare_runs, unlike
 
 __all__ = [
     "Figure",
@@ -17,11 +18,13 @@ __all__ = [
     "comparison_page",
     "diagnosis_figure",
     "diagnosis_page",
+    "fixed_and_broken",
     "measure_rows",
     "names_of",
     "run_figure",
     "runs_of",
     "runs_page",
     "save_figures",
+    "unlike",
     "write_report",
 ]

@@ -36,6 +36,7 @@ from psopt.runs import (
 )
 from psopt.search import UTOPIA
 from psopt.search.racing import racing_line
+from psopt.settings import model_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -231,7 +232,10 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     heldout = (rephrasings.get("diversity") or {}).get("heldout")
     tame = tame_note(heldout)
     differing = [] if heldout is None else [("diversity of the held-out rephrasings", tame or f"{heldout:.2f}")]
+    models = model_names(run["model"])
+    several = [("samples, classes and wordings", f"as {models[0]} answers them, the first of the models")]
     return [
+        *(several if len(models) > 1 else []),
         ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
         ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),

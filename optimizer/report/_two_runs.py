@@ -128,7 +128,7 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
     """
     shown = RunShown.of(first, pick), RunShown.of(second, pick)
     answers = shown[0].predictions, shown[1].predictions
-    if (reason := _unlike(*answers)) is not None:
+    if (reason := unlike(*answers)) is not None:
         return TwoRuns(*shown, (), {}, reason)
     common = _common_samples(*answers)
     n = len(common[0].samples)
@@ -150,10 +150,12 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
     return TwoRuns(*shown, common, compare_paired(*common, wordings="fixed"), f"{basis} alone")
 
 
-def _unlike(first: Predictions, second: Predictions) -> str | None:
+def unlike(first: Predictions, second: Predictions) -> str | None:
     """Why answers can't be compared at all."""
     if first.labels != second.labels:
         return "their labels differ"
+    if [one.model for one in first.each] != [one.model for one in second.each]:
+        return "one is of several models, and the other not of the same"
     if first.answers.to_dict() != second.answers.to_dict():
         return f"one answers with {first.answers.name}, the other with {second.answers.name}"
     if (first.probabilities is None) != (second.probabilities is None):

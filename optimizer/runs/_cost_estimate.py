@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,7 @@ class Phase:
     least: Need = field(default_factory=Need)
     most: Need = field(default_factory=Need)
     cost: float = 0.0
+    model: str = ""  # which of several models is asked; empty where there is one
 
     @classmethod
     def of(cls, what: str, grid: Grid, price: Price | None) -> Phase:
@@ -67,6 +68,17 @@ class Pace:
             return cls(most) if most else None
         measured = rate.with_places(lm.concurrency)
         return cls(min(measured, most) if most else measured, rate.day)
+
+    @classmethod
+    def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
+        """That of models which are asked as much as each other, one after the other; None where one is not known.
+
+        So many others take next to no time.
+        """
+        known = [pace for pace in paces if pace is not None]
+        if not known or len(known) < len(paces):
+            return None
+        return cls((len(known) + n_free) / sum(1 / pace.per_minute for pace in known), known[0].day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +109,18 @@ class CostEstimate:
     racing: RacingEstimate | None = None
     pace: Pace | None = None
     candidates: int = 0
+
+    @classmethod
+    def of_several(cls, estimates: Sequence[CostEstimate]) -> CostEstimate:
+        """What several models take together that are asked the same."""
+        first = estimates[0]
+        return replace(
+            first,
+            phases=tuple(phase for estimate in estimates for phase in estimate.phases),
+            price=first.price if all(estimate.price for estimate in estimates) else None,
+            spread=(max(each.spread[0] for each in estimates), max(each.spread[1] for each in estimates)),
+            pace=Pace.of_several([estimate.pace for estimate in estimates]),
+        )
 
     @property
     def calls(self) -> int:

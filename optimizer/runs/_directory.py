@@ -137,8 +137,10 @@ class RunDirectory:
         text = render_shown(prompt, marked=True) if prompt.template else render_instructions(prompt)
         self.write_text(f"prompts/{prompt.id}.txt", text + "\n")
 
-    def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions]) -> None:
+    def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions], ending: str = "") -> None:
         """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names.
+
+        Of several models the second's are in ID-2.npz, and so on: `ending` says whose they are.
 
         Where probabilities or a metric's scores are what is scored, they are there too: ``test_probabilities``
         (N x Q x C) and ``test_merits`` (N x Q).
@@ -158,7 +160,7 @@ class RunDirectory:
                 arrays[f"{split}_na_kinds"] = kind_array(predictions)
         content = io.BytesIO()
         np.savez_compressed(content, **arrays)
-        self._write(f"predictions/{prompt.id}.npz", content.getvalue())
+        self._write(f"predictions/{prompt.id}{ending}.npz", content.getvalue())
 
     def _write(self, name: str, data: bytes) -> None:
         target = self.path / name

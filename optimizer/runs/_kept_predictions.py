@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import AnswerType, texts_from_bytes, unpacked
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.runs._directory import SAMPLES
+from psopt.runs._directory import MANIFEST, SAMPLES
+from psopt.settings import model_names
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:
@@ -18,11 +20,24 @@ if TYPE_CHECKING:
 
 
 def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> Predictions:
-    """Return what was answered to val under the search rephrasings, or to test under the held-out ones.
+    """Return what all models of a run answered to val under the search rephrasings, or to test under the held-out ones.
 
     Raises InputError if the run has not kept it, or a file is damaged.
     """
-    path = directory.path / "predictions" / f"{prompt_id}.npz"
+    run = directory.read_json(MANIFEST)
+    first, *further = model_names(run["model"])
+    own = _of_one_model(directory, f"{prompt_id}.npz", split)
+    if not further:
+        return own
+    others = (
+        replace(_of_one_model(directory, f"{prompt_id}-{place}.npz", split), model=name)
+        for place, name in enumerate(further, 2)
+    )
+    return replace(own, model=first, others=tuple(others), over=run["settings"]["over"])
+
+
+def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictions:
+    path = directory.path / "predictions" / file
     cure = f"write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
     try:
         samples = directory.read_json(SAMPLES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.evaluation import Evaluator
-    from psopt.models import Model
     from psopt.models.chat import Budget
     from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
@@ -106,7 +106,7 @@ def manifest(
         "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
         "front": [{**front_entry(candidate, found.knee_id), "call": call(candidate)} for candidate in found.front],
         "short": {**front_entry(shortest, found.knee_id), "call": call(shortest)} if shortest else None,
-        "calls": {**calls(evaluator.budget), **_models_of(evaluator.model)},
+        "calls": {**calls(evaluator.budget), **_models_of(evaluator)},
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **own_prompt,
@@ -165,11 +165,13 @@ def _prompt_source(prompt: Prompt, file: str) -> dict[str, Any]:
     return {"format": prompt.template.origin.format, "file": file, "fields": list(prompt.template.fields)}
 
 
-def _models_of(model: Model) -> dict[str, Any]:
+def _models_of(evaluator: Evaluator) -> dict[str, Any]:
     """How many answers each model gave, where responses name several."""
-    if not asks_in_chat(model) or len(model.answered_by) < 2:
-        return {}
-    return {"models": dict(model.answered_by.most_common())}
+    answered: Counter[str] = Counter()
+    for model in (one.model for one in evaluator.each):
+        if asks_in_chat(model):
+            answered.update(model.answered_by)
+    return {"models": dict(answered.most_common())} if len(answered) > 1 else {}
 
 
 def calls(budget: Budget) -> dict[str, Any]:

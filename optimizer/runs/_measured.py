@@ -85,7 +85,7 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
         model=settings.model,
         by_name=not settings.own_model,
         program=settings.program,
-        server=getattr(evaluator.model, "server", None),
+        server=None if evaluator.others else getattr(evaluator.model, "server", None),
         client=client_options(settings.lm),
         dataset={"name": task.info.name, "sha256": task.info.sha256, **answers_of(task)},
         rephrasings={"sha256": rephrasings.sha256, "n_search": n_search, "n_heldout": n_heldout},

@@ -10,7 +10,7 @@ from psopt.runs._call_price import CallPrice, more_line
 from psopt.search.gating import F1_ALONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from psopt.search import Candidate
     from psopt.search.gating import Verdict
@@ -85,7 +85,7 @@ def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
     lines = [_sentence(data, tests, quality)]
     if tests and data.get("reason"):
         lines.append(f"{data['reason']}.")
-    if losses := _losses(tests, data["id"]):
+    if losses := losses_line(tests, data["id"]):
         lines.append(losses)
     return lines
 
@@ -113,7 +113,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     best = tests[0]
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
-    differences = _differences(best, quality)
+    differences = differences_line(best, quality)
     if best.get("is_harmful") and _looks_better(best):
         return f"Keep yours. The best found looks better on the whole, but is worse for single classes: {differences}."
     if data["mode"] == "likely":
@@ -131,7 +131,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
 
 
 def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
-    differences = _differences(test, quality)
+    differences = differences_line(test, quality)
     if call := data.get("call"):  # runs of 0.1 kept none
         before, after = (CallPrice.from_dict(call[when]) for when in ("before", "after"))
         differences = f"{differences}, {more_line(before, after)}"
@@ -147,13 +147,14 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
         )
     if is_f1_alone:
         return f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is higher."
+    with_each = " with every model" if test.get("of_models") else ""
     return (
         f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
-        f"{100 * data['margin']:g} and S not higher by 1, and at least one of them is better."
+        f"{100 * data['margin']:g} and S not higher by 1{with_each}, and at least one of them is better."
     )
 
 
-def _losses(tests: list[Mapping[str, Any]], chosen: str) -> str:
+def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     """Which classes are worse on test, and macro-F1 where it is, of what is handed back or else of the best found."""
     shown = next((test for test in tests if test["id"] == chosen), tests[0] if tests else {})
     parts = [
@@ -174,7 +175,10 @@ def _by_estimate(test: Mapping[str, Any]) -> str:
     return "by an estimate from test and, at half its weight, val" if test.get("estimate") else "on test, by estimate"
 
 
-def _differences(test: Mapping[str, Any], quality: str) -> str:
+def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
+    """Say F1 and S before and after, with the interval of each difference, by a test as run.json has it."""
+    if of_models := test.get("of_models"):
+        return "; ".join(f"with {name} {differences_line(each, quality)}" for name, each in of_models.items())
     return ", ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", quality), ("sensitivity", "S")))
 
 
@@ -203,8 +207,27 @@ def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def asked_for_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """Say what the user has asked for: other wordings, and texts of one's own."""
-    return [*_other_wordings(manifest), *_probe(manifest)]
+    """Say what the user has asked for: each of several models, other wordings, and texts of one's own."""
+    return [*_of_models(manifest), *_other_wordings(manifest), *_probe(manifest)]
+
+
+def _of_models(manifest: Mapping[str, Any]) -> list[str]:
+    """What each of several models makes of the original prompt, and of what is recommended or else the knee."""
+    baseline = manifest["baseline"]
+    entries = {entry["id"]: entry for entry in (*manifest["front"], manifest.get("short") or baseline)}
+    knee = next((entry for entry in manifest["front"] if entry["knee"]), baseline)
+    recommended = (manifest.get("recommended") or {}).get("id")
+    chosen = knee if recommended in {None, baseline["id"]} else entries.get(recommended, knee)
+    split = "test" if baseline["test"] and chosen["test"] else "val"
+    of_models = baseline[split].get("per_model", {})
+    lines = [
+        f"{name}: {_changes(before, chosen[split]['per_model'][name], quality_name(manifest))}"
+        for name, before in of_models.items()
+    ]
+    if not lines:
+        return []
+    of = "the original prompt" if chosen["id"] == baseline["id"] else f"original -> {chosen['id']}"
+    return [f"With each model on {split}, {of}. {'. '.join(lines)}."]
 
 
 def _calibration(manifest: Mapping[str, Any]) -> list[str]:
@@ -226,7 +249,9 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) 
     names = {"f1": quality, "sensitivity": "S", "consistency": "C"}
     pairs = [(name, before.get(key), after.get(key)) for key, name in names.items()]
     return ", ".join(
-        f"{name} {100 * was:.1f} -> {100 * now:.1f}" for name, was, now in pairs if was is not None and now is not None
+        f"{name} {100 * was:.1f}" + ("" if before is after or before == after else f" -> {100 * now:.1f}")
+        for name, was, now in pairs
+        if was is not None and now is not None
     )
 
 

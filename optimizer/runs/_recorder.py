@@ -13,7 +13,7 @@ from psopt._version import __version__
 from psopt.answers import AnswerType
 from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
-from psopt.evaluation import OBJECTIVES
+from psopt.evaluation import OBJECTIVES, pooled
 from psopt.proposals import ProposalChecks
 from psopt.rephrasings import to_file
 from psopt.runs._directory import (
@@ -202,6 +202,9 @@ class RunRecorder:
             splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
             predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)
+            for place in range(len(self.evaluator.others)):
+                of_other = {split: of_all.others[place] for split, of_all in predictions.items()}
+                self.directory.write_predictions(candidate.prompt, of_other, f"-{place + 2}")
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, shown, diagnoses))
         self._save_suspects(baseline, diagnoses)
 
@@ -213,7 +216,7 @@ class RunRecorder:
         splits: dict[str, Any] = {}
         with contextlib.suppress(BudgetReachedError):  # what was not paid is not known
             splits["train"] = self._suspects(diagnoses.predictions(baseline.prompt))
-            splits["val"] = self._suspects(self.evaluator.predictions(baseline.prompt, "val"))
+            splits["val"] = self._suspects(pooled(self.evaluator.predictions(baseline.prompt, "val")))
         content = {"schema_version": 1, "prompt": baseline.id, **splits}
         self.directory.write_json(SUSPECTS, content)
 
@@ -267,9 +270,10 @@ class RunRecorder:
             return content
         fares = zip(after.samples, after.n_right, after.sensitivities, strict=True)
         content["after"] = {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares}
-        if diagnoses.is_partial:
+        if diagnoses.is_partial or self.evaluator.others:
             for sample, n_asked in zip(after.samples, after.asked.sum(axis=1), strict=True):
                 content["after"][sample.id]["of"] = int(n_asked)
+        if diagnoses.is_partial:
             of = len(self.evaluator.samples["train"])
             content["diagnosed"] = {"before": len(before.samples), "after": len(after.samples), "of": of}
         return content

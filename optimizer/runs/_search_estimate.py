@@ -72,6 +72,16 @@ def estimate_from(
     basis: SearchBasis, task: Task, settings: RunSettings, baseline: Prompt, n_done: int = 0
 ) -> CostEstimate:
     """Count the same from what the original prompt takes; of the settings, samples and wordings are the basis's."""
+    own = _of_one_model(basis, task, settings, baseline, n_done)
+    if not basis.others:
+        return own
+    # what is written is written once, whichever model does it
+    asking = replace(settings, proposer="rules", rephrasing=settings.rephrasing.by_rule())
+    others = [_of_one_model(other, task, asking, baseline, n_done) for other in basis.others]
+    return CostEstimate.of_several([own, *others])
+
+
+def _of_one_model(basis: SearchBasis, task: Task, settings: RunSettings, baseline: Prompt, n_done: int) -> CostEstimate:
     price = basis.price
     grids = basis.grids
     trials = settings.search.trials
@@ -113,6 +123,7 @@ def estimate_from(
     if basis.prior_texts:
         phases.append(_priors(basis, n_more, (few, middle, many)))
     answering = phases[n_writing:]
+    phases[n_writing:] = [replace(phase, model=basis.model) for phase in answering]
     phases += judging_phases(task, answering, basis.shapes["val"][1], basis.single_price)
     return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, n_more)
 
@@ -203,6 +214,10 @@ class SearchBasis:
         On how many texts the label prior of a prompt is measured under each wording; 0 where nothing is calibrated.
     labelled_texts : int
         From how many labelled texts a label map is learnt, once.
+    model : str
+        Which of several models this is of; empty where there is one.
+    others : tuple of SearchBasis
+        Of further models that are asked the same.
     """
 
     grids: Mapping[Split, Grid]
@@ -214,6 +229,8 @@ class SearchBasis:
     pace: Pace | None = None
     prior_texts: int = 0
     labelled_texts: int = 0
+    model: str = ""
+    others: tuple[SearchBasis, ...] = ()
 
     @classmethod
     def of(
@@ -228,6 +245,7 @@ class SearchBasis:
     ) -> SearchBasis:
         """Count it on what prompts are compared on; nothing is sent. The growth takes longest: say it if you know."""
         model = evaluator.model
+        without_races = replace(settings, search=replace(settings.search, race="off"))  # several models don't race
 
         def grid(split: Split) -> Grid:
             prompts, texts = evaluator.rephrased(baseline, split), evaluator.texts(split)
@@ -243,6 +261,18 @@ class SearchBasis:
             _pace(evaluator, settings.lm),
             PRIOR_TEXTS if calibrates(model) and model.can_measure else 0,
             model.n_labelled if calibrates(model) else 0,
+            model.name if settings.models[1:] else "",
+            tuple(
+                cls.of(
+                    task,
+                    without_races,
+                    baseline,
+                    other,
+                    ignoring_cache=ignoring_cache,
+                    growth=growth if asks_in_chat(other.model) == asks_in_chat(model) else None,
+                )
+                for other in evaluator.others
+            ),
         )
 
     def sized(self, sizes: Sizes) -> SearchBasis:
@@ -253,7 +283,7 @@ class SearchBasis:
             "test": (sizes.test, sizes.heldout),
         }
         grids = {split: self.grids[split].sized(samples * wordings) for split, (samples, wordings) in shapes.items()}
-        return replace(self, grids=grids, shapes=shapes)
+        return replace(self, grids=grids, shapes=shapes, others=tuple(other.sized(sizes) for other in self.others))
 
 
 def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:

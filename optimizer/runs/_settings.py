@@ -11,7 +11,7 @@ from psopt.models import can_write
 from psopt.models.chat import without_header_values
 from psopt.search.racing import check_wordings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, seed_prompt
-from psopt.settings import RunOptions, check, flat, of_flat
+from psopt.settings import RunOptions, check, flat, model_names, of_flat
 from psopt.tasks import is_hub_name, load_task
 
 if TYPE_CHECKING:
@@ -61,8 +61,27 @@ class RunSettings(RunOptions):
             raise InputError(f"--strategy {self.strategy} makes a prompt, and --prompt is one: leave one of them out")
         if self.search.parts.no_verbatim and self.strategy == "1-shot":
             raise InputError("--strategy 1-shot shows texts of samples, and --no-verbatim forbids that: leave one out")
+        if len(self.models) > 1:
+            self._check_several()
         if self.rephrasing.file is None:  # else it says how many there are, and the search looks
             check_wordings(self.search.race, self.rephrasings)
+
+    def _check_several(self) -> None:
+        """Refuse what is for one model alone."""
+        alone = {
+            "--program": self.program,
+            "--storage": self.storage,
+            "--probe": self.probe,
+            f"--race {self.search.race}": self.search.race in {"on", "strict"},
+        }
+        for name, is_set in alone.items():
+            if is_set:
+                raise InputError(f"{name} is for one model, and here are {len(self.models)}: leave it out")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models that the prompt is for: most often one."""
+        return model_names(self.model)
 
     @property
     def seed(self) -> int:
@@ -71,9 +90,9 @@ class RunSettings(RunOptions):
 
     @property
     def writer(self) -> str | None:
-        """The model that drafts edits beside the rules; None where there is none."""
-        if self.proposer is None and can_write(self.model) and not (self.own_model or self.program):
-            return self.model
+        """The model that drafts edits beside the rules, the first that can; None where there is none."""
+        if self.proposer is None and not (self.own_model or self.program):
+            return next(filter(can_write, self.models), None)
         return None if self.proposer == "rules" else self.proposer
 
     def load_task(self) -> Task:

@@ -10,6 +10,7 @@ from psopt.evaluation import score
 from psopt.search._front import Candidate
 from psopt.search.distributed import (
     read_answers,
+    read_answers_of_others,
     read_further,
     read_rounds,
     read_train_answers,
@@ -144,6 +145,8 @@ class History:
         answers = read_answers(trial)
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
+        for other, further in zip(evaluator.others, read_answers_of_others(trial), strict=False):
+            other.remember(prompt, "val", *further)
         if RACED in trial.user_attrs:
             stopped = StoppedCandidate.read(trial, prompt, edits, order)
             return self._promoted(replace(stopped, val=self._races.marked(stopped.val, prompt)))

@@ -91,15 +91,15 @@ class SearchProblem:
     @property
     def first_edits(self) -> tuple[Edit, ...]:
         """What a search has in its pool before anything is diagnosed, and tries first: calibration, where it can be."""
-        model = self.evaluator.model
-        if not calibrates(model) or model.calibrates(self.baseline_prompt):
-            return ()
-        return (CALIBRATE,) if model.can_measure else ()
+        models = [one.model for one in self.evaluator.each if calibrates(one.model)]
+        is_open = any(model.can_measure and not model.calibrates(self.baseline_prompt) for model in models)
+        return (CALIBRATE,) if is_open else ()
 
     @property
     def orders(self) -> tuple[str, ...]:
         """The orders of examples that are searched: one, for a model to which they are all the same."""
-        return ORDERS if capabilities_of(self.evaluator.model).reads_order else ORDERS[:1]
+        reads_order = any(capabilities_of(one.model).reads_order for one in self.evaluator.each)
+        return ORDERS if reads_order else ORDERS[:1]
 
     def order_parameter(self, edits: Iterable[Edit], order: str) -> str | None:
         """Return the order of examples that a queued trial names; None without examples, or where none is searched."""

@@ -75,16 +75,25 @@ class Reserve:
     It is renewed before each evaluation, since the front and its prompts grow: the candidate about to be evaluated may
     be the one that is handed over. Only this process's own limits count: what other workers of a study spend is theirs.
 
+    Of several models each has a reserve of its own, and what they hold back is held back together.
+
     Parameters
     ----------
     n_left_out : int
         How many edits of the knee are left out at the end, beside each kind of them.
     n_other_wordings : int
         How many wordings of another source the original prompt and the one that is handed back are put to.
+    n_models : int
+        Among how many models what may be held back is shared out.
     """
 
-    def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0) -> None:
+    def __init__(
+        self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_models: int | None = None
+    ) -> None:
         self._evaluator = evaluator
+        self._n_models = n_models or len(evaluator.each)
+        others = evaluator.others if n_models is None else ()
+        self._others = tuple(Reserve(other, n_left_out, n_other_wordings, self._n_models) for other in others)
         self._n_other_wordings = n_other_wordings
         self._n_left_out = n_left_out
         self._asked: dict[tuple[str, Split], PromptNeed] = {}
@@ -93,8 +102,8 @@ class Reserve:
     @property
     def is_needed(self) -> bool:
         """Whether anything is limited, and test is asked of a model that costs money or time."""
-        can = capabilities_of(self._evaluator.model)
-        return self._evaluator.budget.is_limited and (can.asks_in_chat or can.costs_time)
+        able = [capabilities_of(one.model) for one in self._evaluator.each]
+        return self._evaluator.budget.is_limited and any(can.asks_in_chat or can.costs_time for can in able)
 
     def watch(self, search: Search) -> None:
         """Hold back from now on what this search needs."""
@@ -111,16 +120,21 @@ class Reserve:
         """Return what limits must allow for a prompt to be evaluated on these splits and nothing else."""
         needs = [self._of(prompt, split) for split in splits]
         unanswered = [need for need in needs if need.calls]
-        return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
+        own = sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
+        return sum([other.least(prompt, splits) for other in self._others], own)
 
     def _renew(self, search: Search, prompt: Prompt, split: Split) -> None:
-        """Hold back what the search must be able to end with, and of what it wants as much as a third of a limit pays.
+        """Hold it back, for all models, unless this is the test that it is for."""
+        if split != "test":
+            reserves = (self, *self._others)
+            self._evaluator.budget.held_back = sum([one._held(search, prompt, split) for one in reserves], Need())
+
+    def _held(self, search: Search, prompt: Prompt, split: Split) -> Need:
+        """What the search must be able to end with, and of what it wants as much as a third of a limit pays.
 
         It must score the baseline and the gate's nominees on test. Until the front is completed, one prompt's grid on
         val must be known in whole too: else nothing but the baseline could be handed back.
         """
-        if split == "test":
-            return
         baseline = search.problem.baseline_prompt
         is_new = split == "val" and prompt.id != baseline.id
         coming = [self._of(prompt, "test")] if is_new else []
@@ -145,11 +159,11 @@ class Reserve:
         held = sum([self._priced(need) for need in must], Need())
         for need in wanted:
             with_it = held + self._priced(need)
-            if sum([with_it] * _PARTS, Need()).fits(self._evaluator.budget):
+            if sum([with_it] * _PARTS * self._n_models, Need()).fits(self._evaluator.budget):
                 held = with_it
         if chosen:
             held += max((self._left_out(of) for of in (chosen, prompt)), key=lambda need: need.tokens)
-        self._evaluator.budget.held_back = held + self._last(must)
+        return held + self._last(must)
 
     def _left_out(self, chosen: Prompt) -> Need:
         """What leaving edits out of a prompt will take, at most: who asks for that wants it as the test."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.diagnosis import diagnose_predictions, without_suspects
+from psopt.evaluation import pooled
 from psopt.search._fitting import obvious
 from psopt.search._sources import Choice
 from psopt.search.racing import Rung, Schedule
@@ -157,9 +158,12 @@ class TrainDiagnoses:
         self._diagnosed: list[str] = []
 
     def predictions(self, prompt: Prompt) -> Predictions:
-        """Return what a prompt's diagnosis is made from; what was asked before is not asked again."""
+        """Return what a prompt's diagnosis is made from; what was asked before is not asked again.
+
+        The answers of several models are pooled: what one of them fails is to be found, and what they disagree on.
+        """
         if not self.is_partial:
-            return self._evaluator.predictions(prompt, "train")
+            return pooled(self._evaluator.predictions(prompt, "train"))
         self._evaluator.answers(prompt, "train", self.cells)
         return self._evaluator.predictions_so_far(prompt, "train")
 

@@ -16,7 +16,7 @@ from psopt.search_spaces import render_instructions, render_shown
 from psopt.text import escaped_markdown, fenced
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Predictions
+    from psopt.evaluation import ModelScores, Predictions, Scores
     from psopt.models.chat import Budget
     from psopt.search._front import Candidate
     from psopt.search.racing import StoppedCandidate
@@ -117,7 +117,9 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
 
 def _scores(candidate: Candidate, baseline: Candidate, quality: str) -> str:
     rows = [f"| | {quality} | S | C | N/A |", "|---|--:|--:|--:|--:|"]
-    for name, val in (("this", candidate.val), ("original prompt", baseline.val)):
+    shown: dict[str, Scores | ModelScores] = {"this": candidate.val, "original prompt": baseline.val}
+    shown |= {f"this, {escaped_markdown(name)}": scores for name, scores in candidate.val.per_model.items()}
+    for name, val in shown.items():
         cells = (val.f1, val.sensitivity, val.consistency, val.na_rate)
         rows.append(f"| {name} | {' | '.join('–' if cell is None else f'{cell:.3f}' for cell in cells)} |")
     return "\n".join(rows)

@@ -23,8 +23,11 @@ from psopt.settings._run import (
     Effort,
     GateMode,
     MeasureOptions,
+    Over,
     RunOptions,
     SizeOptions,
+    model_names,
+    models_name,
 )
 from psopt.settings._schema import ALL, config_schema
 from psopt.settings._search import (
@@ -58,6 +61,7 @@ __all__ = [
     "LMConfig",
     "Leaf",
     "MeasureOptions",
+    "Over",
     "PromptOptions",
     "RaceMode",
     "Rank",
@@ -79,6 +83,8 @@ __all__ = [
     "first",
     "flat",
     "leaves",
+    "model_names",
+    "models_name",
     "of_flat",
     "option",
     "read_families",

@@ -1,9 +1,11 @@
 """What a run is asked to do, and how large it may be; what a measurement is asked to do."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from psopt.errors import InputError
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
 from psopt.settings._option import check, first, option, rare, told
@@ -14,10 +16,38 @@ MODELS = "minilm, smollm2, gguf/PATH, openai/NAME, hf/PATH, dspy/NAME or sim/OPT
 GATE_MARGIN = 0.01
 """By how much F1 may be lower before that counts as worse: a point, which nobody would notice. Chosen, not measured."""
 Effort = Literal["light", "medium", "heavy", "full"]
+Over = Literal["worst", "mean"]
 GateMode = Literal["sure", "likely", "off"]
 SplitChoice = Literal["train", "val", "test", "all"]
+_BETWEEN_MODELS = " + "
 _BY_EFFORT = "by --effort"
 _SEARCH = "Search"
+
+
+def models_name(models: str | Sequence[str]) -> str:
+    """Return the name of several models together, as a run keeps it: theirs, with a plus between.
+
+    Raises InputError if one is named twice, or none.
+
+    >>> models_name(["smollm2", "gguf/qwen.gguf"]), models_name("minilm")
+    ('smollm2 + gguf/qwen.gguf', 'minilm')
+    """
+    names = model_names(models) if isinstance(models, str) else tuple(models)
+    if not names:
+        raise InputError("name at least one model")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"model {name} is named twice")
+    return _BETWEEN_MODELS.join(names)
+
+
+def model_names(name: str) -> tuple[str, ...]:
+    """The models that a run's name of its model stands for: most often one.
+
+    >>> model_names("smollm2 + gguf/qwen.gguf"), model_names("minilm")
+    (('smollm2', 'gguf/qwen.gguf'), ('minilm',))
+    """
+    return tuple(name.split(_BETWEEN_MODELS))
 
 
 @told
@@ -69,7 +99,20 @@ class RunOptions:
     """What a user may say of a run beside its sizes."""
 
     data: DataOptions
-    model: str = first("minilm", f"{MODELS}.", "Model", "M")
+    model: str = first(
+        "minilm",
+        f"{MODELS}; given several times, one prompt is searched for all",
+        "Model",
+        "M",
+        read=models_name,
+        repeats=True,
+        shown_default="minilm",
+    )
+    over: Over = rare(
+        "worst",
+        "Of several models: whether prompts are compared by the worst model's F1, S and C, or by the mean.",
+        "Model",
+    )
     strategy: str = option("simple", "Original prompt: simple, detail or 1-shot.", "Prompt", "S")
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     search: SearchOptions = field(default_factory=SearchOptions)

@@ -39,6 +39,7 @@ PRINTED = {
     "report-two": ["report", "run", "run"],
     "select": ["select", "run"],
     "export": ["export", "run", "--diff", "--verify", "5"],
+    "migrate": ["migrate", "run", "--model", "sim/accuracy=0.9", "--no-search"],
     "data-list": ["data", "list"],
     "models-list": ["models", "list"],
     "skill": ["skill"],

@@ -3,6 +3,7 @@
 from psopt.search.distributed._answers import (
     StudyMetadata,
     read_answers,
+    read_answers_of_others,
     read_further,
     read_metadata,
     read_rounds,
@@ -36,6 +37,7 @@ __all__ = [
     "open_storage",
     "opening",
     "read_answers",
+    "read_answers_of_others",
     "read_further",
     "read_metadata",
     "read_rounds",

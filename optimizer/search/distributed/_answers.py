@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
     """Store with a trial, out of sight, what was answered on val: the whole grid, or what there is of it."""
-    study.set_hidden_trial_attr(number, ANSWERS, _content(predictions))
+    others = [_content(other) for other in getattr(predictions, "others", ())]
+    study.set_hidden_trial_attr(number, ANSWERS, {**_content(predictions), **({"others": others} if others else {})})
 
 
 def write_further(study: StoredStudy, prompt_id: str, answers: PartialAnswers) -> None:
@@ -53,6 +54,12 @@ def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
 def read_answers(trial: optuna.trial.FrozenTrial) -> Answers | None:
     """Return what `write_answers` stored, answers (-1 where there are none) and probabilities (there NaN), or None."""
     return _read(trial.system_attrs.get(ANSWERS))
+
+
+def read_answers_of_others(trial: optuna.trial.FrozenTrial) -> list[Answers]:
+    """Return what `write_answers` stored of further models, where there were several."""
+    kept = map(_read, trial.system_attrs.get(ANSWERS, {}).get("others", ()))
+    return [answers for answers in kept if answers is not None]
 
 
 def _read(content: Mapping[str, Any] | None) -> Answers | None:

@@ -1,6 +1,6 @@
 """The gate: test samples and held-out wordings that nothing has looked at decide which prompt is handed back."""
 
-from psopt.search.gating._gate import Verdict, check_pinned, gate, untested
+from psopt.search.gating._gate import Verdict, check_pinned, gate, stand_ins, untested
 from psopt.search.gating._nominee_test import F1_ALONE, MARGIN_OF_S, MeasuredGain, NomineeTest
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "Verdict",
     "check_pinned",
     "gate",
+    "stand_ins",
     "untested",
 ]

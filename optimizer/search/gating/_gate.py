@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
 from psopt.evaluation import answer_shares, answered_phrase, holm
-from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee
+from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee, with_every_model
 from psopt.settings import GATE_MARGIN, GateMode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from psopt.evaluation import Predictions
     from psopt.search.gating._nominee_test import MeasuredGain
@@ -79,6 +79,10 @@ def gate(
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, where it
     is given, from val, of which a sample counts half (see `MeasuredGain`): that is no test.
 
+    Of several models a nominee must be no worse with each, and better with one. Each test of "no worse" is at the whole
+    level, since all must pass; in what it is better is corrected for all the chances. Over their mean one test is made
+    of the mean difference, with a standard error that is never too small (`psopt.evaluation.mean_of`).
+
     Raises InputError if the mode or the margin makes no sense.
 
     Parameters
@@ -97,13 +101,20 @@ def gate(
     _check(mode, margin)
     of_val = on_val or {}
     reason = _f1_alone(baseline, mode)
-    decisive = F1_ALONE if reason else BOTH
-    tests = [
-        compare_nominee(
-            name, baseline, answers, margin, pinned, of_val.get(name), decisive, alpha, by_estimate=mode == "likely"
+
+    def compare(name: str, ours: Predictions, theirs: Predictions) -> NomineeTest:
+        decisive = F1_ALONE if _f1_alone(ours, mode) else BOTH
+        return compare_nominee(
+            name, ours, theirs, margin, pinned, of_val.get(name), decisive, alpha, by_estimate=mode == "likely"
         )
-        for name, answers in nominees.items()
-    ]
+
+    def compare_all(name: str, answers: Predictions) -> NomineeTest:
+        if not baseline.others or baseline.over == "mean":
+            return compare(name, baseline, answers)
+        pairs = zip(baseline.each, answers.each, strict=True)
+        return with_every_model({ours.model: compare(name, ours, theirs) for ours, theirs in pairs}, of_val.get(name))
+
+    tests = [compare_all(name, answers) for name, answers in nominees.items()]
     judged = tuple(_judged(tests, mode, alpha))
     verdict = Verdict("keep", None, mode, judged, margin, alpha, reason, len(baseline.samples), baseline.n_rephrasings)
     if not judged:
@@ -112,6 +123,24 @@ def gate(
         return replace(verdict, verdict="untested", id=judged[0].id)
     chosen = next((test.id for test in judged if test.passed), None)
     return replace(verdict, verdict="better" if chosen else "keep", id=chosen)
+
+
+def stand_ins(
+    before: Predictions, after: Mapping[str, Predictions], margin: float = GATE_MARGIN, alpha: float = ALPHA
+) -> tuple[NomineeTest, ...]:
+    """Test which prompts, on a model of their own, can stand in for another prompt on another model.
+
+    One passes if by one-sided tests it is not worse by the margin in F1, nor by .01 in S, and no class is surely worse
+    nor macro-F1 lower by the margin. Unlike in the `gate`, it need not be better in anything. The level is Holm's: the
+    chance that one passes that is truly worse by more is at most `alpha`, also where the one to use is chosen by these
+    samples. All are answers to the same samples under the same wordings.
+    """
+    decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
+    tests = [
+        compare_nominee(name, before, answers, margin, decisive=decisive, alpha=alpha)
+        for name, answers in after.items()
+    ]
+    return tuple(_at_levels(tests, [test.p_not_worse for test in tests], alpha))
 
 
 def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
@@ -144,16 +173,26 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
 
 def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     """Why F1 alone decides; empty where S does too."""
-    shares = answer_shares(baseline)
-    if mode == "off" or shares is None or shares.near_constant is None:
+    if mode == "off":
         return ""
     counted = "was tested" if mode == "sure" else "counted"
-    return f"The original prompt {answered_phrase(asdict(shares))}, so its S and C say nothing: only F1 {counted}"
+    for one in baseline.each:
+        shares = answer_shares(one)
+        if shares is not None and shares.near_constant is not None:
+            phrase = answered_phrase(asdict(shares)) + (f" with {one.model}" if one.model else "")
+            only = "there only F1" if one.model else "only F1"
+            return f"The original prompt {phrase}, so its S and C say nothing: {only} {counted}"
+    return ""
 
 
 def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[NomineeTest]:
     """The tests with what came of them. One that is barred does not pass, and takes up its level."""
     if mode != "sure":
         return [replace(test, passed=test.is_likely) for test in tests]
-    levels = holm([1.0 if test.is_barred else test.p_value for test in tests], alpha)
-    return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, levels, strict=True)]
+    return _at_levels(tests, [test.p_value for test in tests], alpha)
+
+
+def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float], alpha: float) -> list[NomineeTest]:
+    """The tests, each passed or not at Holm's level."""
+    judged = holm([1.0 if test.is_barred else p for test, p in zip(tests, p_values, strict=True)], alpha)
+    return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, judged, strict=True)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation import compare_classes, compare_paired, holm, quality_of
+from psopt.evaluation import compare_classes, compare_paired, holm, pooled, quality_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from psopt.evaluation import ClassDifference, Objectives, Predictions
     from psopt.metrics import PairedDifference
@@ -19,7 +19,6 @@ _ENOUGH = 5  # test samples of a class: of fewer, chance alone takes whole class
 MARGIN_OF_S = 0.01  # as that of F1 by default: a point of either is what nobody would notice. Chosen, not measured
 BOTH = ("f1", "sensitivity")
 F1_ALONE = ("f1",)
-_N_CHANCES = 2  # better in F1 or in S: either is enough, so each is held against half of the level (Bonferroni)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +119,9 @@ class NomineeTest:
     # Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
     # takes macro-F1 from the estimate.
     is_harmful: bool = False
+    # Of several models that must all hold: the test with each, by its name. The differences above are those of the
+    # models that are least sure.
+    of_models: dict[str, NomineeTest] = field(default_factory=dict)
 
     @property
     def is_barred(self) -> bool:
@@ -131,12 +133,25 @@ class NomineeTest:
         """Of "worse by a margin in F1 or in S, or better in neither": the largest of the three, uncorrected.
 
         All three must pass (an intersection-union test: Berger, Technometrics 1982). Of "no better in F1" where F1
-        alone is tested.
+        alone is tested. Of several models "not worse" must pass with each, and "better" with one of them in one of the
+        measures, each of which is a chance (Bonferroni).
         """
+        chances = [p for test in self.of_models.values() or (self,) for p in test.p_better]
+        return max(self.p_not_worse, min(1.0, len(chances) * min(chances)))
+
+    @property
+    def p_better(self) -> tuple[float, ...]:
+        """Of "no better", in each decisive measure: either is enough."""
+        return tuple(self.f1.better if name == "f1" else self.sensitivity.better for name in self.decisive)
+
+    @property
+    def p_not_worse(self) -> float:
+        """Of "worse by a margin in F1 or in S", uncorrected: of F1 alone where S of the baseline says nothing."""
+        if self.of_models:
+            return max(test.p_not_worse for test in self.of_models.values())
         if self.decisive == F1_ALONE:
-            return self.f1.better
-        better = min(1.0, _N_CHANCES * min(self.f1.better, self.sensitivity.better))
-        return max(self.f1.not_worse, self.sensitivity.not_worse, better)
+            return self.f1.not_worse
+        return max(self.f1.not_worse, self.sensitivity.not_worse)
 
     @property
     def is_likely(self) -> bool:
@@ -151,7 +166,11 @@ class NomineeTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        return {**asdict(self), "p_value": self.p_value}
+        data = {**asdict(self), "p_value": self.p_value}
+        del data["of_models"]
+        if self.of_models:
+            data["of_models"] = {name: test.to_dict() for name, test in self.of_models.items()}
+        return data
 
 
 def compare_nominee(
@@ -166,10 +185,11 @@ def compare_nominee(
     *,
     by_estimate: bool = False,
 ) -> NomineeTest:
-    """Compare a nominee with the baseline on the same samples and wordings."""
+    """Compare a nominee with the baseline on the same samples and wordings; of several models in their mean."""
     paired = compare_paired(baseline, nominee)
     consistency = paired["consistency"].difference if "consistency" in paired else None
-    losses, macro = _class_losses(baseline, nominee, margin, alpha)
+    of_all = pooled(baseline), pooled(nominee)
+    losses, macro = _class_losses(*of_all, margin, alpha)
     of_macro = None if macro is None else macro[1] - macro[0]
     on_test = MeasuredGain(
         paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples), of_macro
@@ -178,17 +198,60 @@ def compare_nominee(
     judged = estimate.macro_f1 if by_estimate else of_macro
     return NomineeTest(
         nominee_id,
-        OneSided.of_f1(paired["f1"], margin).between(quality_of(baseline), quality_of(nominee)),
+        OneSided.of_f1(paired["f1"], margin).between(*(_mean_quality(side) for side in (baseline, nominee))),
         OneSided.of_sensitivity(paired["sensitivity"], MARGIN_OF_S).between(
-            float(baseline.sensitivities.mean()), float(nominee.sensitivities.mean())
+            *(_mean_sensitivity(side) for side in (baseline, nominee))
         ),
         consistency,
-        _lost(baseline, nominee, pinned),
+        _lost(*of_all, pinned),
         estimate=estimate,
         decisive=decisive,
         losses=losses,
         macro_f1=macro,
         is_harmful=any(loss.is_sure for loss in losses) or _falls(judged, margin),
+    )
+
+
+def _mean_quality(predictions: Predictions) -> float:
+    return float(np.mean([quality_of(one) for one in predictions.each]))
+
+
+def _mean_sensitivity(predictions: Predictions) -> float:
+    return float(np.mean([one.sensitivities.mean() for one in predictions.each]))
+
+
+def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | None = None) -> NomineeTest:
+    """Make one test of those with each of several models, which must all hold: what is shown is least sure.
+
+    The estimate is of what prompts are compared by: the worst model's F1, S and C.
+    """
+    each = list(tests.values())
+    f1 = max((test.f1 for test in each), key=lambda found: (found.not_worse, -found.difference))
+    stable = max((test.sensitivity for test in each), key=lambda found: (found.not_worse, found.difference))
+    falls = [test.macro_f1 for test in each if test.macro_f1 is not None]
+    macro = min(falls, key=lambda pair: pair[1] - pair[0], default=None)
+    consistencies = [test.consistency for test in each if test.consistency is not None]
+    gain = MeasuredGain(
+        min(test.f1.after or 0.0 for test in each) - min(test.f1.before or 0.0 for test in each),
+        max(test.sensitivity.after or 0.0 for test in each) - max(test.sensitivity.before or 0.0 for test in each),
+        min(consistencies, default=None),
+        each[0].estimate.n_samples if each[0].estimate else 0,
+        None if macro is None else macro[1] - macro[0],
+    )
+    return NomineeTest(
+        each[0].id,
+        f1,
+        stable,
+        gain.consistency,
+        tuple(dict.fromkeys(name for test in each for name in test.lost)),
+        estimate=gain if on_val is None else gain.with_val(on_val),
+        decisive=BOTH if any(test.decisive == BOTH for test in each) else F1_ALONE,
+        losses=tuple(
+            replace(loss, label=f"{loss.label} ({name})") for name, test in tests.items() for loss in test.losses
+        ),
+        macro_f1=macro,
+        is_harmful=any(test.is_harmful for test in each),
+        of_models=dict(tests),
     )
 
 

@@ -190,6 +190,8 @@ def _obstacle(evaluator: Evaluator) -> str:
     """Why what is compared can't be raced on."""
     n_wordings = len(evaluator.rephrasings.on("val")[0])
     n_samples = len(evaluator.samples["val"])
+    if evaluator.others:
+        return "compares the answers of one model, and here are several: leave it out"
     if n_wordings < FEWEST_WORDINGS:
         return _too_few_wordings(n_wordings)
     if n_samples < _FEWEST_SAMPLES:

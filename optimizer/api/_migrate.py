@@ -1,0 +1,302 @@
+"""`psopt.migrate`: a run's prompt on another model, what breaks there, and a search from there for what does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.api._estimate import estimate_run
+from psopt.api._progress import watched
+from psopt.api._run import run as run_settings
+from psopt.api._run import run_folder
+from psopt.api._setup import freeze_for, make_evaluator
+from psopt.errors import InputError
+from psopt.evaluation import Grid, score
+from psopt.models import ModelProvider, calibrates, name_of_model
+from psopt.models.chat import grid_price
+from psopt.report import fixed_and_broken, unlike
+from psopt.runs import (
+    MANIFEST,
+    REPHRASINGS,
+    CostEstimate,
+    Measured,
+    Phase,
+    RunDirectory,
+    RunSettings,
+    picked_prompt,
+    read_predictions,
+    read_source,
+)
+from psopt.runs.planning import with_changed_limits
+from psopt.search.gating import stand_ins
+from psopt.search_spaces import Calibration
+from psopt.settings import LMConfig, built, check_keywords
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluation import Evaluator, Predictions, Scores
+    from psopt.models import Model, OnProgress
+    from psopt.search import Observer
+    from psopt.search.gating import NomineeTest
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class MigrationStart:
+    """All that a migration starts from; the old model is not among it, for its answers are read."""
+
+    run: Path
+    old_model: str
+    prompt_id: str  # of the run's prompt
+    old_answers: Predictions  # the old model's to that prompt, on test under the held-out wordings
+    task: Task
+    settings: RunSettings  # of a search for the new model, from that prompt
+    model: Any  # the new model, by name or as an object
+    notes: tuple[str, ...] = ()  # what is to be said before anything is asked
+
+    @property
+    def prompt(self) -> Prompt:
+        """The run's prompt as the new model is asked it."""
+        return self.settings.baseline(self.task)
+
+    def evaluator(self, cache_dir: str | Path | None = None) -> Evaluator:
+        """What asks the new model about the run's samples, under its wordings."""
+        models = ModelProvider(cache_dir, self.settings.lm)
+        rephrasings = freeze_for(self.task, self.prompt, self.settings, self.settings.rephrasing, models)
+        return make_evaluator(self.task, self.settings, models, rephrasings, self.model)
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """A prompt on the new model, beside the run's prompt on the old one."""
+
+    id: str
+    scores: Scores
+    test: NomineeTest  # whether it is not worse
+    samples: list[dict[str, Any]]  # those that are answered otherwise, the broken first, as `fixed_and_broken` has them
+
+    @property
+    def verdict(self) -> str:
+        """``not worse`` by the test, ``worse`` where that is sure of F1, S or a class at 5 %, else ``not shown``."""
+        if self.test.passed:
+            return "not worse"
+        is_lower = self.test.f1.high < 0 or (self.test.sensitivity.low > 0 and "sensitivity" in self.test.decisive)
+        return "worse" if is_lower or any(loss.is_sure for loss in self.test.losses) else "not shown"
+
+    def count(self, kind: str) -> int:
+        """How many samples are ``fixed``, or ``broken``."""
+        return sum(sample["kind"] == kind for sample in self.samples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        counts = {kind: self.count(kind) for kind in ("fixed", "broken")}
+        test = {**self.test.to_dict(), "p_not_worse": self.test.p_not_worse}
+        scores = {"test": self.scores.to_dict(), "against_old": test}
+        return {"id": self.id, "verdict": self.verdict, **counts, **scores, "samples": self.samples}
+
+
+@dataclass(frozen=True, eq=False)
+class Migration:
+    """What became of a run's prompt on another model."""
+
+    run: Path
+    old_model: str
+    new_model: str
+    prompt_id: str
+    before: Scores  # of the run's prompt on the old model
+    # On the new model: the run's prompt, and what the search recommends where that is another one
+    moved: tuple[Moved, ...]
+    out: Path | None = None  # the search's run directory; None where only the run's prompt was measured
+
+    def __repr__(self) -> str:
+        """Both models, and the verdict on what is to be used."""
+        return f"<Migration {self.old_model} -> {self.new_model}: {self.moved[-1].id} is {self.moved[-1].verdict}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        old = {"model": self.old_model, "id": self.prompt_id, "test": self.before.to_dict()}
+        moved = [each.to_dict() for each in self.moved]
+        out = None if self.out is None else str(self.out)
+        return {"run": str(self.run), "out": out, "old": old, "model": self.new_model, "moved": moved}
+
+
+def migrate(
+    run: str | Path,
+    *,
+    model: Any,
+    pick: str = "recommended",
+    search: bool = True,
+    trials: int | None = None,
+    out: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    observer: Observer | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Migration:
+    """Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds.
+
+    The old model is not asked: what it answered on test is read from the run. The new one is asked about the same test
+    samples under the same wordings, and tested against that (see `psopt.search.gating.stand_ins`).
+
+    Parameters
+    ----------
+    run : path
+        A finished run of the old model.
+    model : str, callable, dspy.LM or Model
+        The new model, as in `optimize`.
+    pick : str
+        Which of the run's prompts, as `Run.pick` has it.
+    search : bool
+        Search from that prompt, with the run's sizes; else only it is measured.
+    trials : int, optional
+        How many prompts the search evaluates, by default as many as the run did.
+    out : path, optional
+        The search's run directory; by default ``runs/TASK-MODEL``.
+    cache_dir : path, optional
+    observer : Observer, optional
+    progress : bool, optional
+        As in `optimize`.
+    **settings
+        How the new model is asked and what it may cost, by name: `LMConfig`'s options.
+
+    Raises
+    ------
+    InputError
+        If the run is not finished or of this model, its data can't be had or have changed, or an argument can't be
+        used.
+    BudgetReachedError
+        As `optimize`.
+    """
+    check_keywords(settings, LMConfig)
+    measured = read_source(picked_prompt(Path(run), pick)).measured
+    is_alike = measured is not None and measured.model.partition("/")[0] == name_of_model(model).partition("/")[0]
+    usual = LMConfig(**measured.options) if measured and is_alike else None
+    start = start_migration(run, model, built(LMConfig, settings, usual), pick, trials=trials, cache_dir=cache_dir)
+    if not search:
+        return measured_migration(start, cache_dir)
+    folder = run_folder(start.settings.model, start.task, out)
+    given = None if isinstance(model, str) else model
+    with watched(observer, progress) as watcher:
+        run_settings(start.task, start.settings, model=given, out=folder, cache_dir=cache_dir, observer=watcher)
+    return migration_of(start, folder)
+
+
+def start_migration(
+    run: str | Path,
+    model: Any,
+    lm: LMConfig,
+    pick: str = "recommended",
+    *,
+    trials: int | None = None,
+    cache_dir: str | Path | None = None,
+    command: str = "",
+) -> MigrationStart:
+    """Read what a migration starts from; nothing is asked. Raises InputError as `migrate` does."""
+    directory = RunDirectory.open(Path(run))
+    manifest = directory.read_json(MANIFEST)
+    old = RunSettings.from_dict(manifest["settings"])
+    if old.program:
+        raise InputError(f"{run} is of a DSPy program, which brings its own model: compile it again with the new one")
+    if len(old.models) > 1:
+        raise InputError(f"{run} is of several models: optimize for the new one with --prompt {run}")
+    path = picked_prompt(Path(run), pick)
+    source = read_source(path)
+    answers = read_predictions(directory, path.stem, "test")
+    name = name_of_model(model)
+    _check_other_model(run, manifest["model"], name, source.measured, lm)
+    task = old.load_task()
+    if task.info.sha256 != manifest["dataset"]["sha256"]:
+        raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
+    answering = ModelProvider(cache_dir, lm).answering(model, task)
+    prompt, notes = _prompt_for(answering, source.for_task(task))
+    settings = _settings(old, lm, trials)
+    settings = replace(
+        settings,
+        model=name,
+        own_model=not isinstance(model, str),
+        prompt=prompt,
+        prompt_file=str(path),
+        rephrasing=replace(old.rephrasing, file=directory.path / REPHRASINGS),
+        command=command,
+    )
+    return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model, notes)
+
+
+def _check_other_model(run: str | Path, old: str, new: str, measured: Measured | None, lm: LMConfig) -> None:
+    """Refuse a migration to where the run is: a model of the same name at another address may be another one."""
+    is_same_place = measured is None or lm.api_base in {None, measured.server, measured.client.get("api_base")}
+    if old == new and is_same_place:
+        raise InputError(f"{run} is of {old} already: name another --model, or search on with `psopt resume {run}`")
+
+
+def _prompt_for(model: Model, prompt: Prompt) -> tuple[Prompt, tuple[str, ...]]:
+    """A calibrated prompt with its prior to be measured anew, or without calibration where the model can't have one."""
+    if prompt.calibration is None:
+        return prompt, ()
+    if calibrates(model):
+        return replace(prompt, calibration=Calibration()), ()
+    note = f"{model.name} gives no label probabilities: the prompt is used without its calibration"
+    return replace(prompt, calibration=None), (note,)
+
+
+def _settings(old: RunSettings, lm: LMConfig, trials: int | None) -> RunSettings:
+    """The run's settings, with its sizes, for a search of its own with other limits."""
+    limits = {name: getattr(lm, name) for name in ("max_calls", "max_tokens_total", "max_cost")}
+    settings = with_changed_limits(old, limits)
+    if settings.limited_by == "effort":
+        lm = replace(lm, max_calls=old.lm.max_calls)
+    search = replace(old.search, trials=trials or old.search.trials)
+    return replace(settings, lm=lm, search=search, strategy="simple", storage=None, study_name="", probe=None, log=())
+
+
+def estimate_migration(start: MigrationStart, cache_dir: str | Path | None = None, *, search: bool) -> CostEstimate:
+    """Count what a migration would ask the new model; nothing is sent."""
+    if search:
+        return estimate_run(start.task, start.settings, cache_dir)
+    evaluator = start.evaluator(cache_dir)
+    grid = Grid.of(evaluator.model, evaluator.rephrased(start.prompt, "test"), evaluator.texts("test"))
+    price = grid_price(evaluator.model.name, in_batches=start.settings.lm.batch)
+    return CostEstimate((Phase.of("the run's prompt on test", grid, price),), price, grid.spread(price))
+
+
+def measured_migration(
+    start: MigrationStart, cache_dir: str | Path | None = None, on_progress: OnProgress | None = None
+) -> Migration:
+    """Ask the new model the run's prompt, on test alone."""
+    evaluator = start.evaluator(cache_dir)
+    if on_progress:
+        evaluator.show_progress(on_progress)
+    answers = evaluator.predictions(start.prompt, "test")
+    return _migration(start, {start.prompt.id: answers}, start.prompt.id)
+
+
+def migration_of(start: MigrationStart, out: Path) -> Migration:
+    """Read what the search has left in its run directory; nothing is asked."""
+    directory = RunDirectory.open(out)
+    manifest = directory.read_json(MANIFEST)
+    recommended = manifest["recommended"]
+    ids = [manifest["baseline"]["id"], *(test["id"] for test in recommended["tests"])]
+    answers = {prompt_id: read_predictions(directory, prompt_id, "test") for prompt_id in dict.fromkeys(ids)}
+    return _migration(start, answers, recommended["id"], out)
+
+
+def _migration(
+    start: MigrationStart, answers: Mapping[str, Predictions], chosen: str, out: Path | None = None
+) -> Migration:
+    """Test all that were looked at, and keep the first, which is the run's prompt, and the chosen one."""
+    old = start.old_answers
+    for new in answers.values():
+        if [sample.id for sample in new.samples] != [sample.id for sample in old.samples]:
+            raise InputError(f"{out} was tested on other samples than {start.run}: they can't be paired")
+        if reason := unlike(old, new):
+            raise InputError(f"{start.run} and {start.settings.model} can't be compared: {reason}")
+    tests = {test.id: test for test in stand_ins(old, answers, start.settings.gate_margin)}
+    moved = tuple(
+        Moved(name, score(answers[name], intervals=True), tests[name], fixed_and_broken(old, answers[name]))
+        for name in dict.fromkeys((next(iter(answers)), chosen))
+    )
+    before = score(old, intervals=True)
+    return Migration(start.run, start.old_model, start.settings.model, start.prompt_id, before, moved, out)

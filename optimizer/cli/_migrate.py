@@ -1,0 +1,162 @@
+"""`psopt migrate`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, RunFolder, Verbose
+from psopt.cli._verb import flag, verb
+from psopt.settings import MODELS, LMConfig
+
+if TYPE_CHECKING:
+    from psopt.api import Migration, Moved
+    from rich.console import Console
+
+NewModel = Annotated[str, flag("Model", "--model", f"The new model: {MODELS}.", "M")]
+Out = Annotated[
+    Path | None, flag("Output", "--out", "The search's run directory", "DIR", show_default="runs/TASK-MODEL")
+]
+Trials = Annotated[
+    int | None, flag("Search", "--trials", "Prompts to evaluate in total", "N", min=1, show_default="the run's")
+]
+Searches = Annotated[
+    bool, flag("Search", "--search/--no-search", "Whether to search from the run's prompt, or only measure it.")
+]
+Resume = Annotated[bool, flag("Search", "--resume", "Resume the search in --out.")]
+_SHOWN = 5  # samples that broke; --json and the report of --out have all
+
+
+@verb("psopt migrate runs/tickets --model openai/gpt-5.4-mini")
+def migrate(
+    *,
+    run: RunFolder,
+    model: NewModel,
+    pick: Pick = "recommended",
+    trials: Trials = None,
+    search: Searches = True,
+    go_on: Resume = False,
+    lm: LMConfig,
+    cache_dir: CacheDir = None,
+    dry_run: DryRun = False,
+    out: Out = None,
+    output: OutputOptions,
+    verbose: Verbose = False,
+) -> int:
+    """Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds.
+
+    The old model is not asked: what it answered on test is read from the run. The new one is asked about the same
+    samples under the same wordings, and tested for being no worse.
+    """
+    from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
+    from psopt.cli._dry_run import show_estimate
+    from psopt.cli._model_choice import choose_model
+    from psopt.cli._reading import reading_bar
+    from psopt.cli._run import run as start_search
+    from psopt.errors import BudgetReachedError, InputError
+    from psopt.runs import free_folder, picked_prompt, read_source
+    from psopt.text import shell_line
+
+    if not search and (trials or out or go_on):
+        raise InputError("--no-search only measures: leave --trials, --out and --resume out")
+    if go_on and out is None:
+        raise InputError("--resume needs --out DIR, the search to resume")
+    choice = choose_model(model, lm, [read_source(picked_prompt(run, pick))], silent=True)
+    command = shell_line(["psopt", *sys.argv[1:]])
+    start = start_migration(run, model, choice.lm, pick, trials=trials, cache_dir=cache_dir, command=command)
+    if dry_run:
+        estimate = estimate_migration(start, cache_dir, search=search)
+        return show_estimate(estimate, model, choice.lm, as_json=output.as_json)
+    if not output.silent:
+        for note in start.notes:
+            typer.echo(note, err=True)
+    if not search:
+        with reading_bar(quiet=output.silent) as on_progress:
+            _show(measured_migration(start, cache_dir, on_progress), output)
+        return 0
+    folder = out or free_folder(Path("runs"), f"{start.task.name}-{model}")
+    hushed = replace(output, as_json=False, quiet=output.silent)
+    limit: BudgetReachedError | None = None
+    try:
+        code = start_search(
+            start.settings, folder, cache_dir, hushed, resume=go_on, force=False, task=start.task, verbose=verbose
+        )
+    except BudgetReachedError as error:
+        if error.run is None:
+            raise
+        code, limit = 0, error
+    if not code:
+        _show(migration_of(start, folder), output)
+    if limit:
+        raise limit
+    return code
+
+
+def _show(migration: Migration, output: OutputOptions) -> None:
+    from psopt.cli._tables import result_console
+    from psopt.cli._writing import print_json
+
+    if output.as_json:
+        print_json(migration.to_dict())
+    elif not output.quiet:
+        _print(result_console(), migration)
+
+
+def _print(console: Console, migration: Migration) -> None:
+    """A row a model and prompt, what broke, and the verdict on each."""
+    from psopt.cli._result import on_test
+    from psopt.cli._tables import print_sentences, print_table
+    from psopt.evaluation import note_size, objective_values
+    from psopt.runs import losses_line
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    title = "On test, in percent, with 95 % intervals"
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("", no_wrap=True)
+    quality = migration.before.quality_name
+    names = (quality, "S", "C")[: len(objective_values(migration.before))]
+    for name in (*names, "fixed", "broken"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row("old model", *on_test(migration.before), "", "")
+    for name, each in zip(("new model", "new model, new prompt"), migration.moved, strict=False):
+        table.add_row(name, *on_test(each.scores), str(each.count("fixed")), str(each.count("broken")))
+    console.print()
+    way = f"Prompt {migration.prompt_id} of {migration.run}: from {migration.old_model} to {migration.new_model}."
+    print_sentences(console, [way])
+    print_table(console, table)
+    print_sentences(console, [note_size(migration.before, limit=False)])
+    for each in migration.moved:
+        print_sentences(console, [_sentence(migration, each, quality)], style="bold")
+        if losses := losses_line([each.test.to_dict()], each.id):
+            print_sentences(console, [losses])
+    print_sentences(console, _broken(migration.moved[-1]))
+
+
+def _sentence(migration: Migration, each: Moved, quality: str) -> str:
+    """The verdict on a prompt on the new model."""
+    from psopt.runs import differences_line
+
+    words = {
+        "not worse": f"is not worse than {migration.old_model} was, tested at 5 %",
+        "worse": f"is worse than {migration.old_model} was",
+        "not shown": f"is not shown to be as good as {migration.old_model} was; more test samples may settle it",
+    }
+    which = "the same prompt" if each is migration.moved[0] else f"prompt {each.id}"
+    differences = differences_line(each.test.to_dict(), quality)
+    return f"{migration.new_model} with {which} {words[each.verdict]}: {differences}."
+
+
+def _broken(moved: Moved) -> list[str]:
+    """The samples that broke most."""
+    broken = [sample for sample in moved.samples if sample["kind"] == "broken"]
+    lines = [
+        f"Broken: {' '.join(str(sample['text']).split())[:60]!r}, {sample['label']}: right under "
+        f"{100 * sample['right'][0]:.0f} % of the wordings, now {100 * sample['right'][1]:.0f} %."
+        for sample in broken[:_SHOWN]
+    ]
+    more = len(broken) - _SHOWN
+    return [*lines, *([f"And {more} more broken (--json has all)."] if more > 0 else [])]

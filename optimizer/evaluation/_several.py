@@ -1,0 +1,131 @@
+"""Several models that answer the same: what a prompt is worth with all of them, by the worst or in the mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.evaluation._model_scores import ModelScores
+from psopt.evaluation._objectives import OBJECTIVES
+from psopt.evaluation._scores import score_one_model
+from psopt.metrics import PairedDifference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from psopt.evaluation._predictions import Predictions
+    from psopt.evaluation._scores import Scores
+    from psopt.settings import Over
+
+
+def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
+    """Score labelled predictions, on request with 95 % intervals; of several models, all as one.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With labels.
+    intervals : bool
+        Give intervals too, over samples and rephrasings; over samples alone for one rephrasing.
+    """
+    of_models = {one.model: score_one_model(one, intervals=intervals) for one in predictions.each}
+    return combined_scores(of_models, predictions.over) if predictions.others else next(iter(of_models.values()))
+
+
+def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
+    """Return the scores of several models as one: each objective of the model that is worst in it, or the mean.
+
+    An interval is that of the worst model, or the mean of the bounds: the mean of correlated scores scatters no more.
+    What else there is, classes for instance, is the first model's.
+    """
+    each = list(of_models.values())
+    values: dict[str, float] = {}
+    bounds = dict(each[0].ci)
+    for name, way in OBJECTIVES.items():
+        found = [value for value in (getattr(scores, name) for scores in each) if value is not None]
+        if len(found) < len(each):
+            continue
+        worst = int(np.argmin(found) if way == "maximize" else np.argmax(found))
+        values[name] = found[worst] if over == "worst" else float(np.mean(found))
+        if all(name in scores.ci for scores in each):
+            low, high = np.mean([scores.ci[name] for scores in each], axis=0).tolist()
+            bounds[name] = each[worst].ci[name] if over == "worst" else (low, high)
+    return replace(
+        each[0],
+        f1=values["f1"],
+        sensitivity=values["sensitivity"],
+        consistency=values.get("consistency"),
+        ci=bounds,
+        per_model={name: _of_model(scores) for name, scores in of_models.items()},
+        over=over,
+    )
+
+
+def _of_model(scores: Scores) -> ModelScores:
+    intervals = {name: scores.ci[name] for name in OBJECTIVES if name in scores.ci}
+    measures = scores.f1, scores.sensitivity, scores.consistency, scores.na_rate
+    return ModelScores(*measures, scores.is_hollow, intervals)
+
+
+def combined_differences(
+    of_models: Sequence[Mapping[str, PairedDifference]], over: Over
+) -> dict[str, PairedDifference]:
+    """Return the differences of two prompts with several models as one: of the model that gains least, or the mean."""
+    return {name: _combined(name, [found[name] for found in of_models], over) for name in of_models[0]}
+
+
+def _combined(measure: str, differences: Sequence[PairedDifference], over: Over) -> PairedDifference:
+    sign = 1 if OBJECTIVES[measure] == "maximize" else -1
+    if over == "worst":
+        return min(differences, key=lambda found: sign * found.difference)
+    return mean_of(differences)
+
+
+def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
+    """Return the mean of differences on the same samples, whose correlation nobody needs to know.
+
+    The standard error of a mean is at most the mean of the standard errors, whatever the correlation (Minkowski), so
+    that intervals and tests are conservative. It is unknown where one is, and as thin as the thinnest.
+    """
+    errors = [found.standard_error for found in differences]
+    freedom = [found.df for found in differences if found.df is not None]
+    thin = [found.thin for found in differences if found.thin is not None]
+    middle, low, high = (
+        float(np.mean([getattr(found, part) for found in differences])) for part in ("difference", "low", "high")
+    )
+    error = None if None in errors else float(np.mean([found or 0.0 for found in errors]))
+    mean = PairedDifference(middle, low, high, 1.0, error, min(freedom, default=None), min(thin, default=None))
+    return replace(mean, p_value=min(1.0, 2 * min(mean.p_above(), mean.p_below())))
+
+
+def pooled(predictions: Predictions) -> Predictions:
+    """Return several models' answers side by side, (N, models x Q), as if one had been asked so many wordings.
+
+    For diagnosis: what one model fails, and what models answer differently, is both found. No scores: S would be of
+    the models' disagreement too.
+    """
+    each = predictions.each
+    if len(each) == 1:
+        return predictions
+    has_probabilities = all(one.probabilities is not None for one in each)
+    has_metric = all(one.metric_scores is not None for one in each)
+    return replace(
+        each[0],
+        array=np.hstack([one.array for one in each]),
+        probabilities=np.hstack([one.probabilities for one in each if one.probabilities is not None])
+        if has_probabilities
+        else None,
+        metric_scores=np.hstack([one.metric_scores for one in each if one.metric_scores is not None])
+        if has_metric
+        else None,
+        families=sum((one.families for one in each), ()),
+        rephrasings=sum((one.rephrasings for one in each), ()),
+        no_labels=tuple(
+            replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)
+            for place, one in enumerate(each)
+            for missed in one.no_labels
+        ),
+        same=None,
+        confidence=None,
+    )

@@ -1,0 +1,145 @@
+"""`psopt optimize --model A --model B`: one prompt for several models."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psopt
+import pytest
+from psopt.evaluation import scores_from_dict
+from psopt.models.sim import SimulatedModel
+
+from tests.cli.test_json_schemas import check
+from tests.commands import run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.fake_server import FakeServer
+
+GOOD = "sim/accuracy=0.6,wobble=0.4,na=0"
+OTHER = "sim/accuracy=0.5,wobble=0.2,na=0"
+BOTH = ["--model", GOOD, "--model", OTHER]
+SIZES = ["--trials", "5", "--rounds", "1", "--rephrasings", "3", "--heldout", "4", "--samples", "24"]
+DATA = ["--dataset", "trec", "--test-samples", "24", *SIZES]
+
+
+def psopt_in(folder: Path, *words: str) -> Any:
+    return run_command(*words, cwd=folder, env={"PSOPT_CACHE_DIR": str(folder / "cache")})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run for both models."""
+    folder = tmp_path_factory.mktemp("several")
+    done = psopt_in(folder, "optimize", *DATA, *BOTH, "--out", "run")
+    assert done.returncode == 0, done.stderr
+    (folder / "said.txt").write_text(done.stdout)
+    return folder
+
+
+def manifest(folder: Path, run: str = "run") -> Any:
+    return json.loads((folder / run / "run.json").read_text())
+
+
+def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> None:
+    run = manifest(folder)
+    assert run["model"] == f"{GOOD} + {OTHER}"
+    for entry in (run["baseline"], *run["front"]):
+        for split in ("val", "test"):
+            scores = entry[split]
+            each = list(scores["per_model"].values())
+            assert len(each) == 2
+            assert scores["f1"] == min(of["f1"] for of in each)
+            assert scores["sensitivity"] == max(of["sensitivity"] for of in each)
+            assert scores["consistency"] == min(of["consistency"] for of in each)
+            assert json.loads(json.dumps(scores_from_dict(scores).to_dict())) == scores
+    said = " ".join((folder / "said.txt").read_text().split())
+    assert "With each model on test" in said
+    assert "each of the model that is worst in it" in said
+    page = (folder / "run/report.html").read_text()
+    assert "With each model on test" in page
+    check("optimize", {"run": "run", **run})
+
+
+def test_a_model_answers_as_it_does_alone(folder: Path) -> None:
+    task = psopt.load_task("trec")
+    run = manifest(folder)
+    prompt = folder / "run/prompts" / f"{run['baseline']['id']}.json"
+    for place, name in enumerate((GOOD, OTHER)):
+        with np.load(folder / "run/predictions" / f"{prompt.stem}{'-2' if place else ''}.npz") as kept:
+            ids, answers = kept["test_ids"].tolist(), kept["test"]
+        texts = {sample.id: sample.text for sample in task.test}
+        heldout = run["rephrasings"]["heldout"]
+        asked = psopt.Prompt.from_dict(json.loads(prompt.read_text()))
+        model = SimulatedModel(name.removeprefix("sim/"), task)
+        alone = model.predict([asked.described_as(text) for text in heldout], [texts[one] for one in ids])
+        assert (answers == alone).all()
+
+
+def test_a_run_is_resumed_without_asking_again(folder: Path) -> None:
+    before = manifest(folder)
+    done = psopt_in(folder, "resume", "run", "--trials", "6", "--json")
+    assert done.returncode == 0, done.stderr
+    after = json.loads(done.stdout)
+    assert after["baseline"]["val"] == before["baseline"]["val"]
+    assert after["settings"]["trials"] == 6
+
+
+def test_calls_are_counted_over_all_models_and_told_per_model(tmp_path: Path, server: FakeServer) -> None:
+    models = ["--model", "openai/one", "--model", "openai/two", "--api-base", server.url, "--proposer", "rules"]
+    told = json.loads(psopt_in(tmp_path, "optimize", *DATA, *models, "--dry-run", "--json").stdout)
+    by_model = {name: [of for of in told["phases"] if of["model"] == name] for name in ("openai/one", "openai/two")}
+    one, two = ({of["what"]: of["calls"] for of in phases} for phases in by_model.values())
+    assert one == two
+    assert one["original prompt on val"] == 24 * 3
+    assert told["calls"] == sum(one.values()) + sum(two.values())
+    server.reset()
+    done = psopt_in(tmp_path, "optimize", *DATA, *models, "--max-calls", "900", "--out", "run", "--json")
+    assert done.returncode in {0, 3}, done.stderr
+    run = manifest(tmp_path)
+    assert run["calls"]["made"] <= 900
+    assert run["baseline"]["test"]["per_model"].keys() == {"openai/one", "openai/two"}
+    too_few = psopt_in(tmp_path, "optimize", *DATA, *models, "--max-calls", "300", "--out", "few", "--cache-dir", "x")
+    assert too_few.returncode == 2
+    assert f"at least {2 * (24 * 3 + 24 * 4)}" in too_few.stderr  # what one model alone would take, twice
+
+
+def test_in_python_the_mean_of_two_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    task = psopt.load_task("trec")
+    sizes: Any = {"trials": 3, "rounds": 1, "rephrasings": 3, "heldout": 3, "samples": 20, "test_samples": 20}
+    models = ["minilm", SimulatedModel("accuracy=0.6,na=0", task)]
+    run = psopt.optimize(task, model=models, out=tmp_path / "run", over="mean", progress=False, **sizes)
+    val = run.baseline.val
+    assert val.f1 == pytest.approx(np.mean([of.f1 for of in val.per_model.values()]))
+    assert psopt.load_run(tmp_path / "run").baseline.val.per_model == val.per_model
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", GOOD, "--model", GOOD], "is named twice"),
+        ([*BOTH, "--race", "on"], "--race on is for one model, and here are 2"),
+        ([*BOTH, "--storage", "sqlite:///study.db"], "--storage is for one model"),
+        ([*BOTH, "--probe", "texts.csv"], "--probe is for one model"),
+        (["--model", GOOD, "--model", "nomodel"], "unknown model 'nomodel'"),
+    ],
+)
+def test_what_is_for_one_model_is_refused_in_a_line(folder: Path, words: list[str], said: str) -> None:
+    done = psopt_in(folder, "optimize", *DATA, *words, "--out", "refused")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (folder / "refused" / "run.json").exists()
+
+
+def test_a_prompt_for_several_models_is_used_with_one(folder: Path) -> None:
+    (folder / "texts.txt").write_text("Who was he ?\n")
+    done = psopt_in(folder, "classify", "--prompt", "run", "texts.txt")
+    assert done.returncode == 2
+    assert "is several models, and this is for one: name it with --model" in done.stderr
+    assert psopt_in(folder, "classify", "--prompt", "run", "--model", OTHER, "texts.txt").returncode == 0
+    moved = psopt_in(folder, "migrate", "run", "--model", "minilm")
+    assert "is of several models" in moved.stderr

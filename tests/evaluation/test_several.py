@@ -1,0 +1,88 @@
+"""Scores and differences of several models as one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from psopt.evaluation import Predictions, compare_paired, mean_of, pooled, score
+from psopt.metrics import PairedDifference
+from psopt.search.gating import gate
+from psopt.tasks import Sample
+
+LABELS = ("a", "b")
+N, Q = 60, 5
+
+
+def answers(right: float, seed: int) -> np.ndarray:
+    """Labels in turn, answered rightly with some probability."""
+    generator = np.random.default_rng(seed)
+    truth = np.arange(N) % 2
+    return np.where(generator.random((N, Q)) < right, truth[:, None], 1 - truth[:, None])
+
+
+def predictions(*rights: float, over: str = "worst", seed: int = 0) -> Predictions:
+    """A prompt's answers of so many models, each as right as this."""
+    samples = tuple(Sample(str(row), f"text {row}", LABELS[row % 2]) for row in range(N))
+    first, *others = (
+        Predictions(answers(right, seed + place), samples, LABELS, model=f"m{place}", over=over)  # type: ignore[arg-type]
+        for place, right in enumerate(rights)
+    )
+    return Predictions(first.array, samples, LABELS, model="m0", others=tuple(others), over=first.over)
+
+
+def test_each_objective_is_of_the_model_that_is_worst_in_it() -> None:
+    both = score(predictions(0.9, 0.6), intervals=True)
+    one, two = (score(each, intervals=True) for each in predictions(0.9, 0.6).each)
+    assert (both.f1, both.sensitivity, both.consistency) == (two.f1, two.sensitivity, two.consistency)
+    assert both.ci["f1"] == two.ci["f1"]
+    assert both.per_class == one.per_class  # what is no objective is the first model's
+    mean = score(predictions(0.9, 0.6, over="mean"), intervals=True)
+    assert mean.f1 == pytest.approx((one.f1 + two.f1) / 2)
+    assert mean.ci["sensitivity"][1] == pytest.approx((one.ci["sensitivity"][1] + two.ci["sensitivity"][1]) / 2)
+
+
+def test_disagreement_of_models_is_no_sensitivity_but_is_seen_in_the_pool() -> None:
+    both = predictions(1.0, 0.0)  # steady both, and never alike
+    assert score(both).sensitivity == 0
+    assert pooled(both).array.shape == (N, 2 * Q)
+    assert pooled(both).sensitivities.mean() == pytest.approx(np.log(2) / np.log(3))  # half and half, of a, b and N/A
+
+
+def test_the_mean_of_equal_differences_is_as_sure_as_one_and_never_surer_than_correlation_allows() -> None:
+    one = PairedDifference(0.1, 0.0, 0.2, 0.05, 0.05, 30.0)
+    two = PairedDifference(0.3, 0.1, 0.5, 0.01, 0.1, 20.0)
+    assert mean_of([one, one]).standard_error == one.standard_error
+    mean = mean_of([one, two])
+    # by hand: the standard deviation of a mean of two that move together is the mean of theirs
+    assert mean.difference == pytest.approx(0.2)
+    assert mean.standard_error == pytest.approx(0.075)
+    assert mean.df == 20.0
+
+
+def test_the_least_gain_stands_for_all() -> None:
+    before, after = predictions(0.5, 0.5, seed=1), predictions(0.9, 0.5, seed=7)
+    worst = compare_paired(before, after)["f1"].difference
+    assert worst == min(compare_paired(*pair)["f1"].difference for pair in zip(before.each, after.each, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict"),
+    [((0.95, 0.95), "better"), ((0.95, 0.4), "keep")],  # what one model gains is no excuse for what the other loses
+)
+def test_the_gate_must_hold_with_every_model(after: tuple[float, float], verdict: str) -> None:
+    found = gate(predictions(0.6, 0.6, seed=3), {"new": predictions(*after, seed=11)})
+    assert found.verdict == verdict
+    test = found.tests[0]
+    each = list(test.of_models.values())
+    assert test.p_not_worse == max(one.p_not_worse for one in each)
+    chances = [p for one in each for p in one.p_better]
+    assert test.p_value == max(test.p_not_worse, min(1.0, 4 * min(chances)))
+    assert set(test.to_dict()["of_models"]) == {"m0", "m1"}
+
+
+def test_with_one_model_the_gate_is_as_it_was() -> None:
+    found = gate(predictions(0.6, seed=3), {"new": predictions(0.95, seed=11)})
+    test = found.tests[0]
+    assert not test.of_models
+    better = min(1.0, 2 * min(test.f1.better, test.sensitivity.better))
+    assert test.p_value == max(test.f1.not_worse, test.sensitivity.not_worse, better)
