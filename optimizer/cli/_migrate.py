@@ -27,6 +27,7 @@ Searches = Annotated[
     bool, flag("Search", "--search/--no-search", "Whether to search from the run's prompt, or only measure it.")
 ]
 Resume = Annotated[bool, flag("Search", "--resume", "Resume the search in --out.")]
+_PROMPTS = ("the same prompt", "the new prompt")
 _SHOWN = 5  # samples that broke; --json and the report of --out have all
 
 
@@ -125,18 +126,18 @@ def _print(console: Console, migration: Migration) -> None:
     for name, each in zip(("new model", "new model, new prompt"), migration.moved, strict=False):
         table.add_row(name, *on_test(each.scores), str(each.count("fixed")), str(each.count("broken")))
     console.print()
-    way = f"Prompt {migration.prompt_id} of {migration.run}: from {migration.old_model} to {migration.new_model}."
+    way = f"The prompt of {migration.run}: from {migration.old_model} to {migration.new_model}."
     print_sentences(console, [way])
     print_table(console, table)
     print_sentences(console, [note_size(migration.before, limit=False)])
-    for each in migration.moved:
-        print_sentences(console, [_sentence(migration, each, quality)], style="bold")
-        if losses := losses_line([each.test.to_dict()], each.id):
+    for each, name in zip(migration.moved, _PROMPTS, strict=False):
+        print_sentences(console, [_sentence(migration, each, name)], style="bold")
+        if losses := losses_line([each.test.to_dict()], name):
             print_sentences(console, [losses])
     print_sentences(console, _broken(migration.moved[-1]))
 
 
-def _sentence(migration: Migration, each: Moved, quality: str) -> str:
+def _sentence(migration: Migration, each: Moved, name: str) -> str:
     """The verdict on a prompt on the new model."""
     from psopt.runs import differences_line
 
@@ -145,9 +146,8 @@ def _sentence(migration: Migration, each: Moved, quality: str) -> str:
         "worse": f"is worse than {migration.old_model} was",
         "not shown": f"is not shown to be as good as {migration.old_model} was; more test samples may settle it",
     }
-    which = "the same prompt" if each is migration.moved[0] else f"prompt {each.id}"
-    differences = differences_line(each.test.to_dict(), quality)
-    return f"{migration.new_model} with {which} {words[each.verdict]}: {differences}."
+    differences = differences_line(each.test.to_dict(), migration.before.quality_name)
+    return f"{migration.new_model} with {name} {words[each.verdict]}: {differences}."
 
 
 def _broken(moved: Moved) -> list[str]:

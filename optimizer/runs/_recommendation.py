@@ -159,7 +159,7 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     shown = next((test for test in tests if test["id"] == chosen), tests[0] if tests else {})
     parts = [
         f"{loss['label']} {100 * loss['before']:.1f} -> {100 * loss['after']:.1f} "
-        f"({loss['n']} samples{', surely' if loss['is_sure'] else ''})"
+        f"({loss['n']} sample{'s' if loss['n'] > 1 else ''}{', surely' if loss['is_sure'] else ''})"
         for loss in shown.get("losses", ())
     ]
     if len(parts) > _MOST_LOSSES:
