@@ -132,7 +132,7 @@ def _print(console: Console, migration: Migration) -> None:
     print_sentences(console, [note_size(migration.before, limit=False)])
     for each, name in zip(migration.moved, _PROMPTS, strict=False):
         print_sentences(console, [_sentence(migration, each, name)], style="bold")
-        if losses := losses_line([each.test.to_dict()], name):
+        if losses := losses_line([each.test.to_dict()], each.id).replace(each.id, name):
             print_sentences(console, [losses])
     print_sentences(console, _broken(migration.moved[-1]))
 

@@ -118,7 +118,7 @@ def test_changed_data_and_lost_answers_are_said(folder: Path) -> None:
     manifest.write_text(kept)
     for file in (folder / "run/predictions").iterdir():
         file.unlink()
-    assert "can't be read: write it anew" in psopt_in(folder, "migrate", "run", "--model", WORSE).stderr
+    assert "write it anew" in psopt_in(folder, "migrate", "run", "--model", WORSE).stderr
 
 
 def test_python_takes_a_model_that_is_made_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
