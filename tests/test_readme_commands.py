@@ -33,6 +33,7 @@ ELSEWHERE = {
     "--program": "tests/dspy_programs/test_programs_on_the_command_line.py",
     "dashboard": "below",
     "psopt serve": "tests/serving/test_serve.py",
+    "psopt migrate": "tests/cli/test_migrate.py",
     "hf:": "tests/cli/test_hub_data.py",
     "runs/tickets-larger": "tests/cli/test_report_of_two_runs.py",
     "--figures": "tests/report/test_report.py",
