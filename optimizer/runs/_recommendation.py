@@ -213,19 +213,18 @@ def asked_for_lines(manifest: Mapping[str, Any]) -> list[str]:
 
 def _of_models(manifest: Mapping[str, Any]) -> list[str]:
     """What each of several models makes of the original prompt, and of what is recommended or else the knee."""
-    baseline = manifest["baseline"]
+    baseline = manifest.get("baseline") or {}
+    if not baseline.get("val", {}).get("per_model"):
+        return []
     entries = {entry["id"]: entry for entry in (*manifest["front"], manifest.get("short") or baseline)}
     knee = next((entry for entry in manifest["front"] if entry["knee"]), baseline)
     recommended = (manifest.get("recommended") or {}).get("id")
     chosen = knee if recommended in {None, baseline["id"]} else entries.get(recommended, knee)
     split = "test" if baseline["test"] and chosen["test"] else "val"
-    of_models = baseline[split].get("per_model", {})
     lines = [
         f"{name}: {_changes(before, chosen[split]['per_model'][name], quality_name(manifest))}"
-        for name, before in of_models.items()
+        for name, before in baseline[split]["per_model"].items()
     ]
-    if not lines:
-        return []
     of = "the original prompt" if chosen["id"] == baseline["id"] else f"original -> {chosen['id']}"
     return [f"With each model on {split}, {of}. {'. '.join(lines)}."]
 

@@ -35,7 +35,8 @@ def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def optimize(folder: Path, server: FakeServer, *arguments: str, out: str = "run") -> subprocess.CompletedProcess[str]:
-    given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", out]
+    model = [] if "--model" in arguments else ["--model", "openai/test"]
+    given = ["--dataset", "data.csv", *model, "--api-base", server.url, "--out", out]
     return psopt(folder, "optimize", *given, *SMALL, *arguments)
 
 

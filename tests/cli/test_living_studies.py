@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
-SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--model", "sim/wobble=0.5,seed=3"]
+SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2"]
 SMALL += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
 HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
 
@@ -39,7 +39,8 @@ def environment(folder: Path) -> dict[str, Any]:
 
 
 def optimize(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return psopt(folder, "optimize", "--dataset", "data.csv", *SMALL, "--out", "run", *arguments)
+    model = [] if "--model" in arguments else ["--model", "sim/wobble=0.5,seed=3"]
+    return psopt(folder, "optimize", "--dataset", "data.csv", *SMALL, "--out", "run", *model, *arguments)
 
 
 def study_of(folder: Path) -> Any:
@@ -106,7 +107,7 @@ def test_a_run_about_something_else_is_not_gone_on_with(data: Path) -> None:
 
 
 def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
-    words = ["optimize", "--dataset", "data.csv", *SMALL, "--trials", "400", "--out", "run"]
+    words = ["optimize", "--dataset", "data.csv", *SMALL, "--trials", "400", "--out", "run", "--model", "sim/wobble=0.5,seed=3"]
     started = Process(words, cwd=data, env=environment(data))
     wait_until(lambda: len(list((data / "run").glob("artifacts/*"))) >= 4, process=started)
     started.send_signal(signal.SIGINT)

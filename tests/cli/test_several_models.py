@@ -64,7 +64,8 @@ def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> 
     check("optimize", {"run": "run", **run})
 
 
-def test_a_model_answers_as_it_does_alone(folder: Path) -> None:
+def test_a_model_answers_as_it_does_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)  # the run has the bundled questions
     task = psopt.load_task("trec")
     run = manifest(folder)
     prompt = folder / "run/prompts" / f"{run['baseline']['id']}.json"

@@ -70,6 +70,7 @@ def test_cached_input_is_counted_and_costs_what_the_table_says(tmp_path: Path, m
         "settings": {"trials": 1, "sampler": "tpe"},
         "seconds": 1.0,
         "seed": 1,
+        "model": "openai/test",
         "psopt_version": "0",
         "command": "",
     }

@@ -86,5 +86,5 @@ def test_psopts_own_form_is_text_and_its_messages_are_read_back() -> None:
 
 
 def test_an_unknown_form_is_named_with_those_there_are() -> None:
-    with pytest.raises(InputError, match="known: json, openai, own, text"):
+    with pytest.raises(InputError, match="known: json, openai, own, promptfoo, text"):
         write_prompt(read("plain.txt"), "xml")
