@@ -13,9 +13,11 @@ from psopt.api._thresholds import check_bounds, each_threshold, pinned_threshold
 from psopt.errors import InputError, nearest
 from psopt.evaluation import score
 from psopt.settings import BoundOptions, MeasureOptions, built, check_keywords
+from psopt.tasks import as_task
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
     from psopt.api._thresholds import End, Threshold
@@ -44,7 +46,7 @@ class CheckResult:
 
 
 def check(
-    task: Task,
+    task: Task | str | Path,
     prompt: AnyPrompt | None = None,
     *,
     model: Any = "minilm",
@@ -73,6 +75,7 @@ def check(
     PsoptError
         If no bound is given, one of S for a single wording, or an argument or the task can't be used.
     """
+    task = as_task(task)
     check_keywords(settings, MeasureOptions, BoundOptions)
     asked_of_it = built(BoundOptions, settings, bounds)
     options = built(MeasureOptions, settings, options)

@@ -13,6 +13,7 @@ from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
 from psopt.models import name_of_model
 from psopt.notebooks import data_frame
+from psopt.tasks import as_task
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _in_percent(result: ComparisonResult) -> dict[str, str]:
 
 
 def compare(
-    task: Task,
+    task: Task | str | Path,
     prompts: Mapping[str, AnyPrompt] | Sequence[str | Path] | None = None,
     models: Sequence[Any] | None = None,
     options: MeasureOptions | None = None,
@@ -134,7 +135,8 @@ def compare(
 
     Parameters
     ----------
-    task : Task
+    task : Task, or str or path
+        A data set's name or file is loaded as `load_task` does.
         With labels.
     prompts : dict of name to Prompt or path, or sequence of paths, optional
         Prompts, their files or Python functions ``MODULE:NAME``; by default the original prompt of `strategy`.
@@ -154,6 +156,7 @@ def compare(
     InputError
         If there is nothing to compare, or the samples have no labels.
     """
+    task = as_task(task)
     options = measure_options(settings, options)
     compared = _compared(task, prompts, strategy, options.seed, prompt_options)
     models = models or (model,)

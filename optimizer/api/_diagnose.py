@@ -11,8 +11,11 @@ from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.evaluation import score
 from psopt.settings import MeasureOptions
+from psopt.tasks import as_task
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from psopt.api._prompts import AnyPrompt
     from psopt.models import OnProgress
     from psopt.settings import PromptOptions
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def diagnose(
-    task: Task,
+    task: Task | str | Path,
     prompt: AnyPrompt | None = None,
     *,
     model: Any = "minilm",
@@ -35,7 +38,8 @@ def diagnose(
 
     Parameters
     ----------
-    task : Task
+    task : Task, or str or path
+        A data set's name or file is loaded as `load_task` does.
     prompt : Prompt, path, str or list of messages, optional
         A prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a brace, or chat messages; by
         default the original prompt of `strategy`.
@@ -58,6 +62,7 @@ def diagnose(
     PsoptError
         If an argument or the task can't be used.
     """
+    task = as_task(task)
     options = measure_options(settings, options or MeasureOptions(split="train"))
     diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     models = models_of(options)

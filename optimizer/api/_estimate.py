@@ -12,7 +12,7 @@ from psopt.api._rephrase import what_to_rephrase
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
 from psopt.models import ModelProvider, name_of_model
-from psopt.models.chat import grid_price, price_of
+from psopt.models.chat import asking_nothing, grid_price, price_of
 from psopt.runs import (
     STUDY,
     CostEstimate,
@@ -26,6 +26,7 @@ from psopt.runs import (
 from psopt.runs.planning import run_settings
 from psopt.search_spaces import seed_prompt
 from psopt.settings import FAMILIES, MeasureOptions, built
+from psopt.tasks import as_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,8 +44,9 @@ if TYPE_CHECKING:
 _WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, where only texts are written
 
 
+@asking_nothing()
 def estimate(
-    task: Task,
+    task: Task | str | Path,
     prompt: AnyPrompt | None = None,
     *,
     prompt_options: PromptOptions | None = None,
@@ -69,6 +71,7 @@ def estimate(
     PsoptError
         If an argument or the task can't be used.
     """
+    task = as_task(task)
     run, sizes = run_options(
         task, {**settings, "trials": trials if isinstance(trials, int) else None}, model=name_of_model(model)
     )

@@ -11,6 +11,7 @@ from psopt.api._setup import run_options
 from psopt.models import name_of_model
 from psopt.rephrasings import given_wordings
 from psopt.runs.planning import run_settings
+from psopt.tasks import as_task
 from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def optimize(
-    task: Task,
+    task: Task | str | Path,
     *,
     prompt: AnyPrompt | None = None,
     prompt_options: PromptOptions | None = None,
@@ -49,7 +50,8 @@ def optimize(
 
     Parameters
     ----------
-    task : Task
+    task : Task, or str or path
+        A data set's name or file is loaded as `load_task` does.
     prompt : Prompt, path, str or list of messages, optional
         What the run starts from: a prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a
         brace, or chat messages; by default the original prompt of `strategy`.
@@ -97,6 +99,7 @@ def optimize(
         If a limit of yours ends the search. What was found is scored on test first, as far as that is paid for, and
         stands in the error's `run`. An effort's own limit is no error: the run says ``budget``.
     """
+    task = as_task(task)
     by_name = all(isinstance(each, str) for each in (model if isinstance(model, (list, tuple)) else [model]))
     log, callbacks = split_callbacks([*callbacks, *settings.get("log", ())])
     asked, sizes = run_options(task, settings, model=name_of_model(model), log=log)

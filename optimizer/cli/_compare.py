@@ -57,6 +57,7 @@ def compare(
     from psopt.cli._reading import reading_bar
     from psopt.cli._tables import result_console
     from psopt.cli._task import load_task
+    from psopt.evaluation import note_size
     from psopt.models.chat import server_of
     from psopt.report import comparison_page
     from psopt.search_spaces import seed_prompt
@@ -80,9 +81,9 @@ def compare(
         contenders = run_comparison(task, compared, models, on_progress=on_progress, options=options)
     if html is not None:
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
-        page, _ = comparison_page(
-            contenders.in_percent(), _differences(contenders), measured, contenders[0].scores.quality_name
-        )
+        of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
+        lines = [of_data, note_size(contenders[0].scores, limit=False), *_differences(contenders)]
+        page, _ = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
         write_file("--html", html, page)
     if output.as_json:
         servers = {name: server_of(name, choice.lm) for name in models}

@@ -185,7 +185,8 @@ def _show(console: Console, report: PromptReport) -> None:
         console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
     half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
     if half:
-        console.print(f"{half} samples carry half of the whole S, {most} carry 90 %: look at these first.")
+        noun = "sample carries" if half == 1 else "samples carry"
+        console.print(f"{half} {noun} half of the whole S, {most} carry 90 %: look at these first.")
 
 
 def _show_suspects(console: Console, report: PromptReport) -> None:

@@ -76,7 +76,12 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
                 arguments[name] = _group_of(hint, values, usual[name])
         for name, marker in changes.items():
             arguments[name] = {leaf.key: _read(values[leaf.key], leaf) for leaf in _changed(marker)}
-        return function(**arguments)
+        if not values.get("dry_run"):
+            return function(**arguments)
+        from psopt.models.chat import asking_nothing
+
+        with asking_nothing():
+            return function(**arguments)
 
     parameters: list[inspect.Parameter] = []
     for name, default in usual.items():

@@ -36,6 +36,8 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     if all("open" in scores for scores in measured):
         return open_line(*(scores["open"]["measures"] for scores in measured))
     lines = []
+    if all("pss" in scores for scores in measured):
+        lines.append(f"PSS {' -> '.join(format(100 * scores['pss'], '.1f') for scores in measured)}")
     if of_class := measured[-1].get("class_shares"):
         largest = most_answered(of_class)
         lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")
@@ -43,8 +45,6 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
         lines.append(ordinal_line(*(OrdinalScores(**scores["ordinal"]) for scores in measured)))
     if all("posix" in scores for scores in measured):
         lines.append(f"POSIX {' -> '.join(format(scores['posix'], '.2f') for scores in measured)} nats")
-    if all("pss" in scores for scores in measured):
-        lines.append(f"PSS {' -> '.join(format(100 * scores['pss'], '.1f') for scores in measured)}")
     return ", ".join(lines)
 
 

@@ -81,8 +81,9 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     styled(plot, 420, xaxis_title="S of a sample", yaxis_title="mean consistency with its class", legend_y=1.02)
     plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
     caption = (
-        "To the right and below: the prompt is at fault, rephrasings break these samples in different ways. To the "
-        "right and above: the same mistakes over a whole class. To the left and below: steady, but unlike its class. "
+        "To the right and below: rephrasings break these samples in ways of their own, which may point at the model. "
+        "To the right and above: the same mistakes over a whole class. To the left and below: steady, but unlike "
+        "its class. "
         f"Click on a name to hide it.{note}"
     )
     return Figure("joint-view", "Sensitivity against consistency", caption, plot)

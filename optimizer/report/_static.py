@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, import_extra
@@ -24,6 +25,8 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     import_extra("kaleido", "saving figures", "figures")
     import plotly.graph_objects as go
     import plotly.io
+
+    logging.getLogger("choreographer").setLevel(logging.CRITICAL)  # it tells of its browser's odd messages
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -70,7 +70,7 @@ class SizeOptions:
         shown_default=_BY_EFFORT,
     )
     heldout: int | None = rare(
-        None, "How many held-out wordings, for test", "Rephrasings", "Q", least=1, shown_default=_BY_EFFORT
+        None, "How many held-out wordings, for test", "Rephrasings", "Q", least=1, shown_default="as --rephrasings"
     )
     samples: int | None = option(
         None, "At most so many samples of val, and of train", "Data", "N", least=2, shown_default=_BY_EFFORT
@@ -179,10 +179,10 @@ class MeasureOptions:
     """On what a prompt is measured. Data without labels are one split, and used whole."""
 
     rephrasings: int = first(
-        10, "How many wordings of the description, the original among them.", "Rephrasings", "Q", least=1
+        10, "How many wordings of the description; the original is one, but on test.", "Rephrasings", "Q", least=1
     )
     split: SplitChoice = first("test", "Which samples; on test the rephrasings are held-out ones.", "Data")
-    samples: int = first(500, "At most so many samples a split; test is used whole.", "Data", "N", least=2)
+    samples: int = first(500, "At most so many samples.", "Data", "N", least=2)
     seed: int = option(42, "Seeds everything that is drawn.", "Data", "N", least=0)
     lm: LMConfig = field(default_factory=LMConfig)
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)

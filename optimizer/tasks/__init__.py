@@ -25,7 +25,7 @@ from psopt.tasks._download import DownloadError, check_online, fetch_dataset, re
 from psopt.tasks._header import columns_of
 from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._label_hints import are_mostly_rare
-from psopt.tasks._load import load_task
+from psopt.tasks._load import as_task, load_task
 from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import list_datasets
 from psopt.tasks._read import read_bundled
@@ -64,6 +64,7 @@ __all__ = [
     "Task",
     "are_mostly_rare",
     "as_reference",
+    "as_task",
     "as_value",
     "check_answers",
     "check_online",

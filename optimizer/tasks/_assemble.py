@@ -120,7 +120,10 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Split
     in_data = sorted({label for text in given for label in set_written(text)} if is_set else given)
     labels = described.labels or tuple(in_data)
     if not labels:
-        raise DataError('the data have no labels; name them in a task file (--task-file): labels = ["..", ".."]')
+        raise DataError(
+            "the data have no labels: name their column (--label-column), or the labels in a task file "
+            '(--task-file): labels = ["..", ".."]'
+        )
     check_classes(described.origin, labels, described.definitions, described.subclasses)
     for label in in_data:
         if label not in labels:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from psopt.errors import InputError
 from psopt.tasks._read import read_dataset
 from psopt.tasks._task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+
+def as_task(task: Task | str | Path) -> Task:
+    """Return a task; a data set's name or file is loaded as `load_task` does.
+
+    Raises InputError if it is none of these.
+    """
+    if isinstance(task, str | Path):
+        return load_task(task)
+    if not isinstance(task, Task):
+        raise InputError(f"a task is expected, or a data set's name or file, not {type(task).__name__}")
+    return task
 
 
 def load_task(

@@ -107,7 +107,18 @@ def test_a_run_about_something_else_is_not_gone_on_with(data: Path) -> None:
 
 
 def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
-    words = ["optimize", "--dataset", "data.csv", *SMALL, "--trials", "400", "--out", "run", "--model", "sim/wobble=0.5,seed=3"]
+    words = [
+        "optimize",
+        "--dataset",
+        "data.csv",
+        *SMALL,
+        "--trials",
+        "400",
+        "--out",
+        "run",
+        "--model",
+        "sim/wobble=0.5,seed=3",
+    ]
     started = Process(words, cwd=data, env=environment(data))
     wait_until(lambda: len(list((data / "run").glob("artifacts/*"))) >= 4, process=started)
     started.send_signal(signal.SIGINT)

@@ -1,6 +1,6 @@
 """Language models that answer chat messages, and the engine around them."""
 
-from psopt.models.chat._address import public_address
+from psopt.models.chat._address import asking_nothing, public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
 from psopt.models.chat._budget import PRICES_OF, Budget, Need, Price, Usage, grid_price, price_of
@@ -44,6 +44,7 @@ __all__ = [
     "TokenRange",
     "Usage",
     "Writer",
+    "asking_nothing",
     "asking_with_key",
     "asks_in_chat",
     "chat_engine",

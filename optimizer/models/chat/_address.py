@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -12,7 +14,7 @@ from psopt.errors import InputError
 from psopt.models.chat._secrets import is_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from psopt.settings import LMConfig
 
@@ -21,6 +23,17 @@ _OPENAI = "https://api.openai.com/"
 _API_VERSION = "2024-10-21"
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _CHAT = "/chat/completions"
+_IS_COUNTED: ContextVar[bool] = ContextVar("_IS_COUNTED", default=False)
+
+
+@contextlib.contextmanager
+def asking_nothing() -> Iterator[None]:
+    """Let models be made without a key: their calls are counted, and none is sent."""
+    token = _IS_COUNTED.set(True)
+    try:
+        yield
+    finally:
+        _IS_COUNTED.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,7 @@ def openai_address(model: str, options: LMConfig) -> Address:
     address = options.api_base or os.environ.get("OPENAI_BASE_URL") or f"{_OPENAI}v1"
     key = os.environ.get("OPENAI_API_KEY", "")
     headers = _headers(options)
-    if not key and not _has_credentials(headers) and address.startswith(_OPENAI):
+    if not key and not _has_credentials(headers) and address.startswith(_OPENAI) and not _IS_COUNTED.get():
         raise InputError(
             f"model openai/{model} needs a key: set OPENAI_API_KEY, or name a server of your own with --api-base URL"
         )
@@ -87,7 +100,7 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
         )
     headers = _headers(options)
     key = os.environ.get("AZURE_OPENAI_API_KEY", "")
-    if not key and not _has_credentials(headers):
+    if not key and not _has_credentials(headers) and not _IS_COUNTED.get():
         raise InputError(f"model azure/{deployment} needs a key: set AZURE_OPENAI_API_KEY")
     base, query = _split(resource)
     version = options.api_version or query.get("api-version") or os.environ.get("OPENAI_API_VERSION")

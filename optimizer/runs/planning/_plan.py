@@ -108,12 +108,14 @@ def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> tuple[Run
 
 def _asked_for(settings: RunSettings, asked: AskedSizes) -> RunSettings:
     """Return settings of full size with the sizes that the user has set."""
+    # S hangs on the number of wordings: where only that of the search is set, test has as many. A file has what it has.
+    heldout = asked.rephrasings if asked.heldout is None and settings.rephrasing.file is None else asked.heldout
     chosen = {
         "samples": asked.val,
         "train_samples": None if asked.train == asked.val else asked.train,
         "test_samples": asked.test,
         "rephrasings": asked.rephrasings,
-        "heldout": asked.heldout,
+        "heldout": heldout,
     }
     of_search = {"trials": asked.trials, "rounds": asked.rounds}
     return replace(settings, **_known(chosen), search=replace(settings.search, **_known(of_search)))

@@ -109,7 +109,8 @@ def path(asked: AskedSizes, available: Mapping[str, int]) -> tuple[Sizes, ...]:
 
 def full_sizes(asked: AskedSizes, available: Mapping[str, int]) -> Sizes:
     """`FULL`, as far as that is available, with the user's sizes in their place."""
-    wordings = {name: min(FULL.rephrasings, available.get(name, FULL.rephrasings)) for name in _WORDINGS}
+    most = asked.rephrasings or FULL.rephrasings
+    wordings = {name: min(most, available.get(name, most)) for name in _WORDINGS}
     return asked.set_in(replace(FULL, **wordings)).at_most(available)
 
 
@@ -124,7 +125,7 @@ def _sizes_at(number: int, asked: AskedSizes, available: Mapping[str, int], befo
 
     def wordings(name: str) -> int:
         own: int | None = getattr(asked, name)
-        return own or min(round(between("wordings")), available.get(name, 10**9))
+        return own or min(asked.rephrasings or round(between("wordings")), available.get(name, 10**9))
 
     def samples(split: str, n_wordings: int, answers_before: int) -> int:
         own: int | None = getattr(asked, split)
