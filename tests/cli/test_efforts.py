@@ -104,7 +104,7 @@ def test_what_an_effort_cant_pay_is_refused_before_anything_is_asked(
     before = server.counts()["requests"]
     monkeypatch.setitem(EFFORT_CALLS, "light", 100)
     assert optimize(server, "--samples", "60", "--rephrasings", "3") == 2
-    refused = "can't pay the original prompt on val and the final test, at least 280: give --max-calls"
+    refused = "can't pay the original prompt on val and the final test, at least 279: give --max-calls"
     assert f"effort light, 100 calls, {refused}" in capsys.readouterr().err
     assert server.counts()["requests"] == before
     assert not (folder / "run").exists()
@@ -115,7 +115,7 @@ def test_free_models_are_asked_for_everything(folder: Path) -> None:
     run = manifest(folder)
     assert "plan" not in run
     assert run["settings"]["effort"] == "full"
-    assert len(run["rephrasings"]["heldout"]) == 10
+    assert len(run["rephrasings"]["heldout"]) == len(run["rephrasings"]["search"]) == 2  # S hangs on their number
 
 
 def test_an_effort_may_be_named_for_a_free_model_too(folder: Path) -> None:

@@ -105,7 +105,7 @@ def test_posix_is_of_the_labels_that_were_most_probable() -> None:
     found = labels([[[0.8, 0.2, 0.0], [0.4, 0.6, 0.0]]])
     assert score(found).posix == pytest.approx((math.log(2) + math.log(3)) / 2)
     assert beside_quality_line(score(found).to_dict()) == (
-        "largest class: a (100 % of the samples), POSIX 0.90 nats, PSS 100.0"
+        "PSS 100.0, largest class: a (100 % of the samples), POSIX 0.90 nats"
     )
 
 
