@@ -100,8 +100,7 @@ def slices_table(report: PromptReport) -> Table:
     views: dict[tuple[str, str | None], list[str]] = {}
     for slice_, _ in pairs:
         seen_by = views.setdefault((slice_.topic, slice_.label), [])
-        view = slice_.view if slice_.how == "phrases" else "meaning"
-        seen_by += [view] * (view not in seen_by)
+        seen_by += [slice_.view] * (slice_.view not in seen_by)
     most_severe = {(slice_.topic, slice_.label): (slice_, evidence) for slice_, evidence in reversed(pairs)}
     for key, seen_by in list(views.items())[:_ROWS]:
         slice_, evidence = most_severe[key]
