@@ -134,6 +134,8 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
     n = len(common[0].samples)
     if n < _FEWEST:
         return TwoRuns(*shown, (), {}, "they were tested on different samples")
+    is_part = n < max(len(predictions.samples) for predictions in answers)
+    own = "; the scores of each run are on all of its own samples" if is_part else ""
     held_out = [run.contents.run["rephrasings"]["heldout"] for run in shown]
     both = [wording for wording in held_out[0] if wording in held_out[1]]
     if len(both) >= _FEWEST:
@@ -141,13 +143,13 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
             predictions.under([wordings.index(wording) for wording in both])
             for predictions, wordings in zip(common, held_out, strict=True)
         )
-        basis = f"Paired on {n} test samples and {len(both)} held-out wordings that both have"
+        basis = f"Paired on {n} test samples and {len(both)} held-out wordings that both have{own}"
         return TwoRuns(*shown, common, compare_paired(ours, theirs), basis)
     if common[0].n_rephrasings != common[1].n_rephrasings:
         counts = " and ".join(str(predictions.n_rephrasings) for predictions in common)
         return TwoRuns(*shown, common, {}, f"their held-out wordings differ, and so does their number ({counts})")
     basis = f"Paired on {n} test samples, each run under its own held-out wordings: intervals are of other samples"
-    return TwoRuns(*shown, common, compare_paired(*common, wordings="fixed"), f"{basis} alone")
+    return TwoRuns(*shown, common, compare_paired(*common, wordings="fixed"), f"{basis} alone{own}")
 
 
 def unlike(first: Predictions, second: Predictions) -> str | None:
