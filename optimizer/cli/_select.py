@@ -55,6 +55,7 @@ def _show(run: Path, entry: Mapping[str, Any]) -> None:
         if scores is not None:
             table.add_row(split, *(f"{100 * scores[name]:.1f}" for name in objectives))
     print_table(console, table)
-    console.print(f"About {entry['length']['tokens']} tokens, without a text. Chosen on val; test was unseen by the choice.")
+    n_tokens = entry["length"]["tokens"]
+    console.print(f"About {n_tokens} tokens, without a text. Chosen on val; test was unseen by the choice.")
     take = shell_line(["psopt", "export", run, "--pick", entry["id"]])
     console.print(f"Next: {take}", markup=False, soft_wrap=True)
