@@ -56,6 +56,7 @@ from psopt.evaluation._steadiness import (
     vote_sensitivities,
     votes,
 )
+from psopt.evaluation._varied import column_names
 
 __all__ = [
     "DRIFT_ALPHA",
@@ -83,6 +84,7 @@ __all__ = [
     "answered_phrase",
     "assessed",
     "beside_quality_line",
+    "column_names",
     "compare_classes",
     "compare_paired",
     "compare_reruns",

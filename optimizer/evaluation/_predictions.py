@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from psopt.answers import (
     worths_of,
 )
 from psopt.evaluation._label_rows import LabelRows
-from psopt.evaluation._varied import OF_TEXTS, what_varies
+from psopt.evaluation._varied import what_varies
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
@@ -137,13 +138,6 @@ class Predictions:
     def diversity(self) -> float | None:
         """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None of fewer than two texts."""
         return diversity_of_instructions(self.rephrasings, self.labels)
-
-    @property
-    def column_names(self) -> list[str]:
-        """What each column is of: its rephrasing, or what is changed of the texts."""
-        families = self.families or [""] * len(self.rephrasings)
-        named = zip(self.rephrasings, families, strict=True)
-        return [f"[{family}] {text}" if family in OF_TEXTS else text for text, family in named]
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -351,14 +345,10 @@ class Predictions:
         return text_of(answer) if answer >= FIRST_CODE else self.class_names[answer]
 
     def _open_answers_to(self, index: int) -> dict[str, int]:
-        answers: dict[int, str] = {}
-        for place, code in zip(self.places[index].tolist(), self.array[index].tolist(), strict=True):
-            answers.setdefault(place, self.name_of(code))
-        counts: dict[str, int] = {}
-        for place in self.places[index].tolist():
-            if place >= 0:
-                counts[answers[place]] = counts.get(answers[place], 0) + 1
-        return dict(sorted(counts.items(), key=lambda answer: -answer[1]))
+        places = self.places[index].tolist()
+        names = {place: self.name_of(code) for place, code in reversed([*zip(places, self.array[index].tolist())])}
+        counts = Counter(names[place] for place in places if place >= 0)
+        return dict(counts.most_common())
 
     def most_answered(self, members: NDArray[np.int64], *, besides: int | None = None) -> str | None:
         """Return the class that some samples are given most often, `besides` left out; None if there is no other."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from psopt.settings import TEXT_FAMILIES, UNCHANGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 OF_TEXTS = frozenset({*TEXT_FAMILIES, UNCHANGED})
 
@@ -21,3 +21,13 @@ def what_varies(families: Iterable[str]) -> str:
     found = set(families)
     texts = found & OF_TEXTS
     return " and ".join(["wordings"] * (found != texts or not found) + ["changed texts"] * bool(texts))
+
+
+def column_names(rephrasings: Sequence[str], families: Sequence[str]) -> list[str]:
+    """What each column of a grid is of: its rephrasing, or what is changed of the texts.
+
+    >>> column_names(["Sort it.", "Sort it."], ["unchanged", "typos"])
+    ['[unchanged] Sort it.', '[typos] Sort it.']
+    """
+    named = zip(rephrasings, families or [""] * len(rephrasings), strict=True)
+    return [f"[{family}] {text}" if family in OF_TEXTS else text for text, family in named]
