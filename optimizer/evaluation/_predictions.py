@@ -346,8 +346,8 @@ class Predictions:
 
     def _open_answers_to(self, index: int) -> dict[str, int]:
         places = self.places[index].tolist()
-        names = {place: self.name_of(code) for place, code in reversed([*zip(places, self.array[index].tolist())])}
-        counts = Counter(names[place] for place in places if place >= 0)
+        codes = dict(zip(reversed(places), reversed(self.array[index].tolist()), strict=True))  # of each the first
+        counts = Counter(self.name_of(codes[place]) for place in places if place >= 0)
         return dict(counts.most_common())
 
     def most_answered(self, members: NDArray[np.int64], *, besides: int | None = None) -> str | None:
