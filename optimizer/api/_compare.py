@@ -66,12 +66,12 @@ class Comparison(list[ComparisonResult]):
     """What `compare` has measured, in the order of the prompts under each model."""
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a prompt and model: F1, S, C and PSS in [0, 1] with 95 % intervals, and differences from the first."""
+        """A row a prompt and model: F1, S and C in [0, 1] with 95 % intervals, PSS, and differences from the first."""
         rows = [_row(result) for result in self]
         return data_frame(rows, list(dict.fromkeys(name for row in rows for name in row)), "Comparison.to_frame()")
 
     def in_percent(self) -> list[dict[str, str]]:
-        """A row a prompt and model for people: measures in percent with their intervals."""
+        """A row a prompt and model for people: measures in percent with their intervals, N samples, Q wordings."""
         return [_in_percent(result) for result in self]
 
     def to_markdown(self) -> str:
@@ -113,7 +113,9 @@ def _in_percent(result: ComparisonResult) -> dict[str, str]:
         if value is not None:
             low, high = (f"{100 * bound:.0f}" for bound in result.scores.ci[name])
             row[shown] = f"{100 * value:.1f} ({low}–{high})"
-    return row
+    if result.scores.pss is not None:
+        row["PSS"] = f"{100 * result.scores.pss:.1f}"
+    return {**row, "N": str(result.scores.n_samples), "Q": str(result.scores.n_rephrasings)}
 
 
 def compare(

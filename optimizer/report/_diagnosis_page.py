@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt._version import __version__
 from psopt.answers import answers_line
-from psopt.evaluation import column_names, na_lines, shares_line
+from psopt.evaluation import beside_quality_line, column_names, na_lines, shares_line
 from psopt.report._class_figures import class_figures
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
@@ -41,6 +41,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         model=model,
         split=split,
         note=note,
+        beside=beside_quality_line(report.measured()),
         reruns="" if report.reruns is None else report.reruns.line(report.sensitivity),
         na_lines=na_lines(content),
         lopsided=shares_line(content),

@@ -29,12 +29,12 @@ def test_a_frame_has_a_row_a_prompt_with_intervals_and_differences(compared: Any
 
 def test_tables_hold_every_prompt_with_f1_s_and_c(compared: Any) -> None:
     head, rule, *rows = compared.to_markdown().splitlines()
-    assert head == "| prompt | model | F1 | S | C |"
+    assert head == "| prompt | model | F1 | S | C | PSS | N | Q |"
     assert set(rule) <= set("| -")
     assert [row.split(" | ")[0] for row in rows] == ["| simple", "| 1-shot"]
     latex = compared.to_latex()
     assert latex.startswith(
-        "\\begin{tabular}{llrrr}\n\\toprule\nprompt & model & F1 & S & C \\\\\n\\midrule\nsimple & sim &"
+        "\\begin{tabular}{llrrrrrr}\n\\toprule\nprompt & model & F1 & S & C & PSS & N & Q \\\\\n\\midrule\nsimple & sim &"
     )
     assert latex.count("\\\\\n") == 3
 
