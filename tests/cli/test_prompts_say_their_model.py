@@ -103,10 +103,10 @@ def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder: 
         assert how["client"]["max_tokens"] == 77
         assert how["client"]["structured"] is False
         assert "max_calls" not in how["client"]
-        assert how["rephrasings"] == {"sha256": run["rephrasings"]["sha256"], "n_search": 3, "n_heldout": 10}
+        assert how["rephrasings"] == {"sha256": run["rephrasings"]["sha256"], "n_search": 3, "n_heldout": 3}
         assert how["dataset"]["sha256"] == run["dataset"]["sha256"]
     entry = run["front"][0]
-    for split, which, q in (("val", "search", 3), ("test", "heldout", 10)):
+    for split, which, q in (("val", "search", 3), ("test", "heldout", 3)):
         part = alone["measured"][split]
         assert (part["rephrasings"], part["n_samples"], part["n_rephrasings"]) == (which, 12, q)
         assert part["sensitivity"] == entry[split]["sensitivity"]
