@@ -56,8 +56,8 @@ def readme_line(results: Results) -> str:
     size = f"{len(results['cells'])} x {runs:,} simulated runs with known truth"
     return (
         f"In {size} (`make promise`) a worse prompt was recommended in at most {figures['worse']:.1%} of a setting's "
-        f"runs; taking the best on val gave a worse prompt in up to {figures['knees']:.0%}. With {_AT} samples of val and of test "
-        f"{figures['kept']:.0%} of the gain was kept."
+        f"runs; taking the best on val gave a worse prompt in up to {figures['knees']:.0%}. "
+        f"With {_AT} samples of val and of test {figures['kept']:.0%} of the gain was kept."
     )
 
 
