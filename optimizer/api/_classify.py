@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.errors import DataError, InputError
-from psopt.evaluation import NA, Predictions, assessed, no_labels, steadiness, vote_sensitivities, votes
+from psopt.evaluation import NA, Predictions, assessed, no_labels, votes
 from psopt.metrics import hard_predictions
 from psopt.models import ModelProvider, can
 from psopt.models.chat import LMConfig, asks_in_chat
@@ -174,7 +174,7 @@ class Classifier:
         Raises PsoptError if the model fails.
         """
         answered = self.answered(texts, on_progress)
-        found = zip(texts, *votes(answered), vote_sensitivities(answered), steadiness(answered), strict=True)
+        found = zip(texts, *votes(answered), strict=True)
         classified = [
             Classified(text, None if label == NA else label, float(share), None, None, float(spread), float(steady))
             for text, label, share, spread, steady in found

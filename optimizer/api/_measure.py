@@ -10,7 +10,7 @@ from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
-from psopt.evaluation import N_PROBED, compare_reruns, evaluate, no_reruns, numbered, rephrased_prompts, same_answers
+from psopt.evaluation import N_PROBED, compare_reruns, evaluate, flipped, no_reruns, numbered, rephrased_prompts
 from psopt.models import ChangedTextsModel, ModelProvider
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
@@ -154,7 +154,7 @@ def predict_again(
         )
 
     probe = probed(chosen)
-    if same_answers(again(probe, 2)):
+    if not flipped(again(probe, 2)).any():
         once = replace(options, rephrasing=options.rephrasing.once())
         predictions = predict(task, prompt, answering, once, models, on_progress, further=further)
         return predictions, no_reruns(predictions.of_samples(np.arange(len(chosen))), len(probe))

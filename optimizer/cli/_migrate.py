@@ -111,7 +111,7 @@ def _print(console: Console, migration: Migration) -> None:
     from psopt.cli._result import on_test
     from psopt.cli._tables import print_sentences, print_table
     from psopt.evaluation import note_size, objective_values
-    from psopt.runs import losses_line
+    from psopt.runs import losses_line, named
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -132,8 +132,8 @@ def _print(console: Console, migration: Migration) -> None:
     print_sentences(console, [note_size(migration.before, limit=False)])
     for each, name in zip(migration.moved, _PROMPTS, strict=False):
         print_sentences(console, [_sentence(migration, each, name)], style="bold")
-        if losses := losses_line([each.test.to_dict()], each.id).replace(each.id, name):
-            print_sentences(console, [losses])
+        if losses := losses_line([each.test.to_dict()], each.id):
+            print_sentences(console, [named(losses, {each.id: name})])
     print_sentences(console, _broken(migration.moved[-1]))
 
 

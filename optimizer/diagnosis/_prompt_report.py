@@ -12,6 +12,7 @@ from psopt.errors import InputError
 from psopt.evaluation import (
     answer_shares,
     family_scores,
+    flipped,
     na_examples,
     na_kinds,
     readable_sensitivity,
@@ -157,7 +158,7 @@ class PromptReport:
         predictions = self.predictions
         if predictions.n_rephrasings < 2 or predictions.rephrasings[:1] != (self.prompt.description,):
             return None
-        return np.asarray((predictions.places != predictions.places[:, :1]).any(axis=1))
+        return flipped(predictions)
 
     @property
     def flips_line(self) -> str:

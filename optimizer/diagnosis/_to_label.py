@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import vote_sensitivities, votes
+from psopt.evaluation import votes
 from psopt.text import words_of
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
 
     A sample that is nearly one before it, by four fifths of their words, is left out: it would tell nothing more.
     """
-    spreads = vote_sensitivities(predictions)
-    answers, shares = votes(predictions)
+    answers, shares, spreads, _ = votes(predictions)
     chosen: list[int] = []
     taken: list[set[str]] = []
     for row in np.lexsort((shares, -spreads.round(9))).tolist():

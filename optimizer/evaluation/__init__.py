@@ -3,7 +3,7 @@
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
-from psopt.evaluation._drift import DRIFT_ALPHA, Shift, mean_shift, share_shift, shifts
+from psopt.evaluation._drift import Shift, mean_shift, share_shift, shifts
 from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, numbered, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
@@ -31,7 +31,7 @@ from psopt.evaluation._objectives import (
 from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._paired import compare_paired, holm, verdict
 from psopt.evaluation._predictions import NA, Predictions
-from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, no_reruns, same_answers
+from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, no_reruns
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,
@@ -53,13 +53,11 @@ from psopt.evaluation._steadiness import (
     sequence,
     steadiness,
     vote_is_right,
-    vote_sensitivities,
     votes,
 )
 from psopt.evaluation._varied import column_names
 
 __all__ = [
-    "DRIFT_ALPHA",
     "MOST_NA",
     "NA",
     "N_PROBED",
@@ -92,6 +90,7 @@ __all__ = [
     "evaluate",
     "family_scores",
     "fewest_kept",
+    "flipped",
     "holm",
     "intervals_note",
     "is_steady",
@@ -123,7 +122,6 @@ __all__ = [
     "rephrased_prompts",
     "rests_on_na",
     "risk_coverage",
-    "same_answers",
     "score",
     "scores_from_dict",
     "sensitivity_limit",
@@ -134,7 +132,6 @@ __all__ = [
     "steadiness",
     "verdict",
     "vote_is_right",
-    "vote_sensitivities",
     "votes",
 ]
 

@@ -9,6 +9,7 @@ import numpy as np
 from psopt.metrics import compare_scores, score_intervals
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
 N_PROBED = 60
@@ -64,9 +65,9 @@ class Reruns:
         return f"{said}{100 * self.beyond:.1f} beyond that (95 %: {low} to {high})."
 
 
-def same_answers(asked: Predictions) -> bool:
-    """Whether no sample's answer changes between the askings."""
-    return bool((asked.places == asked.places[:, :1]).all())
+def flipped(predictions: Predictions) -> NDArray[np.bool_]:
+    """Which samples are answered otherwise in some column than in the first: (N,)."""
+    return np.asarray((predictions.places != predictions.places[:, :1]).any(axis=1))
 
 
 def compare_reruns(first: Predictions, again: Predictions) -> Reruns:

@@ -14,6 +14,7 @@ from psopt.metrics import PairedDifference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
     from psopt.evaluation._scores import Scores
     from psopt.settings import Over
@@ -108,17 +109,16 @@ def pooled(predictions: Predictions) -> Predictions:
     each = predictions.each
     if len(each) == 1:
         return predictions
-    has_probabilities = all(one.probabilities is not None for one in each)
-    has_metric = all(one.metric_scores is not None for one in each)
+
+    def side_by_side(name: str) -> NDArray[np.float64] | None:
+        grids = [getattr(one, name) for one in each]
+        return None if any(grid is None for grid in grids) else np.hstack(grids)
+
     return replace(
         each[0],
         array=np.hstack([one.array for one in each]),
-        probabilities=np.hstack([one.probabilities for one in each if one.probabilities is not None])
-        if has_probabilities
-        else None,
-        metric_scores=np.hstack([one.metric_scores for one in each if one.metric_scores is not None])
-        if has_metric
-        else None,
+        probabilities=side_by_side("probabilities"),
+        metric_scores=side_by_side("metric_scores"),
         families=sum((one.families for one in each), ()),
         rephrasings=sum((one.rephrasings for one in each), ()),
         no_labels=tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.evaluation._predictions import NA
@@ -26,24 +26,35 @@ _STEPS = 10  # thresholds that are tested at most: each further one that fails b
 _LEAST_SHARE = 0.25  # of val that the first one keeps: of fewer samples one error would end it
 
 
-def votes(predictions: Predictions) -> tuple[list[str], Floats]:
-    """Return what most wordings answered to each sample, and their shares, in (0, 1].
+class Votes(NamedTuple):
+    """What several wordings vote for, of each of N samples."""
 
-    Of labels that equally many gave it is the first in the labels' order.
-    """
-    if predictions.answers.open is not None:
-        most = [next(iter(predictions.answers_to(row).items())) for row in range(len(predictions.samples))]
-        return [answer for answer, _ in most], np.array([n for _, n in most]) / predictions.n_rephrasings
+    answers: list[str]  # of labels that equally many gave, the first in the labels' order
+    shares: Floats  # of the wordings that gave it, (N,) in (0, 1]
+    sensitivities: Floats  # S of the answers, whatever their probabilities, (N,) in [0, 1]; 0 under one wording
+    steadiness: Floats  # see `steadiness`
+
+
+def votes(predictions: Predictions) -> Votes:
+    """Return what most wordings answered to each sample, and how steadily."""
+    n_samples = len(predictions.samples)
     counts = predictions.counts
-    names = predictions.class_names
-    return [names[place] for place in counts.argmax(axis=1)], counts.max(axis=1) / counts.sum(axis=1)
-
-
-def vote_sensitivities(predictions: Predictions) -> Floats:
-    """Return S of each sample's answers, whatever their probabilities: (N,) in [0, 1], 0 under one wording."""
-    if predictions.n_rephrasings == 1:
-        return np.zeros(len(predictions.samples))
-    return sample_sensitivity(predictions.counts, similarity=predictions.similarity)
+    if predictions.answers.open is not None:
+        most = [next(iter(predictions.answers_to(row).items())) for row in range(n_samples)]
+        answers, shares = [answer for answer, _ in most], np.array([n for _, n in most]) / predictions.n_rephrasings
+    else:
+        answers = [predictions.class_names[place] for place in counts.argmax(axis=1)]
+        shares = counts.max(axis=1) / counts.sum(axis=1)
+    spreads = np.zeros(n_samples)
+    if predictions.n_rephrasings > 1:
+        spreads = sample_sensitivity(counts, similarity=predictions.similarity)
+    tie = shares
+    if predictions.probabilities is not None:
+        means = predictions.probabilities.mean(axis=1)
+        tie = means[np.arange(n_samples), counts.argmax(axis=1)]
+    steady = np.round(1 - spreads, 6) - _TIE * (1 - tie)
+    is_na = [answer == NA for answer in answers]
+    return Votes(answers, shares, spreads, np.where(is_na, NO_LABEL, steady))
 
 
 def steadiness(predictions: Predictions) -> Floats:
@@ -52,12 +63,7 @@ def steadiness(predictions: Predictions) -> Floats:
     Of equal S the more steady one is that whose label has the higher mean probability, or where there are no
     probabilities the larger share of the vote (`experiments/confidence.py`).
     """
-    answers, tie = votes(predictions)
-    if predictions.probabilities is not None:
-        means = predictions.probabilities.mean(axis=1)
-        tie = means[np.arange(len(means)), predictions.counts.argmax(axis=1)]
-    steady = np.round(1 - vote_sensitivities(predictions), 6) - _TIE * (1 - tie)
-    return np.where([answer == NA for answer in answers], NO_LABEL, steady)
+    return votes(predictions).steadiness
 
 
 def vote_is_right(predictions: Predictions) -> Bools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from psopt.evaluation import Predictions, compare_reruns, family_scores, no_reruns, same_answers
+from psopt.evaluation import Predictions, compare_reruns, family_scores, flipped, no_reruns
 from psopt.tasks import Sample
 
 
@@ -36,8 +36,8 @@ def test_where_no_answer_changes_all_of_s_is_beyond() -> None:
 
 
 def test_a_probe_sees_one_answer_that_changes() -> None:
-    assert same_answers(answers(SAME))
-    assert not same_answers(answers([*SAME, [0, 0, 1, 0]]))
+    assert not flipped(answers(SAME)).any()
+    assert flipped(answers([*SAME, [0, 0, 1, 0]])).any()
 
 
 def test_a_family_of_texts_is_compared_with_the_unchanged_text() -> None:
