@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from psopt.cli._interrupting import INTERRUPTED
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, RunFolder, Verbose
 from psopt.cli._verb import flag, verb
 from psopt.settings import MODELS, LMConfig
@@ -91,6 +92,10 @@ def migrate(
         code, limit = 0, error
     if not code:
         _show(migration_of(start, folder), output)
+    elif code == INTERRUPTED and not output.silent:
+        more = [] if go_on else ["--resume"] if out else ["--out", folder, "--resume"]
+        again = shell_line(["psopt", *sys.argv[1:], *more])
+        typer.echo(f"For the verdict against the old model as well: {again}", err=True)
     if limit:
         raise limit
     return code

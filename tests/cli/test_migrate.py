@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
+import signal
 from typing import TYPE_CHECKING, Any
 
 import psopt
@@ -11,11 +14,11 @@ import pytest
 from psopt.errors import InputError
 
 from tests.commands import run_command
+from tests.fake_server import FakeServer
+from tests.processes import Process
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 OLD = "sim/wobble=0.2,accuracy=0.9,na=0"
 WORSE = "sim/wobble=0.4,accuracy=0.6,na=0"
@@ -90,6 +93,22 @@ def test_limits_count(folder: Path, server: FakeServer) -> None:
     assert json.loads(done.stdout)["calls"] == 40 * 5
     stopped = psopt_in(folder, *measured, "--max-calls", "150")
     assert stopped.returncode == 3, stopped.stderr
+
+
+def test_an_interrupted_migration_names_the_command_that_gives_its_verdict(folder: Path) -> None:
+    with FakeServer(faults="hang", fault_rate=1.0) as server:
+        words = ["migrate", "run", "--model", "openai/new", "--api-base", server.url, "--concurrency", "4"]
+        started = Process(words, cwd=folder, env={**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")})
+        server.wait_for(requests=1, seconds=240)
+        started.send_signal(signal.SIGTERM)
+        _, said = started.communicate(timeout=60)
+        assert started.returncode == 130, said
+        again = said.split("as well: psopt ")[1].split("\n")[0]
+        assert again == shlex.join([*words, "--out", "runs/data-openai-new", "--resume"])
+        server.change(fault_rate=0.0)
+        done = psopt_in(folder, *shlex.split(again))
+    assert done.returncode == 0, done.stderr
+    assert f"than {OLD} was" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(
