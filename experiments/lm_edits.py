@@ -61,8 +61,8 @@ def main() -> None:
     words = parser.parse_args()
     setting = (
         f"At most {words.samples} val samples, {words.wordings} wordings by people, the prior on "
-        f"{words.unlabelled} train texts; GGUF files in single precision; edits of a kind at once, at most "
-        f"{_MOST_OF_A_KIND} notes or definitions."
+        f"{words.unlabelled} train texts; GGUF files in single precision; the assistant's turn begins with the label "
+        f"(see answer_lead.py); edits of a kind at once, at most {_MOST_OF_A_KIND} notes or definitions."
     )
     kept = KeptResults(words.results, "lm_edits", "cells", setting, sets={})
     for name in words.models:

@@ -87,6 +87,18 @@ def label_map(results: Results) -> str:
     return f"F1 / S / C; the standard deviation is that of F1 over the draws of labelled texts.\n\n{table(head, rows)}"
 
 
+def answer_lead(results: Results) -> str:
+    """Where an answer begins."""
+    cells = {(cell["model"], cell["dataset"], cell["way"]): cell for cell in results["cells"]}
+    head = ("model", "set", "n", "calibrated: label", "asked", "no turns", "as it is: label", "asked", "no turns")
+    rows = []
+    for model, dataset in dict.fromkeys((model, dataset) for model, dataset, _ in cells):
+        here = [cells.get((model, dataset, way)) for way in ("label", "asked", "no turns")]
+        shown = [_scores_of(cell[prior]) if cell else "" for prior in ("batch", "none") for cell in here]
+        rows.append((model, dataset, str(next(cell["n"] for cell in here if cell)), *shown))
+    return f"F1 / S / C.\n\n{table(head, rows)}"
+
+
 def _scores_of(figures: list[float]) -> str:
     return " / ".join(f"{figure:.3f}" for figure in figures)
 
@@ -280,6 +292,7 @@ SECTIONS = {
     "transfer": ("Transfer of fronts", transfer),
     "racing": ("Racing: a front for fewer calls", racing),
     "shipping": ("Whole runs on real language models: would one ship it?", shipping),
+    "answer_lead": ("Where a chat model's answer begins", answer_lead),
     "label_map": ("Calibration that learns from labels", label_map),
     "confidence": ("Which figure of a vote tells its errors", confidence),
     "near_constant": ("From when on a label prior decides", near_constant),

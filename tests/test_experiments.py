@@ -30,6 +30,7 @@ BESIDES = (
     "dspy_equal_calls.py",
     "dspy_peers.py",
     "groups_on_trec.py",
+    "answer_lead.py",
     "label_map.py",
     "lm_edits.py",
     "meaning_threshold.py",

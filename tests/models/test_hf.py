@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -87,11 +88,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def chat_ml(prompt: Prompt, text: str) -> str:
-    system, user = render(prompt, text)
-    return (
-        f"<|im_start|>system\n{system['content']}<|im_end|>\n<|im_start|>user\n{user['content']}<|im_end|>\n"
-        "<|im_start|>assistant\n"
-    )
+    system, user = without_asking(prompt, text)
+    return f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\nLabel:"
+
+
+def without_asking(prompt: Prompt, text: str) -> list[str]:
+    """What the turns hold where the answer has begun with ``Label:``."""
+    return [message["content"].removesuffix("\nLabel:") for message in render(prompt, text)]
 
 
 def one_by_one(
@@ -100,22 +103,31 @@ def one_by_one(
     prompts: Sequence[Prompt],
     texts: Sequence[str],
     write: Any = chat_ml,
-    space: str = "",
+    space: str = " ",
     likelihood: Any = np.mean,
 ) -> np.ndarray:
     """p of each label, by a plain forward pass over each string, a space and label: (n_texts, n_prompts, n_labels)."""
 
-    def score(text: str, label: str) -> float:
-        begin, end = (tokenizer(part, add_special_tokens=False)["input_ids"] for part in (text, space + label.strip()))
-        with torch.inference_mode():
-            log_p = network(torch.tensor([begin + end])).logits[0].double().log_softmax(-1)
-        return float(likelihood([log_p[len(begin) + i - 1, token] for i, token in enumerate(end)]))
+    def scores_of(text: str, labels: Sequence[str]) -> list[float]:
+        strings = [text + space, *(text + space + label.strip() for label in labels)]
+        open_end, *sequences = [tokenizer(string, add_special_tokens=False)["input_ids"] for string in strings]
+        begin = common_start([open_end, *sequences])  # a space is the label's unless all labels part from it
+        scores = []
+        for sequence in sequences:
+            with torch.inference_mode():
+                log_p = network(torch.tensor([sequence])).logits[0].double().log_softmax(-1)
+            places = range(len(begin), len(sequence))
+            scores.append(float(likelihood([log_p[place - 1, sequence[place]] for place in places])))
+        return scores
 
-    scores = np.array(
-        [[[score(write(prompt, text), label) for label in prompt.labels] for prompt in prompts] for text in texts]
-    )
+    scores = np.array([[scores_of(write(prompt, text), prompt.labels) for prompt in prompts] for text in texts])
     likelihoods = np.exp(scores)
     return likelihoods / likelihoods.sum(axis=2, keepdims=True)
+
+
+def common_start(sequences: list[list[int]]) -> list[int]:
+    steps = itertools.takewhile(lambda tokens: len(set(tokens)) == 1, zip(*sequences, strict=False))
+    return [tokens[0] for tokens in steps]
 
 
 def assert_equal(probabilities: np.ndarray, expected: np.ndarray) -> None:
@@ -297,28 +309,31 @@ def folded(prompt: Prompt, text: str) -> str:
     return f"{system['content']}\n\n{user['content']}"
 
 
+def in_one_turn(prompt: Prompt, text: str) -> str:
+    return "user: " + "\n\n".join(without_asking(prompt, text)) + "\nassistant: Label:"
+
+
 FORMATS = {
-    "none": (None, lambda prompt, text: folded(prompt, text), " "),
-    "refuses a system message": (REFUSING, lambda prompt, text: f"user: {folded(prompt, text)}\nassistant:", " "),
-    "drops a system message": (DROPPING, lambda prompt, text: f"user: {folded(prompt, text)}\nassistant:", " "),
+    "none": (None, folded),
+    "refuses a system message": (REFUSING, in_one_turn),
+    "drops a system message": (DROPPING, in_one_turn),
     "a space before the answer": (
         SPACED,
-        lambda prompt, text: "".join(f"[INST] {one['content']} [/INST]" for one in render(prompt, text)),
-        " ",
+        lambda prompt, text: "".join(f"[INST] {said} [/INST]" for said in without_asking(prompt, text)) + " Label:",
     ),
-    "opens reasoning": (REASONING, chat_ml, ""),
-    "writes the date": (DATED, lambda prompt, text: "01 Jan 2025|2025-01-01\n" + chat_ml(prompt, text), ""),
+    "opens reasoning": (REASONING, chat_ml),
+    "writes the date": (DATED, lambda prompt, text: "01 Jan 2025|2025-01-01\n" + chat_ml(prompt, text)),
 }
 
 
 @pytest.mark.parametrize("what", FORMATS)
 def test_the_answer_begins_where_the_template_begins_answers(tmp_path: Path, what: Any) -> None:
     """The label is tokenized with the space before it: " Number" is one token, where a template has that space."""
-    template, write, space = FORMATS[what]
+    template, write = FORMATS[what]
     tokenizer = make_tokenizer(template)
     model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
     prompts = make_prompts(("Number", "Person", "Person of note"))[1:]
-    expected = one_by_one(make_network(), tokenizer, prompts, TEXTS, write, space)
+    expected = one_by_one(make_network(), tokenizer, prompts, TEXTS, write)
     assert_equal(model.predict_proba(prompts, TEXTS), expected)
 
 
@@ -341,14 +356,31 @@ def test_a_prompt_of_the_users_own_is_read_turn_by_turn(folder: Path, tmp_path: 
         '{"result": {"team": "': replace(own, answer="json:result.team"),
         "<team>": replace(own, answer="xml:team"),
         "Answer:": replace(own, answer="last-line", example=ExampleForm(output="Answer: {label}")),
+        "Team:": replace(own, messages=(*turns, Message("user", (text, "\n\nTeam: ")))),
         'Person: {"team": "': replace(own, answer="json:team", messages=begun_json),
     }
     for begun, template in prompts.items():
         prompt = Prompt("Sort it.", labels, template=template)
         expected = one_by_one(
-            make_network(), make_tokenizer(), [prompt], TEXTS, ending(begun), " " * (begun == "Answer:")
+            make_network(), make_tokenizer(), [prompt], TEXTS, ending(begun), " " * (begun[-1:] == ":")
         )
         assert_equal(model.predict_proba([prompt], TEXTS), expected)
+
+
+@pytest.mark.parametrize(
+    "last", [("{text}", "\n\nAnswer with one of these labels:"), ("{text}", "\nIts team"), ("Team:",)]
+)
+def test_no_answer_begins_with_other_last_words(folder: Path, last: Any) -> None:
+    pieces = tuple(Field("text", piece) if "{" in piece else piece for piece in last)
+    turns = (Message("user", (Field("text", "{text}"),)), Message("user", pieces))
+    prompt = Prompt("", ("Number", "Person"), template=Template(turns))
+
+    def write(prompt: Prompt, text: str) -> str:
+        said = "".join(f"<|im_start|>user\n{one['content']}<|im_end|>\n" for one in render(prompt, text))
+        return f"{said}<|im_start|>assistant\n"
+
+    expected = one_by_one(make_network(), make_tokenizer(), [prompt], TEXTS, write, "")
+    assert_equal(HFModel(str(folder), device="cpu").predict_proba([prompt], TEXTS), expected)
 
 
 def test_turns_that_a_chat_template_refuses_are_joined(tmp_path: Path) -> None:

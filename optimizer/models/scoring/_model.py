@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # What a label's score is, as the cache names it: raise the number when the same messages give other scores.
 _SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}
+_FEW_WORDS = 3  # "Label:", "Final answer:"; "Respond with one of these labels:" begins no answer
 _DIGITS = 6  # equal labels tie although they were read side by side with other tokens
 
 
@@ -146,7 +147,7 @@ class ScoringModel:
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
         """The scores of each text, from the cache or, some at a time, from the model."""
         conversations = [render(prompt, text) for text in texts]
-        lead = _answer_lead(prompt, conversations[0]) if conversations else ""
+        lead, asked = _begun(prompt, conversations)
         labels = _labels_in_answers(prompt)
         keys = self._keys(prompt, conversations)
         times = Counter(keys)
@@ -155,7 +156,7 @@ class ScoringModel:
         missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
         if missing:
             missing_keys = list(missing)
-            prompts, tree = self.scorer.tokenizer.scored(list(missing.values()), labels, lead)
+            prompts, tree = self.scorer.tokenizer.scored(list(missing.values()), labels, lead, asked)
             self._check_length(prompts, tree)
             for indices, steps in self.scorer.steps(prompts, tree):
                 if np.isnan(steps).any():
@@ -180,9 +181,9 @@ class ScoringModel:
             )
 
     def _keys(self, prompt: Prompt, conversations: Sequence[Messages]) -> list[bytes]:
-        lead = _answer_lead(prompt, conversations[0]) if conversations else ""
+        lead, asked = _begun(prompt, conversations)
         # Named only where there is one: so keys are those of caches from before there were leads.
-        before = {"lead": lead} if lead else {}
+        before = {name: value for name, value in (("lead", lead), ("asked", asked)) if value}
         labels = list(_labels_in_answers(prompt))
         return [
             answer_key(
@@ -196,6 +197,33 @@ class ScoringModel:
             )
             for messages in conversations
         ]
+
+
+def _begun(prompt: Prompt, conversations: Sequence[Messages]) -> tuple[str, str]:
+    """What an answer begins with before the label, and the end of the last turn that it begins with as well."""
+    if not conversations:
+        return "", ""
+    lead = _answer_lead(prompt, conversations[0])
+    return lead, "" if lead else _asked(prompt, conversations[0])
+
+
+def _asked(prompt: Prompt, messages: Messages) -> str:
+    r"""Return the few words at the end of the user's turn that an answer would go on with, such as ``\nLabel:``.
+
+    They are the last line of psopt's own form. Of a template they are what stands behind its last field or line, if
+    that ends in a colon.
+    """
+    content = messages[-1]["content"]
+    if prompt.template is None:
+        return content[content.rindex("\n") :]
+    piece = prompt.template.messages[-1].pieces[-1]
+    if messages[-1]["role"] == "assistant" or not isinstance(piece, str):
+        return ""
+    before, _, last_line = piece.rstrip().rpartition("\n")
+    words = last_line.split()
+    if not words or len(words) > _FEW_WORDS or not words[-1].endswith((":", "：")) or words == content.split():
+        return ""
+    return piece[len(before.rstrip()) :]
 
 
 def _answer_lead(prompt: Prompt, messages: Messages) -> str:

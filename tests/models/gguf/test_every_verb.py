@@ -77,10 +77,9 @@ def psopt(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Commands:
 
 @pytest.fixture(scope="module")
 def calibrated(psopt: Commands) -> dict[str, Any]:
-    """The calibrated original prompt, as the run has written it."""
-    name = json.loads((psopt.folder / "run" / "run.json").read_text())["calibration"]["id"]
-    prompt: dict[str, Any] = json.loads((psopt.folder / "run" / "prompts" / f"{name}.json").read_text())
-    return prompt
+    """A calibrated prompt of the front, as the run has written it."""
+    prompts = [json.loads(file.read_text()) for file in (psopt.folder / "run" / "prompts").glob("*.json")]
+    return next(prompt for prompt in prompts if prompt.get("calibration"))
 
 
 def test_a_run_tries_calibration_first_and_tells_it_apart(psopt: Commands) -> None:
@@ -108,13 +107,15 @@ def test_texts_are_classified_by_the_prior_that_the_prompt_brings(psopt: Command
     alone = [psopt(*words, texts=f"{text}\n").stdout.strip() for text in texts]
     together = psopt(*words, texts="\n".join(texts) + "\n").stdout.split()
     assert alone == together
-    prior = {**calibrated["calibration"]["prior"], "sport": -50.0}  # so improbable by itself that it always wins
-    (psopt.folder / "sport.json").write_text(
+    plain = psopt(*words, "--calibration", "off", texts=f"{texts[0]}\n").stdout.strip()
+    other = next(label for label in TEXTS if label != plain)
+    prior = {**calibrated["calibration"]["prior"], other: -50.0}  # so improbable by itself that it always wins
+    (psopt.folder / "other.json").write_text(
         json.dumps({**calibrated, "calibration": {**calibrated["calibration"], "prior": prior}})
     )
-    words[2] = "sport.json"
-    assert psopt(*words, texts=f"{texts[0]}\n").stdout.strip() == "sport"
-    assert psopt(*words, "--calibration", "off", texts=f"{texts[0]}\n").stdout.strip() != "sport"
+    words[2] = "other.json"
+    assert psopt(*words, texts=f"{texts[0]}\n").stdout.strip() == other
+    assert psopt(*words, "--calibration", "off", texts=f"{texts[0]}\n").stdout.strip() == plain
     without = {**calibrated, "calibration": {"method": "batch"}}
     (psopt.folder / "without.json").write_text(json.dumps(without))
     refused = psopt("classify", "--prompt", "without.json", "--model", "smollm2", code=2, texts="a loan\n")
@@ -140,6 +141,6 @@ def test_text_says_that_it_can_not_carry_the_prior(psopt: Commands, calibrated: 
 
 
 def test_a_run_is_resumed_with_more_trials(psopt: Commands) -> None:
-    psopt("resume", "run", "--trials", "4")
+    psopt("resume", "run", "--trials", "4", "--max-calls", "1000")
     trials = json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]
     assert len(trials) >= 4

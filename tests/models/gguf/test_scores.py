@@ -9,7 +9,7 @@ import pytest
 from psopt.errors import InputError, ModelError
 from psopt.models import AnswerCache
 from psopt.models.gguf import GGUFModel, fast_copy
-from psopt.search_spaces import Example, Prompt, render
+from psopt.search_spaces import Example, Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +18,14 @@ LABELS = ("Number", "Human being", "Abbreviation")
 TEXTS = ["How many moons has Mars ?", "Who wrote Faust ?", "What does NASA stand for ?", "Who was the first pope ?"]
 PROMPT = Prompt("Decide what kind of answer the question asks for.", LABELS, noun="question")
 SHOWN = Prompt(PROMPT.description, LABELS, noun="question", examples=(Example("Who sings ?", "Human being"),))
+
+# The answer is begun by what the prompt asks for it with.
+_BEFORE = (
+    "<|im_start|>system\nYou are a text classifier.<|im_end|>\n<|im_start|>user\n"
+    "Decide what kind of answer the question asks for.\n"
+    f"Answer with exactly one of these labels and nothing else: {', '.join(LABELS)}\n\n"
+    "Question: {text}<|im_end|>\n<|im_start|>assistant\nLabel:"
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +39,9 @@ def _read_alone(model: GGUFModel, text: str, label: str) -> list[float]:
     from psopt.models.gguf._reader import GGUFWeights, Reader
 
     weights = GGUFWeights("alone", model._path)
-    prompt = model.scorer.tokenizer.prompts([render(PROMPT, text)])[0]
     found = []
-    read = list(prompt)
-    for token in weights.tokens(label):
+    read = weights.tokens(_BEFORE.format(text=text), with_opening=False)
+    for token in weights.tokens(f" {label}"):
         found.append(float(Reader(weights).log_probabilities(read)[0, token]))
         read.append(token)
     return found
@@ -75,10 +82,10 @@ def test_scores_are_those_of_transformers_within_quantisation(model: GGUFModel, 
     ).eval()
     numbers = []
     for text in TEXTS:
-        tokens = model.scorer.tokenizer.prompts([render(PROMPT, text)])[0]
+        tokens = model.scorer._weights.tokens(_BEFORE.format(text=text), with_opening=False)
         with torch.no_grad():
             logits = network(torch.tensor([tokens])).logits[0, -1]
-        numbers.append(float(torch.log_softmax(logits, dim=-1)[model.scorer._weights.tokens("Number")[0]]))
+        numbers.append(float(torch.log_softmax(logits, dim=-1)[model.scorer._weights.tokens(" Number")[0]]))
     # Activations are rounded to eight bits on the way: a few tenths of a nat.
     assert model.label_scores([PROMPT], TEXTS)[:, 0, 0] == pytest.approx(np.array(numbers), abs=0.5)
 

@@ -1,0 +1,101 @@
+"""Where does the answer begin? A chat model's turn that starts with the label, or with ``Label:`` before it.
+
+    python experiments/answer_lead.py smollm2 [gguf/PATH ..] [--sets trec ..]
+
+The original prompt under three wordings by people, on val: F1 (micro), S and C of the labels with the highest mean
+log-probability, as they are and with the label prior taken out. Three ways: the user's turn ends with ``Label:`` and
+the assistant's begins with the label (*label*); the assistant's begins with ``Label:`` (*asked*, as psopt has it);
+without the chat template, so that the label follows ``Label:`` in one text (*no turns*). Expected: little.
+
+Each cell is saved when it is done, and not measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _lm_cells import KeptResults, lm_parser
+from _lm_sets import enough, lm_task, wordings_by_people
+from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
+from psopt.models import load_model
+from psopt.models.scoring import PromptTokenizer
+from psopt.search_spaces import render, seed_prompt
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.search_spaces import Messages
+    from psopt.tasks import Task
+
+_N_HELD, _N_PRIOR, _N_WORDINGS = 60, 30, 3
+_ASKED = "\nLabel:"
+WAYS = ("label", "asked", "no turns")
+
+
+def main() -> None:
+    """Measure the cells that are not there yet."""
+    words = lm_parser(__doc__).parse_args()
+    setting = f"At most {_N_HELD} val samples, {_N_WORDINGS} wordings by people, priors on {_N_PRIOR} train texts."
+    kept = KeptResults(words.results, "answer_lead", "cells", setting)
+    for name in words.models:
+        for dataset in words.sets:
+            for way in WAYS:
+                cell = {"model": Path(name).stem, "dataset": dataset, "way": way}
+                if not kept.has(**cell):
+                    kept.add({**cell, **_measured(name, dataset, way, words.data)})
+                    print(json.dumps(kept.rows[-1]), flush=True)
+
+
+def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
+    started = time.monotonic()
+    task = lm_task(dataset, data)
+    model: Any = load_model(name, task, cache_dir=None)
+    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
+    truth = np.array([task.labels.index(str(sample.label)) for sample in held])
+    answers: dict[str, list[NDArray[np.int64]]] = {"none": [], "batch": []}
+    for wording in wordings_by_people(dataset, data, _N_WORDINGS):
+        prompt = seed_prompt(task).described_as(wording)
+        conversations = [render(prompt, sample.text) for sample in (*held, *unlabelled)]
+        scores = _scores(model.scorer, conversations, task, way)
+        answers["none"].append(scores[: len(held)].argmax(axis=1))
+        answers["batch"].append((scores[: len(held)] - scores[len(held) :].mean(axis=0)).argmax(axis=1))
+    figures = {prior: _figures(np.stack(columns, axis=1), truth, task) for prior, columns in answers.items()}
+    return {"n": len(held), **figures, "seconds": round(time.monotonic() - started)}
+
+
+def _scores(scorer: Any, conversations: Sequence[Messages], task: Task, way: str) -> NDArray[np.float64]:
+    tokenizer = scorer.tokenizer
+    if way == "no turns":
+        tokenizer = PromptTokenizer(_WithoutTemplate(tokenizer._tokenizer))
+    prompts, tree = tokenizer.scored(conversations, task.labels, asked=_ASKED if way == "asked" else "")
+    steps = np.empty((len(prompts), len(tree.nodes)))
+    for indices, scored in scorer.steps(prompts, tree):
+        steps[indices] = scored
+    return np.asarray(tree.log_likelihoods(steps, per_token=True))
+
+
+class _WithoutTemplate:
+    chat_template = None
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, *arguments: Any, **words: Any) -> Any:
+        return self._tokenizer(*arguments, **words)
+
+
+def _figures(grid: NDArray[np.int64], truth: NDArray[np.int64], task: Task) -> list[float]:
+    """F1, S and C."""
+    counts = prediction_counts(grid, len(task.labels) + 1)
+    figures = (micro_f1(grid, truth), sensitivity(counts), consistency(counts, truth))
+    return [round(float(figure), 3) for figure in figures]
+
+
+if __name__ == "__main__":
+    main()
