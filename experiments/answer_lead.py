@@ -2,8 +2,8 @@
 
     python experiments/answer_lead.py smollm2 [gguf/PATH ..] [--sets trec ..]
 
-The original prompt under three wordings by people, on val: F1 (micro), S and C of the labels with the highest mean
-log-probability, as they are and with the label prior taken out. Three ways: the user's turn ends with ``Label:`` and
+The original prompt under three wordings by people, on val: F1 (micro), S and C, by how a label is scored (see
+`_lm_rules`), as it is and with the label prior taken out. Three ways: the user's turn ends with ``Label:`` and
 the assistant's begins with the label (*label*); the assistant's begins with ``Label:`` (*asked*, as psopt has it);
 without the chat template, so that the label follows ``Label:`` in one text (*no turns*). Expected: little.
 
@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _lm_cells import KeptResults, lm_parser
+from _lm_rules import SCORES, Scored, label_scores
+from _lm_rules import answers as labels_of
 from _lm_sets import enough, lm_task, wordings_by_people
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
@@ -58,18 +60,20 @@ def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
     model: Any = load_model(name, task, cache_dir=None)
     held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
     truth = np.array([task.labels.index(str(sample.label)) for sample in held])
-    answers: dict[str, list[NDArray[np.int64]]] = {"none": [], "batch": []}
+    answers: dict[str, list[NDArray[np.int64]]] = {}
     for wording in wordings_by_people(dataset, data, _N_WORDINGS):
         prompt = seed_prompt(task).described_as(wording)
         conversations = [render(prompt, sample.text) for sample in (*held, *unlabelled)]
-        scores = _scores(model.scorer, conversations, task, way)
-        answers["none"].append(scores[: len(held)].argmax(axis=1))
-        answers["batch"].append((scores[: len(held)] - scores[len(held) :].mean(axis=0)).argmax(axis=1))
-    figures = {prior: _figures(np.stack(columns, axis=1), truth, task) for prior, columns in answers.items()}
+        for kind, scores in _scores(model.scorer, conversations, task, way).items():
+            scored = Scored(scores[: len(held)], scores[len(held) :], scores[:0])
+            for prior in ("none", "batch"):
+                answers.setdefault(f"{kind}, {prior}", []).append(labels_of(scored, prior, np.zeros(0)))
+    figures = {rule: _figures(np.stack(columns, axis=1), truth, task) for rule, columns in answers.items()}
     return {"n": len(held), **figures, "seconds": round(time.monotonic() - started)}
 
 
-def _scores(scorer: Any, conversations: Sequence[Messages], task: Task, way: str) -> NDArray[np.float64]:
+def _scores(scorer: Any, conversations: Sequence[Messages], task: Task, way: str) -> dict[str, NDArray[np.float64]]:
+    """The labels' scores by ways to score them."""
     tokenizer = scorer.tokenizer
     if way == "no turns":
         tokenizer = PromptTokenizer(_WithoutTemplate(tokenizer._tokenizer))
@@ -77,7 +81,7 @@ def _scores(scorer: Any, conversations: Sequence[Messages], task: Task, way: str
     steps = np.empty((len(prompts), len(tree.nodes)))
     for indices, scored in scorer.steps(prompts, tree):
         steps[indices] = scored
-    return np.asarray(tree.log_likelihoods(steps, per_token=True))
+    return {kind: label_scores(tree, steps, kind) for kind in SCORES}
 
 
 class _WithoutTemplate:

@@ -88,13 +88,15 @@ def label_map(results: Results) -> str:
 
 
 def answer_lead(results: Results) -> str:
-    """Where an answer begins."""
+    """Where an answer begins, by how labels are scored."""
     cells = {(cell["model"], cell["dataset"], cell["way"]): cell for cell in results["cells"]}
-    head = ("model", "set", "n", "calibrated: label", "asked", "no turns", "as it is: label", "asked", "no turns")
+    ways = ("label", "asked", "no turns")
+    rules = ("mean, batch", "decoded, batch", "mean, none")
+    head = ("model", "set", "n", *(f"{rule}: {way}" for rule in rules for way in ways))
     rows = []
     for model, dataset in dict.fromkeys((model, dataset) for model, dataset, _ in cells):
-        here = [cells.get((model, dataset, way)) for way in ("label", "asked", "no turns")]
-        shown = [_scores_of(cell[prior]) if cell else "" for prior in ("batch", "none") for cell in here]
+        here = [cells.get((model, dataset, way)) for way in ways]
+        shown = [_scores_of(cell[rule]) if cell else "" for rule in rules for cell in here]
         rows.append((model, dataset, str(next(cell["n"] for cell in here if cell)), *shown))
     return f"F1 / S / C.\n\n{table(head, rows)}"
 

@@ -149,7 +149,8 @@ def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data: Path) ->
         assert server.counts()["requests"] <= 600
         part = read(data)
         assert part["finish_reason"] == "budget"
-        assert part["calls"]["made"] == server.counts()["requests"]
+        # on a machine that is busy a call may be given up and sent again
+        assert part["calls"]["made"] + part["calls"]["failed"] == server.counts()["requests"]
         assert part["front"]
         assert psopt(data, "export", "run").stdout.startswith("Classify")
         done = psopt(data, "resume", "run", "--max-calls", "100000")
