@@ -1,7 +1,14 @@
 """What prompts are compared on, what was predicted there, and what that is worth."""
 
 from psopt.answers import embed_with
-from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
+from psopt.evaluation._answer_shares import (
+    AnswerShares,
+    answer_shares,
+    answered_phrase,
+    lopsidedness,
+    most_answered,
+    shares_line,
+)
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
 from psopt.evaluation._drift import Shift, mean_shift, share_shift, shifts
 from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, numbered, rephrased_prompts
@@ -103,6 +110,7 @@ __all__ = [
     "mean_influences",
     "mean_of",
     "mean_shift",
+    "most_answered",
     "most_error",
     "na_examples",
     "na_kinds",

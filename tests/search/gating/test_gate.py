@@ -116,6 +116,26 @@ def test_beside_a_prompt_that_nearly_always_answers_the_same_f1_alone_is_tested(
     assert verdict.to_dict()["tests"][0]["decisive"] == ("f1",)
 
 
+def test_beside_a_guess_that_a_constant_answer_equals_f1_alone_is_tested() -> None:
+    guess = Predictions(np.random.default_rng(0).integers(3, size=(N, 1)) + np.zeros((1, Q), int), SAMPLES, LABELS)
+    assert guess.right.mean() < 0.34
+    assert guess.sensitivities.mean() == 0
+    verdict = gate(guess, {"knee": answers(0.6, 0.2)})
+    assert (verdict.verdict, verdict.tests[0].decisive) == ("better", ("f1",))
+    assert verdict.reason == (
+        f"The original prompt has F1 {100 * guess.right.mean():.1f}, and always answering a has 33.5, so its S and C "
+        "say nothing: only F1 was tested"
+    )
+
+
+def test_a_filter_of_rare_texts_says_something_though_a_constant_answer_has_the_same_f1() -> None:
+    rare = tuple(Sample(f"s{index}", "", "spam" if index % 20 == 0 else "ham") for index in range(N))
+    found = np.where(np.arange(N) % 10 == 0, 0, 1)  # all spam, and as many others
+    filtered = Predictions(np.repeat(found[:, None], Q, axis=1), rare, ("spam", "ham"))
+    assert filtered.right.mean() == 0.95
+    assert gate(filtered, {"knee": filtered}).tests[0].decisive == ("f1", "sensitivity")
+
+
 def test_what_is_no_better_in_f1_is_not_handed_back_beside_it_however_steady() -> None:
     assert gate(nearly_always(0), {"knee": nearly_always(1)}).verdict == "keep"
     assert gate(nearly_always(0), {"knee": nearly_always(1)}, mode="likely").verdict == "keep"
