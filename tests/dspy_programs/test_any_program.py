@@ -12,13 +12,6 @@ dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installe
 
 import pydantic  # noqa: E402
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._examples import make_data, split_examples  # noqa: E402
-from psopt.dspy_programs._find_outcome import find_outcome  # noqa: E402
-from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
-from psopt.dspy_programs._model import ProgramModel  # noqa: E402
-from psopt.dspy_programs._runner import ProgramRunner  # noqa: E402
-from psopt.errors import DataError  # noqa: E402
-from psopt.models.chat import Budget  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import (  # noqa: E402
@@ -263,21 +256,9 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
         ]
 
     lm = dspy.LM("test/events", engine=EventEngine(), cache=False, num_retries=0)
-    program = dspy.Predict(Judge)
-    given = events(TRAIN)
-    outcome = find_outcome(program, given, None, None)
-    splits = split_examples(given, events(VAL), events(examples(10, 5)))
-    data = make_data("x", "Sort the event.", outcome, splits, 4)
-    variants = rephrase_instructions(program, "self", by_rules(data.task, 4, 4, 42))
-    model = ProgramModel(program, ProgramRunner(outcome, data.examples, tmp_path, Budget()), variants)
-    with dspy.context(lm=lm):
-        made = [model.demonstrator.demonstration("self", sample.text) for sample in data.task.train]
-        kept = [
-            model.demonstrator.demonstration("self", sample.text) for sample in data.task.train
-        ]  # as JSON, in the meantime
-    demos = [demo for demo in made if demo is not None]
-    assert len(demos) > 5
-    assert [demo for demo in kept if demo is not None] == demos
+    better = compiled(dspy.Predict(Judge), tmp_path, events(TRAIN), events(VAL), lm)
+    demos = [demo for candidate in better.front for demo in candidate.program.demos]
+    assert demos
     assert all(isinstance(demo["event"], Event) for demo in demos)
     assert all(demo["parts"] == [Event(title="a part", year=3)] for demo in demos)
     messages = dspy.ChatAdapter().format(Judge, demos[:1], {"event": Event(title="x", year=1)})
@@ -293,18 +274,6 @@ def test_long_inputs_may_be_demonstrations_where_most_are_long(tmp_path: Path) -
     ]
     compiled(predict(), tmp_path, long)
     assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
-
-
-def test_an_example_is_drawn_from_or_judged_by_and_not_both() -> None:
-    splits = split_examples(TRAIN, TRAIN, VAL)
-    questions = {name: {given.example.question for given in split} for name, split in splits.items()}
-    assert not questions["train"] & questions["val"]
-    assert questions["train"] | questions["val"] == {one.question for one in TRAIN}
-    assert abs(len(questions["train"]) - len(questions["val"])) <= 1
-    apart = split_examples(TRAIN, VAL, examples(10, 5))
-    assert (len(apart["train"]), len(apart["val"])) == (len(TRAIN), len(VAL))
-    with pytest.raises(DataError, match=r"20 of 20 examples of the testset .*testset\[0\] is valset\[0\]"):
-        split_examples(TRAIN, VAL, VAL)
 
 
 @pytest.mark.parametrize("make", [predict, chain_of_thought])

@@ -18,7 +18,6 @@ dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installe
 
 from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.dspy_programs._contents import contents  # noqa: E402
-from psopt.dspy_programs._copying import copy_of  # noqa: E402
 from psopt.errors import InputError  # noqa: E402
 from psopt.search import Observer  # noqa: E402
 
@@ -274,15 +273,13 @@ class Locked(dspy.Module):
 
 def test_no_copy_shares_a_step_and_the_student_stays_as_it_is(tmp_path: Path) -> None:
     student = Locked()
-    copied = copy_of(student)
-    assert copied.steps[1] is not student.steps[1]
-    assert copied.steps[0] is student.steps[0]
-    assert copied.more["inner"][1][0] is not student.more["inner"][1][0]
     before = student.dump_state()
     better = compiled(student, tmp_path, num_trials=4, num_rephrasings=4)
     assert student.dump_state() == before
     assert better.run.baseline.val.sensitivity > 0
     assert better.steps[1] is not student.steps[1]
+    assert better.steps[0] is student.steps[0]
+    assert better.more["inner"][1][0] is not student.more["inner"][1][0]
 
 
 class Stubborn(Locked):
@@ -305,9 +302,9 @@ def test_where_a_step_would_be_shared_all_the_same_one_line_names_it(tmp_path: P
     student.steps = Kept(student.steps)
     with pytest.raises(InputError, match=r"Locked.steps\[1\] can't be copied"):
         compiled(student, tmp_path)
-    assert copy_of(Stubborn()).steps[1] is not None
+    assert compiled(Stubborn(), tmp_path / "stubborn").steps[1] is not None
     step = dspy.Predict(Sort)
     student.steps = [step]
     student.ask = lambda question: step(question=question)
     with pytest.raises(InputError, match=r"Locked.ask can't be copied: .*call steps by self"):
-        copy_of(student)
+        compiled(student, tmp_path)
