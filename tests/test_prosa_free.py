@@ -124,7 +124,6 @@ def test_the_judge_is_asked_in_both_orders_and_calls_are_as_expected(measured: A
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path, *words: Any) -> None:
     """Run the script in this process."""
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["prosa_free.py", *map(str, words), "--results", str(tmp_path / "results")])
     runpy.run_path(str(EXPERIMENTS / "prosa_free.py"), run_name="__main__")

@@ -13,7 +13,7 @@ dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installe
 import pydantic  # noqa: E402
 from psopt import SensitivityOptimizer  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
+from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import (  # noqa: E402
     Sort,
     SortByTopic,
@@ -32,7 +32,7 @@ TRAIN, VAL = examples(0, 4), examples(5, 5)
 
 
 def compiled(program: Any, folder: Path, train: Any = None, val: Any = None, lm: Any = None, **options: Any) -> Any:
-    given = {"num_trials": 3, "num_rephrasings": 4, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
+    given = {"num_trials": 3, "num_rephrasings": 3, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
         val = val or VAL
@@ -98,19 +98,11 @@ def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: P
     assert better.failures == {}
     assert better.run.baseline.val.na_rate == 0
     assert better.run.baseline.val.f1 > 0.5
-    pool = json.loads((tmp_path / "run" / "proposals.json").read_text())["edits"]
-    assert any(edit["kind"] == "example" for edit in pool)
-
-
-@pytest.mark.parametrize("make", [best_of_n, refine])
-def test_demonstrations_are_found_in_modules_that_run_copies_of_others(make: Any, tmp_path: Path) -> None:
-    better = compiled(make(), tmp_path)
-    texts = {edit["text"] for edit in _pool(tmp_path) if edit["kind"] == "example"}
-    demos = [
-        demo for candidate in better.front for _, step in candidate.program.named_predictors() for demo in step.demos
-    ]
-    assert texts
-    assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
+    assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
+    if make in {best_of_n, refine}:  # which run copies of other modules
+        programs = [candidate.program for candidate in better.front]
+        demos = [demo for made in programs for _, step in made.named_predictors() for demo in step.demos]
+        assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
 
 
 def _pool(folder: Path) -> Any:
@@ -208,7 +200,7 @@ class StarsEngine(KeywordEngine):
         return 2 if "who" in reading.text or "name of" in reading.text else 1
 
 
-@pytest.mark.parametrize("given", [Stars, int, str])
+@pytest.mark.parametrize("given", [Stars, int])
 def test_a_class_of_numbered_stars(given: Any, tmp_path: Path) -> None:
     signature = dspy.Signature(
         {"question": (str, dspy.InputField()), "stars": (Stars, dspy.OutputField())}, "Judge the question."
@@ -242,7 +234,7 @@ class Judge(dspy.Signature):
     label: Literal["Number", "Person"] = dspy.OutputField()
 
 
-class EventEngine(KeywordEngine):
+class EventEngine(ShownEngine):
     def value(self, field: Any, reading: Any) -> Any:
         if field.name == "parts":
             return json.dumps([{"title": "a part", "year": 3}])
@@ -256,7 +248,9 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
         ]
 
     lm = dspy.LM("test/events", engine=EventEngine(), cache=False, num_retries=0)
-    better = compiled(dspy.Predict(Judge), tmp_path, events(TRAIN), events(VAL), lm)
+    better = compiled(
+        dspy.Predict(Judge), tmp_path, events(TRAIN), events(VAL), lm, hold_back="none", num_rephrasings=2
+    )
     demos = [demo for candidate in better.front for demo in candidate.program.demos]
     assert demos
     assert all(isinstance(demo["event"], Event) for demo in demos)
@@ -276,9 +270,8 @@ def test_long_inputs_may_be_demonstrations_where_most_are_long(tmp_path: Path) -
     assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
 
 
-@pytest.mark.parametrize("make", [predict, chain_of_thought])
-def test_the_valset_may_be_the_trainset(make: Any, tmp_path: Path) -> None:
-    better = compiled(make(), tmp_path, TRAIN, TRAIN)
+def test_the_valset_may_be_the_trainset(tmp_path: Path) -> None:
+    better = compiled(chain_of_thought(), tmp_path, TRAIN, TRAIN)
     assert better.run.finish_reason
     assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
 

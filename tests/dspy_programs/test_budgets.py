@@ -128,9 +128,8 @@ def test_a_server_counts_no_more_requests_than_the_limit(tmp_path: Path, monkeyp
         assert 400 < server.counts()["requests"] <= 900
 
 
-@pytest.mark.parametrize(("make", "most"), [(predict, 330), (two_steps, 800)])
-def test_a_limit_returns_the_best_so_far(make: Any, most: int, tmp_path: Path) -> None:
-    lm, heard = keyword_lm(), Listener()
+def test_a_limit_returns_the_best_so_far(tmp_path: Path) -> None:
+    make, most, lm, heard = predict, 330, keyword_lm(), Listener()
     sizes = {"num_trials": 12, "num_rephrasings": 4}
     better = compiled(make(), lm, heard, FEW, max_calls=most, log_dir=tmp_path / "run", **sizes)
     assert n_calls(lm) <= most

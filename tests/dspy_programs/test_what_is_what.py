@@ -144,11 +144,7 @@ def n_calls(lm: Any) -> int:
     ("first", "second"),
     [
         (lambda: Prefixed("who: "), lambda: Prefixed("how many: ")),
-        (lambda: Prefixed({"a": [Picture(b"1")]}), lambda: Prefixed({"a": [Picture(b"2")]})),
-        (lambda: Prefixed(tool=shouting), lambda: Prefixed(tool=whispering)),
         (lambda: Prefixed(tool=with_constant("!")), lambda: Prefixed(tool=with_constant("?"))),
-        (lambda: Prefixed(tool=functools.cache(shouting)), lambda: Prefixed(tool=functools.cache(whispering))),
-        (lambda: Prefixed(tool=dspy.Tool(shouting)), lambda: Prefixed(tool=dspy.Tool(whispering, name="shouting"))),
         (lambda: Prefixed(temperature=0.0), lambda: Prefixed(temperature=0.9)),
     ],
 )
@@ -160,9 +156,6 @@ def test_what_decides_answers_is_in_what_a_program_is(
         compiled(program, tmp_path, lm, observer=heard)
         return n_calls(lm), [phase for phase in heard.phases if "evaluated anew" in phase]
 
-    tool = first().tool
-    if isinstance(tool, dspy.Tool):
-        first, second = (_calling(made) for made in (first, second))
     n_first, _ = run(first())
     assert n_first > 0
     assert run(first()) == (0, [])
@@ -170,16 +163,6 @@ def test_what_decides_answers_is_in_what_a_program_is(
     assert n_second > 0
     assert len(said) == 1
     assert "the program's code" in said[0]
-
-
-def _calling(made: Callable[[], Any]) -> Callable[[], Any]:
-    def make() -> Any:
-        program = made()
-        tool = program.tool
-        program.tool = lambda text: tool(text=text)
-        return program
-
-    return make
 
 
 def test_an_engine_and_an_adapter_are_told_by_their_settings(tmp_path: Path) -> None:
@@ -244,6 +227,10 @@ class Slotted:
         (pathlib.PurePosixPath("a"), pathlib.PurePosixPath("b")),
         (re.compile("a"), re.compile("a", re.IGNORECASE)),
         (functools.partial(shouting, "a"), functools.partial(shouting, "b")),
+        (shouting, whispering),
+        (functools.cache(shouting), functools.cache(whispering)),
+        (Prefixed({"a": [Picture(b"1")]}), Prefixed({"a": [Picture(b"2")]})),
+        (dspy.Tool(shouting), dspy.Tool(whispering, name="shouting")),
         (np.float64(1), np.float64(2)),
         (np.arange(3), np.arange(3.0)),
         (np.array([{"a": 1}]), np.array([{"a": 2}])),

@@ -230,3 +230,11 @@ def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(tmp_path
         model = model_at(server, tmp_path)
         with pytest.raises(ModelError, match=said):
             model.predict(PROMPTS, TEXTS)
+
+
+def test_what_was_written_counts_among_the_likeliest() -> None:
+    """llama.cpp lists the likeliest before its grammar, and what was written may be none of them."""
+    place = {"token": "Ent", "logprob": -5.0, "top_logprobs": [{"token": "The", "logprob": -0.1}]}
+    choice = {"message": {"content": "Ent"}, "logprobs": {"content": [place]}}
+    answer = read_completion(json.dumps({"choices": [choice]}).encode())
+    assert answer.logprobs == [("Ent", [("The", -0.1), ("Ent", -5.0)])]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
-from psopt.proposals import note_text, propose_edits
-from psopt.proposals.rules._examples import examples_from_train
+from psopt.proposals import examples_from_train, note_text, propose_edits
 from psopt.search_spaces import Edit, Prompt, apply_edits, seed_prompt
 from psopt.tasks import Sample, Task
 
