@@ -1,6 +1,6 @@
 """Full disks, damaged files, few file descriptors, hostile names and files: one line, and nothing is lost.
 
-Servers that misbehave are in test_broken_servers.py and tests/models/test_odd_http.py, kills and lost answers in
+Servers that misbehave are in tests/models/test_odd_http.py, kills and lost answers in
 test_language_model_runs.py, several processes on one cache in tests/models/test_answer_cache.py.
 """
 

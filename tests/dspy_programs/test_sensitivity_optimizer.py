@@ -32,7 +32,7 @@ def engine_of(lm: Any) -> Any:
 
 def compiled(program: Any, tmp_path: Path, lm: Any = None, compile_with: Any = None, **options: Any) -> Any:
     """Compile with few examples, which would let nothing pass the gate: the knee, unless the options say otherwise."""
-    given = {"num_trials": 3, "num_rephrasings": 3, "log_dir": tmp_path / "run", "num_threads": 2, "gate": "off"}
+    given = {"num_trials": 4, "num_rephrasings": 4, "log_dir": tmp_path / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
         return optimizer.compile(program, trainset=TRAIN, valset=VAL, **{"testset": TEST[:6], **(compile_with or {})})

@@ -34,7 +34,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of TREC's files, small."""
     monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
     (tmp_path / "trec").mkdir()
-    lines = [f"{kind} thing {i} ?\n" for i in range(10) for kind in ("NUM:count", "LOC:city", "HUM:ind")]
+    lines = [f"{kind} {kind} of {i} ?\n" for i in range(10) for kind in ("NUM:count", "LOC:city", "HUM:ind")]
     (tmp_path / "trec" / "train_5500.label").write_text("".join(lines))
     return tmp_path / "trec"
 

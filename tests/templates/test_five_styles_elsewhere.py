@@ -24,7 +24,7 @@ def task() -> psopt.Task:
 
 def test_minilm_reads_instructions_and_notes_of_a_prompt(task: psopt.Task, cache_dir: Path) -> None:
     pytest.importorskip("torch", reason="the extra `local` is not installed")
-    small: dict[str, Any] = {"model": "minilm", "rephrasings": 4, "samples": 12, "cache_dir": cache_dir}
+    small: dict[str, Any] = {"model": "minilm", "rephrasings": 10, "samples": 20, "cache_dir": cache_dir}
     predictions = psopt.measure(task, FOLDER / "plain.txt", **small)
     array = predictions.array
     truth = [task.labels.index(str(sample.label)) for sample in predictions.samples]
