@@ -55,8 +55,7 @@ def is_one_line(ended: subprocess.CompletedProcess[str], code: int = 2) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "cure"),
-    [("study.db", "start anew in another folder"), ("run.json", "put it back, or delete it")],
+    ("name", "cure"), [("study.db", "start anew in another folder"), ("run.json", "put it back, or delete it")]
 )
 def test_a_file_that_was_cut_is_named_with_a_cure(copied: Path, name: str, cure: str) -> None:
     cut(copied / "run" / name)

@@ -125,11 +125,7 @@ def test_edits_with_most_to_gain_come_first(task: Task, on_train: Any) -> None:
     ("noun", "phrases", "text"),
     [
         ("question", ["^when"], 'A question that begins with "when" usually belongs to X.'),
-        (
-            "email",
-            ["refund", "charge back"],
-            'An email that contains "refund" or "charge back" usually belongs to X.',
-        ),
+        ("email", ["refund", "charge back"], 'An email that contains "refund" or "charge back" usually belongs to X.'),
         ("text", ["^a", "^b", "c"], 'A text that begins with "a" or "b" or contains "c" usually belongs to X.'),
         ("text", ["a", "b", "c"], 'A text that contains "a", "b" or "c" usually belongs to X.'),
     ],

@@ -16,11 +16,7 @@ from psopt.api import diagnose, optimize
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.report import diagnosis_page, fixed_and_broken, write_report
-from psopt.report._class_figures import (
-    class_sensitivity,
-    confusion,
-    consistency_matrices,
-)
+from psopt.report._class_figures import class_sensitivity, confusion, consistency_matrices
 from psopt.report._run_report import history, most_severe
 from psopt.runs import RunDirectory
 from psopt.tasks import Sample, Task

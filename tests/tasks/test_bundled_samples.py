@@ -15,13 +15,7 @@ from tests.texts import words
 if TYPE_CHECKING:
     from pathlib import Path
 
-LABELS = {
-    "trec": 6,
-    "cb": 3,
-    "rte": 2,
-    "dbpedia": 14,
-    "wos": 7,
-}
+LABELS = {"trec": 6, "cb": 3, "rte": 2, "dbpedia": 14, "wos": 7}
 LEAST = {"trec": 300, "cb": 60, "rte": 60, "dbpedia": 140, "wos": 70}
 
 

@@ -32,10 +32,7 @@ def test_one_pool_is_split_60_20_20_in_every_class() -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(3, 40), min_size=2),
-    st.integers(0, 2**32),
-)
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(3, 40), min_size=2), st.integers(0, 2**32))
 def test_every_class_is_in_every_split_and_nothing_is_lost(sizes: Any, seed: Any) -> None:
     task = Task.from_records(records_of(sizes), seed=seed)
     for split in (task.train, task.val, task.test):
