@@ -40,6 +40,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Tests run on the bundled samples, whatever is at hand; what is about real data asks for `data_dir`.
+_DATA_DIR = os.environ.pop("PSOPT_DATA_DIR", None)
+
 # Two processes on two cores slow each other down where each begins two threads.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -136,7 +139,7 @@ def keep_logging_on() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real data sets; tests that need it are skipped, with this reason, where it is not."""
-    folder = os.environ.get("PSOPT_DATA_DIR")
+    folder = _DATA_DIR
     if not folder:
         pytest.skip("PSOPT_DATA_DIR is not set: it names the folder that holds trec/TREC_10.label")
     if not Path(folder, "trec", "TREC_10.label").is_file():
@@ -196,7 +199,7 @@ def make_samples(prefix: str, n: int, first: int) -> tuple[Sample, ...]:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def task() -> Task:
     return Task(
         name="toy",

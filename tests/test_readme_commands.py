@@ -97,7 +97,7 @@ def task_file() -> str:
 
 
 def environment(folder: Path, server: FakeServer) -> dict[str, Any]:
-    kept = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    kept = dict(os.environ)
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ours = {
         "OPENAI_API_KEY": "sk-of-no-use",

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(autouse=True)
+def ask_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands of this process wait for a hundredth of a second where they'd wait for a quarter."""
+    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder with data.csv, 30 questions of two classes a split, and prices.toml."""

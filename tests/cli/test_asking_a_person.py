@@ -89,7 +89,7 @@ def test_a_prompt_without_a_run_leaves_its_share_of_the_file(folder: Path) -> No
 
 
 def test_another_model_than_the_run_s_is_no_ground_for_a_promise(folder: Path) -> None:
-    given = ("fresh.txt", "--prompt", "run", "--model", "minilm", "--wordings", "4")
+    given = ("fresh.txt", "--prompt", "run", "--model", "sim/accuracy=0.9", "--wordings", "4")
     done = psopt(folder, "classify", *given, "--target-f1", "0.5")
     assert done.returncode == 2
     assert "leave --model and --logprobs as the run had them" in done.stderr

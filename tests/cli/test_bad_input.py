@@ -20,7 +20,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     (tmp_path / "good.csv").write_text(GOOD)
     return tmp_path
 
@@ -68,14 +67,6 @@ def test_data_that_can_t_be_used(here: Path, capsys: pytest.CaptureFixture[str],
 def test_a_label_in_test_that_train_lacks(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "test.csv").write_text("text,label\nx,Number\ny,Colour\n")
     assert "Colour" in fails(capsys, "optimize", "--dataset", "good.csv", "--test-file", "test.csv")
-
-
-def test_braces_are_plain_text(here: Path) -> None:
-    from psopt.tasks import load_task
-
-    (here / "braces.csv").write_text("text,label\n" + "".join(f"{{text}} {{0}} {i},{'ab'[i % 2]}\n" for i in range(20)))
-    task = load_task(here / "braces.csv")
-    assert all(sample.text.startswith("{text} {0}") for sample in task.train)
 
 
 @pytest.mark.parametrize(
@@ -140,15 +131,3 @@ def test_a_damaged_run_is_named(here: Path, capsys: pytest.CaptureFixture[str]) 
     (here / "run").mkdir()
     (here / "run" / "run.json").write_text("{")
     assert "damaged" in fails(capsys, "report", "run")
-
-
-@pytest.mark.parametrize(
-    "command", ["optimize", "resume", "diagnose", "report", "export", "dashboard", "data", "models"]
-)
-def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main([command, "--help"])
-    out, _ = capsys.readouterr()
-    assert stop.value.code == 0
-    assert "Usage: psopt" in out
-    assert command in {"data", "models"} or "Example:" in out

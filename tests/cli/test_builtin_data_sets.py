@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
 from psopt.search_spaces import STRATEGIES
-from psopt.tasks._builtin import BUILTINS
+from psopt.tasks import list_datasets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+BUILTINS = {status.name: status for status in list_datasets()}
 SMALL = ["--trials", "2", "--rephrasings", "2", "--samples", "14", "--heldout", "2", "--out", "run", "--quiet"]
 SIM = "sim/accuracy=0.6,wobble=0.3"
 
@@ -23,7 +25,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_dir: Path) -> Pa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
     return tmp_path
 
@@ -46,7 +47,8 @@ def test_what_can_t_be_fetched_can_be_put_there_by_hand(capsys: pytest.CaptureFi
     assert runs("data", "fetch", name) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith(f"psopt: {name} can't be fetched: PSOPT_OFFLINE is set; to do it by hand, get ")
-    assert f"at {BUILTINS[name].page} and put {', '.join(BUILTINS[name].needed)} into $PSOPT_DATA_DIR/{name}" in line
+    files = re.escape(", ".join(BUILTINS[name].files))
+    assert re.search(rf" at https?://\S+ and put {files} into \$PSOPT_DATA_DIR/{name}", line)
 
 
 @pytest.mark.parametrize(("name", "strategy"), zip(BUILTINS, itertools.cycle(STRATEGIES), strict=False))

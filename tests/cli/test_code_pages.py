@@ -82,7 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    kept = dict(os.environ)
     return {**kept, "PSOPT_CACHE_DIR": str(folder / "cache")}
 
 
@@ -96,8 +96,7 @@ def run_in(encoding: str, folder: Path, words: list[str]) -> tuple[Any, str, str
         patch.chdir(folder)
         for name, value in environment(folder).items():
             patch.setenv(name, value)
-        patch.delenv("PSOPT_DATA_DIR", raising=False)
-        patch.setattr(sys, "argv", ["psopt", *words])
+            patch.setattr(sys, "argv", ["psopt", *words])
         for name, stream in streams.items():
             patch.setattr(sys, name, stream)
         patch.setattr("psopt.cli._main.leave", sys.exit)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from psopt.cli import command_line, main
-from psopt.cli._entries import PANELS, by_panel, paragraphs
-from psopt.cli._typer import context_of
 
 from tests.sweeps import each
 
@@ -63,19 +61,10 @@ def test_help_is_drawn_with_the_signs_that_there_are(encoding: str) -> None:
     assert ("╭" in text) == (encoding == "utf-8")
 
 
-@each("words", COMMANDS)
-def test_every_option_stands_in_a_panel_and_says_what_it_means(words: tuple[str, ...]) -> None:
-    context = context_of(command_line(), *words)
-    panels = by_panel(context.command, context)
-    assert list(panels) == [name for name in PANELS if name in panels]
-    assert all(entry.meaning for entries in panels.values() for entry in entries)
-
-
-def test_the_list_of_commands_says_what_their_own_help_says() -> None:
-    group = command_line()
-    for name, late in group.commands.items():
-        context = context_of(group, name)
-        assert paragraphs(context.command.help or "")[0] == late.help
+def test_the_list_of_commands_says_what_their_own_help_says(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, late in command_line().commands.items():
+        first = shown(capsys, name, "--help").split("\n\n")[1]
+        assert " ".join(first.split()) == late.help
 
 
 @each(

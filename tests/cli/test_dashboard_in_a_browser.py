@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -19,11 +20,9 @@ from tests.commands import run_command
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-_SCHEMES: dict[str, list[str]] = {"light": [], "dark": ["--blink-settings=preferredColorScheme=0"]}
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed (Debian: chromium)")
 
 
@@ -31,7 +30,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed (
 def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str]]:
     """A small run, and the address of its dashboard."""
     folder = tmp_path_factory.mktemp("dashboard")
-    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    environment = dict(os.environ)
     environment["PSOPT_CACHE_DIR"] = str(folder / "cache")
     psopt = [sys.executable, "-P", "-m", "psopt"]
     small = ["--model", "sim/accuracy=0.6,wobble=0.3", "--trials", "12", "--samples", "30", "--rephrasings", "4"]
@@ -58,21 +57,23 @@ def answers(url: str) -> bool:
     return True
 
 
-def page(url: str, folder: Path, scheme: str = "light") -> Any:
-    """What a page shows once its scripts have run, to somebody who likes it light or dark."""
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """What a page shows once its scripts have run; each is opened once."""
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1800", "--virtual-time-budget=30000"]
-    done = subprocess.run(
-        [str(CHROMIUM), *words, *_SCHEMES[scheme], f"--user-data-dir={folder}", "--no-proxy-server", "--dump-dom", url],
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    return done.stdout
+    words += [f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--no-proxy-server", "--dump-dom"]
+
+    @functools.cache
+    def shown(url: str) -> str:
+        done = subprocess.run([str(CHROMIUM), *words, url], capture_output=True, text=True, timeout=600)
+        return done.stdout
+
+    return shown
 
 
-def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str], tmp_path: Path) -> None:
+def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str], page: Callable[[str], str]) -> None:
     run, url = dashboard
-    found = page(f"{url}/dashboard/studies/1", tmp_path / "profile")
+    found = page(f"{url}/dashboard/studies/1")
     assert "Pareto" in found
     assert "js-plotly-plot" in found
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -81,37 +82,38 @@ def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str]
     done = [trial for trial in trials if trial.values]
     front = json.loads((run / "front.json").read_text())["prompts"]
     best = next(trial for trial in done if trial.user_attrs["prompt_id"] == front[0]["id"])
-    found = page(f"{url}/dashboard/studies/1/trials?numbers={best.number}", tmp_path / "profile")
+    found = page(f"{url}/dashboard/studies/1/trials?numbers={best.number}")
     assert f"Prompt {front[0]['id']}" in found
     assert "Where it is weak" in found
     assert "Classify the question" in found
     assert not re.search(r"&amp;#?\w+;", found), "an entity is shown as such"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_study_s_note_says_what_it_is_about_and_what_to_use(
-    dashboard: tuple[Any, str], tmp_path: Path, scheme: str
+    dashboard: tuple[Any, str], page: Callable[[str], str]
 ) -> None:
     run, url = dashboard
-    found = page(f"{url}/dashboard/studies/1/note", tmp_path / "profile", scheme)
+    found = page(f"{url}/dashboard/studies/1/note")
     chosen = json.loads((run / "run.json").read_text())["recommended"]["id"]
     for said in ("trec (bundled)", "Recommended: trial", chosen, "psopt export run", "report.html"):
         assert said in found
 
 
-def test_one_trial_bears_a_badge_though_several_are_on_the_front(dashboard: tuple[Any, str], tmp_path: Path) -> None:
+def test_one_trial_bears_a_badge_though_several_are_on_the_front(
+    dashboard: tuple[Any, str], page: Callable[[str], str]
+) -> None:
     run, url = dashboard
     prompts = json.loads((run / "front.json").read_text())["prompts"]
     assert len(prompts) > 1
     is_kept = json.loads((run / "run.json").read_text())["recommended"]["verdict"] == "keep"
     shown = 1 if is_kept else 0  # beside the list of all stands a trial in full, one without a badge
-    found = page(f"{url}/dashboard/studies/1/trials?numbers={shown}", tmp_path / "profile")
+    found = page(f"{url}/dashboard/studies/1/trials?numbers={shown}")
     assert found.count(">Trial ") > len(prompts)
     assert found.count(">Best Trial<") == 1
 
 
-def test_parameters_are_called_by_what_edits_say(dashboard: tuple[Any, str], tmp_path: Path) -> None:
+def test_parameters_are_called_by_what_edits_say(dashboard: tuple[Any, str], page: Callable[[str], str]) -> None:
     _, url = dashboard
-    found = page(f"{url}/dashboard/studies/1", tmp_path / "profile")
+    found = page(f"{url}/dashboard/studies/1")
     assert "define Person: " in found
     assert "edit:" not in found

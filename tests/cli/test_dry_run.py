@@ -46,6 +46,8 @@ def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer
     assert said.returncode == 0, said.stderr
     assert re.search(r"--max-cost 0.2 is reached after about \d+( to \d+)? of 40 trials", said.stdout)
     assert "USD: " in said.stdout
+    first = r"About [\d,]+ calls, (.+, )?[\d.]+ USD; (at most .+; )?never more than .*0\.2 USD\."
+    assert re.fullmatch(first, said.stdout.splitlines()[0])
     enough = optimize(data, server, "--dry-run", "--max-cost", "200")
     assert "is reached" not in enough.stdout
     assert server.counts()["requests"] == before

@@ -14,7 +14,6 @@ import optuna
 import pytest
 from psopt.api import run as run_settings
 from psopt.cli import main
-from psopt.cli._export import print_diff
 from psopt.models.chat import LMConfig
 from psopt.runs import RunSettings, load_data
 from psopt.search_spaces import Prompt
@@ -97,15 +96,13 @@ def test_what_changed_is_a_plain_diff_in_a_pipe(export: Any) -> None:
     assert all(line[1:] in text.splitlines() for line in diff.splitlines()[2:] if line.startswith("+"))
 
 
-def test_what_changed_has_colours_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_changed_has_colours_on_a_terminal(export: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = export("--diff")[1].splitlines()
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    print_diff("--- a\n+++ b\n@@ -1 +1,2 @@\n Sort [it].\n+Now.\n")
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[3] == " Sort [it]."
-    assert lines[4] == "\x1b[32m+Now.\x1b[0m"
+    coloured = export("--diff")[1].splitlines()
+    for line, shown in list(zip(plain, coloured, strict=True))[3:]:
+        assert shown == (f"\x1b[32m{line}\x1b[0m" if line.startswith("+") else line)
 
 
 def test_its_answers_are_the_runs_and_are_asked_for_but_once(export: Any, made: tuple[Path, FakeServer]) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-from psopt.cli._schema import schema_of
 
 from tests.hub import Clerk, HubStandIn, hub_stand_in
 
@@ -59,7 +58,8 @@ def psopt(hub: HubStandIn, folder: Path) -> Iterator[Any]:
 def test_data_fetch_tells_where_the_library_keeps_them(psopt: Any, folder: Path) -> None:
     out, _ = psopt("data", "fetch", NAME, "--json")
     fetched = json.loads(out)
-    jsonschema.Draft202012Validator(schema_of("data-fetch")).validate(fetched)
+    schema, _ = psopt("schema", "data-fetch")
+    jsonschema.Draft202012Validator(json.loads(schema)).validate(fetched)
     assert fetched["name"] == NAME
     assert fetched["path"].startswith(str(folder / "hf"))
 

@@ -49,7 +49,7 @@ def predictions(folder: Path, run: Any) -> dict[str, Any]:
 
 
 def test_a_third_of_the_calls_failing_changes_no_prediction(data: Path) -> None:
-    sizes = ["--samples", "16", "--test-samples", "16", "--concurrency", "24"]
+    sizes = ["--samples", "16", "--test-samples", "16", "--concurrency", "24", "--trials", "2", "--rounds", "1"]
     with FakeServer() as server:
         assert optimize(data, server, *sizes, out="good").returncode == 0
     with FakeServer(faults=FAULTS, fault_rate=0.3, fault_seed=1) as server:
@@ -127,7 +127,7 @@ def wait_for_requests(server: FakeServer, number: int, process: Process) -> None
 
 def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
     with FakeServer(key="sk-another", faults="500", fault_rate=0.1) as server:
-        refused = optimize(data, server, "--concurrency", "24")
+        refused = optimize(data, server, "--concurrency", "24", "--trials", "2")
         assert refused.returncode == 2
         server.change(key=KEY)
         done = psopt(data, "resume", "run")
@@ -158,6 +158,7 @@ def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data: Path) ->
         assert server.counts()["answered_twice"] == 0
     assert read(data)["finish_reason"] == "trials"
     assert read(data)["calls"]["made"] == server_total(data)
+    assert all(one["test"] for one in read(data)["front"])
 
 
 def server_total(folder: Path) -> Any:
@@ -172,7 +173,7 @@ def server_total(folder: Path) -> Any:
 def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with(data: Path) -> None:
     with FakeServer() as server:
         server.change(faults="500", fault_rate=1.0)
-        failed = optimize(data, server, "--retries", "1")
+        failed = optimize(data, server, "--retries", "1", "--trials", "2")
         assert failed.returncode == 2
         assert failed.stderr.count("\n") <= 7
         assert "failed 2 times, at last with: HTTP 500" in failed.stderr.splitlines()[-1]
@@ -203,30 +204,9 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> Non
     assert len([trial for trial in study.trials if trial.values]) == 8
 
 
-def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path) -> None:
-    with FakeServer() as server:
-        planned = optimize(data, server, "--race", "off", "--dry-run", "--json")
-        assert planned.returncode == 0, planned.stderr
-        assert server.counts()["requests"] == 0
-        assert not (data / "run").exists()
-        plan = json.loads(planned.stdout)
-        done = optimize(data, server, "--race", "off")
-        assert done.returncode == 0, done.stderr
-        calls = {phase["what"]: phase["calls"] for phase in plan["phases"]}
-        assert calls["original prompt on val"] == 90
-        assert 2 * 90 < calls["candidates on val"] <= 3 * 90  # the third may stop in its race
-        n_on_test = len(read(data)["front"]) + (
-            read(data)["baseline"]["id"] not in {p["id"] for p in read(data)["front"]}
-        )
-        n_diagnoses = (read(data)["calls"]["made"] - 4 * 90 - n_on_test * 120) // 90
-        assert 1 <= n_diagnoses <= 3
-        again = json.loads(optimize(data, server, "--dry-run", "--json").stdout)
-    assert {phase["what"]: phase["cached"] for phase in again["phases"]}["original prompt on val"] == 90
-
-
 def test_probabilities_are_measured_with(data: Path) -> None:
     with FakeServer() as server:
-        done = optimize(data, server, "--logprobs", "--verbose")
+        done = optimize(data, server, "--logprobs", "--verbose", "--trials", "2")
         assert done.returncode == 0, done.stderr
     baseline = read(data)["baseline"]
     assert baseline["val"]["sensitivity"] > 0.5  # each answer has .7 / .3 by itself

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.limited_runs import optimize, psopt, read
+from tests.cli.limited_runs import optimize, read
 from tests.fake_server import FakeServer
 
 N_VAL = N_TRAIN = 30 * 3
@@ -47,14 +47,6 @@ def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
     assert all(name in stopped.stderr for name in untested)
 
 
-def test_tokens_are_held_back_too(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-tokens-total", "100000", "--trials", "12", "--race", "off")
-    assert stopped.returncode == 3, stopped.stderr
-    run = read(data)
-    assert run["calls"]["tokens"] <= 100_000
-    assert next(one for one in run["front"] if one["knee"])["test"]
-
-
 def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> None:
     with FakeServer(faults="500,empty", fault_rate=0.2) as faulty:
         stopped = optimize(data, faulty, "--max-calls", "700", "--trials", "12")
@@ -87,8 +79,8 @@ def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
 
 
 def test_what_is_cached_is_free(data: Any, server: FakeServer) -> None:
-    assert optimize(data, server).returncode == 0
-    again = optimize(data, server, "--max-calls", "0", out="again")
+    assert optimize(data, server, "--trials", "2").returncode == 0
+    again = optimize(data, server, "--trials", "2", "--max-calls", "0", out="again")
     assert again.returncode == 0, again.stderr
     assert read(data, run="again")["calls"]["made"] == 0
 
@@ -103,15 +95,6 @@ def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> N
     with sqlite3.connect(data / "cache" / "answers.db") as connection:
         (asked,) = connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{%'").fetchone()
     assert asked == run["calls"]["made"]
-
-
-def test_resuming_with_a_higher_limit_tests_the_rest(data: Any, server: FakeServer) -> None:
-    assert optimize(data, server, "--max-calls", "600", "--trials", "6", "--race", "off").returncode == 3
-    done = psopt(data, "resume", "run", "--max-calls", "100000")
-    assert done.returncode == 0, done.stderr
-    run = read(data)
-    assert run["finish_reason"] == "trials"
-    assert all(one["test"] for one in run["front"])
 
 
 @pytest.mark.parametrize("option", ["--max-calls", "--max-cost", "--max-tokens-total"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from psopt.search.racing import racing_line
 
 from tests import open_tasks
 from tests.commands import run_command
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 KINDS = {
     "number:0.01": (open_tasks.server_of_bills, "accuracy"),
-    "text": (open_tasks.server_of_notices, "exact match"),
     "text:token-f1": (open_tasks.server_of_notices, "token F1"),
     "text:json": (open_tasks.server_of_orders, "exact match"),
     "labels": (open_tasks.server_of_complaints, "micro-F1"),
@@ -28,7 +28,6 @@ KINDS = {
 }
 BESIDE = {
     "number:0.01": "mean absolute error",
-    "text": "PSS",
     "text:token-f1": "exact match",
     "text:json": "PSS",
     "labels": "subset accuracy",
@@ -120,8 +119,7 @@ def test_a_run_that_is_resumed_asks_nothing_twice(run: Finished) -> None:
 
 
 def test_answers_of_another_type_can_not_be_gone_on_with(run: Finished) -> None:
-    other = "text" if run.answers != "text" else "text:token-f1"
-    data = ["--dataset", "data.jsonl", "--label-column", "answer", "--answers", other]
+    data = ["--dataset", "data.jsonl", "--label-column", "answer", "--answers", "text"]
     done = run.psopt("optimize", *data, *run.model, "--out", "run", "--resume")
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()[-1]) > 0
@@ -207,6 +205,7 @@ def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp
         assert done.returncode == 0, done.stderr
         assert "confidence against S" in done.stdout
         first = run.json("run.json")
+        assert racing_line(first["race"])[1:] in " ".join(done.stdout.split())
         n_asked = server.n_asked
         again = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--out", "again")
         assert again.returncode == 0, again.stderr
@@ -238,14 +237,14 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("answers", ["number", "text", "text:token-f1", "text:json", "labels"])
+@pytest.mark.parametrize("answers", ["number", "text:token-f1", "text:json", "labels"])
 def test_whatever_is_answered_a_run_ends(tmp_path: Path, answers: str) -> None:
     server = KINDS["number:0.01" if answers == "number" else answers][0]()
     server.wrong = lambda _: HOSTILE
     with server:
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished(answers, tmp_path, server, None)  # type: ignore[arg-type]
-        sizes = ["--trials", "3", "--rounds", "1", "--rephrasings", "4", "--heldout", "4"]
+        sizes = ["--trials", "2", "--rounds", "1", "--rephrasings", "4", "--heldout", "2"]
         done = run.psopt("optimize", *run.data, *run.model, *sizes, "--out", "run")
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
@@ -316,7 +315,7 @@ def test_a_judge_rates_in_both_orders(tmp_path: Path, judge: str) -> None:
         server.judge = JUDGES[judge]
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished("free+judge:openai/rule", tmp_path, server, None)  # type: ignore[arg-type]
-        sizes = ["--trials", "3", "--rounds", "1", "--rephrasings", "4", "--heldout", "4", "--effort", "light"]
+        sizes = ["--trials", "2", "--rounds", "1", "--rephrasings", "4", "--heldout", "4", "--effort", "light"]
         done = run.psopt("optimize", *run.data, *run.model, *sizes, "--out", "run")
         assert done.returncode == 0, done.stderr
         assert "rating" in done.stdout

@@ -88,7 +88,7 @@ def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
 def test_json_is_read_too(tmp_path: Path, content: str) -> None:
     path = tmp_path / "people.json"
     path.write_text(content, "utf-8")
-    run = optimize(tmp_path / "run", heldout_from=path)
+    run = optimize(tmp_path / "run", heldout_from=path, trials=1)
     assert json.loads((run.path / "run.json").read_text())["other_wordings"]["wordings"] == list(PEOPLE)
 
 

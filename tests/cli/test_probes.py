@@ -30,7 +30,7 @@ def test_the_screen_run_json_and_the_report_say_how_both_prompts_fare(
     rows = ["text,label", *QUESTIONS] if is_labelled else ["text", *(row.split(",")[0] for row in QUESTIONS)]
     path = tmp_path / "probe.csv"
     path.write_text("\n".join(rows) + "\n", "utf-8")
-    assert run_psopt(*arguments(tmp_path, "--gate", "off", "--probe", str(path))) == 0
+    assert run_psopt(*arguments(tmp_path, "--gate", "off", "--trials", "2", "--probe", str(path))) == 0
     probe = json.loads((tmp_path / "run" / "run.json").read_text())["probe"]
     assert probe["n_texts"] == 3
     assert ("f1" in probe["original"]) == ("f1" in probe["recommended"]) == is_labelled

@@ -158,6 +158,6 @@ def edits_in(file: Path) -> bool:
 
 
 def test_a_run_from_elsewhere_needs_the_file_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert psopt("optimize", "--dataset", "trec", *RUN, "--quiet") == 0
+    assert psopt("optimize", "--dataset", "trec", *RUN, "--trials", "2", "--quiet") == 0
     assert psopt("export", "run", "--format", "promptfoo") == 2
     assert "of psopt's own form names no variables of promptfoo's" in " ".join(capsys.readouterr().err.split())

@@ -11,11 +11,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli import main
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import run_command
-from tests.fake_server import PROVIDERS, FakeServer
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,24 +45,6 @@ def diagnose(
 
 def refused(server: FakeServer) -> Any:
     return sum(count for status, count in server.counts()["statuses"].items() if status != "200")
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_provider_works_at_the_first_try(
-    data: Path, provider: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In this process, since there are many."""
-    monkeypatch.chdir(data)
-    monkeypatch.setenv("OPENAI_API_KEY", "token")
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(data / "cache"))
-    with FakeServer(provider=provider) as server:
-        given = ["diagnose", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--json"]
-        for seed, most_refused in ((0, 6), (1, 0)):
-            server.reset()
-            with pytest.raises(SystemExit) as ended:
-                main([*given, *MEASURED, "--seed", str(seed)])
-            assert ended.value.code == 0, capsys.readouterr().err
-            assert refused(server) <= most_refused
 
 
 def test_a_search_on_a_reasoning_model_works_at_the_first_try(data: Path) -> None:

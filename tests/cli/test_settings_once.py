@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ import jsonschema
 import psopt
 import pytest
 from psopt.cli import command_line, main
-from psopt.cli._entries import OF_A_FILE, by_panel
-from psopt.cli._typer import context_of
 from psopt.errors import InputError
 from psopt.settings import DataOptions, RunOptions, SizeOptions, check_keywords, leaves
 
@@ -36,12 +35,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("verb", ["optimize", "diagnose", "check", "classify"])
-def test_help_shows_few_options_and_help_all_forty_beside_those_of_a_file(verb: str) -> None:
-    context = context_of(command_line(), verb)
-    shown = [entry for entries in by_panel(context.command, context).values() for entry in entries]
-    listed = by_panel(context.command, context, everything=True)
-    assert len(shown) <= (18 if verb == "optimize" else 30)
-    assert sum(len(entries) for panel, entries in listed.items() if panel != OF_A_FILE) <= 40
+def test_help_shows_few_options_and_help_all_forty_beside_those_of_a_file(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def listed(flag: str) -> dict[str, list[str]]:
+        """The options that help shows, by panel."""
+        with pytest.raises(SystemExit):
+            main([verb, flag])
+        panels = re.split(r"^[+╭][-─]+ (.+?) [-─]+[+╮]$", capsys.readouterr().out, flags=re.MULTILINE)[1:]
+        return {
+            name: re.findall(r"^[|│] (--[\w-]+)", text, re.MULTILINE)
+            for name, text in zip(panels[::2], panels[1::2], strict=True)
+        }
+
+    few, everything = listed("--help"), listed("--help-all")
+    assert 5 < sum(map(len, few.values())) <= (18 if verb == "optimize" else 30)
+    assert 20 < sum(len(options) for panel, options in everything.items() if "file" not in panel) <= 40
 
 
 def test_a_file_s_options_stand_where_no_flag_is_given(folder: Path) -> None:

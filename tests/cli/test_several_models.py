@@ -64,8 +64,7 @@ def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> 
     check("optimize", {"run": "run", **run})
 
 
-def test_a_model_answers_as_it_does_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)  # the run has the bundled questions
+def test_a_model_answers_as_it_does_alone(folder: Path) -> None:
     task = psopt.load_task("trec")
     run = manifest(folder)
     prompt = folder / "run/prompts" / f"{run['baseline']['id']}.json"
@@ -108,11 +107,11 @@ def test_calls_are_counted_over_all_models_and_told_per_model(tmp_path: Path, se
     assert f"at least {2 * (24 * 3 + 24 * 4)}" in too_few.stderr  # what one model alone would take, twice
 
 
-def test_in_python_the_mean_of_two_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_python_the_mean_of_a_name_and_an_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
     task = psopt.load_task("trec")
     sizes: Any = {"trials": 3, "rounds": 1, "rephrasings": 3, "heldout": 3, "samples": 20, "test_samples": 20}
-    models = ["minilm", SimulatedModel("accuracy=0.6,na=0", task)]
+    models = [OTHER, SimulatedModel("accuracy=0.6,na=0", task)]
     run = psopt.optimize(task, model=models, out=tmp_path / "run", over="mean", progress=False, **sizes)
     val = run.baseline.val
     assert val.f1 == pytest.approx(np.mean([of.f1 for of in val.per_model.values()]))

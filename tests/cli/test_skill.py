@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from psopt.cli._commands import COMMANDS
+from psopt.cli import command_line
 
 from tests.commands import run_command
 
@@ -44,7 +44,7 @@ def test_every_command_and_option_that_it_names_is_there(tmp_path: Path) -> None
     spans = re.findall(r"`([^`]+)`", text)
     named = {words[1] for words in (span.split() for span in spans) if words[0] == "psopt" and len(words) > 1}
     assert named >= {"diagnose", "optimize", "resume", "export", "check"}
-    assert named <= set(COMMANDS)
+    assert named <= set(command_line().commands)
     helps = {name: psopt(name, "--help-all", folder=tmp_path).stdout for name in named - {"data", "models"}}
     helps |= {name: psopt(name, "--help", folder=tmp_path).stdout for name in named - helps.keys()}
     everything = "".join(helps.values())

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import command_line
-from psopt.cli._tables import print_table, result_console
-from rich.console import Console
-from rich.table import Table
 
 from tests.commands import run_command
 from tests.sweeps import each
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
 COMMANDS = [name for name in command_line().commands if name not in {"data", "models"}]
@@ -39,7 +37,7 @@ ANSI = re.compile(r"\x1b\[")
 
 
 def environment(folder: Path, columns: int = 80) -> dict[str, Any]:
-    kept = {name: value for name, value in os.environ.items() if name not in {"PSOPT_DATA_DIR", "NO_COLOR"}}
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     return {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": str(columns), "TERM": "xterm-256color"}
 
 
@@ -93,30 +91,6 @@ def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(folder: Any, words: list[st
     assert not any(re.match(r" {8,}\S", row) for row in rows), "a row goes on in the next line"
 
 
-def test_no_control_character_of_a_text_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table("text")
-    table.add_row("\x1b[31mred\x1b]0;title\x07 and \x9b1m")
-    console = result_console()
-    print_table(console, table)
-    console.print("\x1b[2Jgone", markup=False, soft_wrap=True)
-    printed = capsys.readouterr().out
-    assert "red" in printed
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
-
-
-def test_a_table_that_is_too_wide_comes_cell_by_cell() -> None:
-    table = Table(title="Scores")
-    for name in ("prompt", "F1 on test"):
-        table.add_column(name, no_wrap=True)
-    table.add_row("a" * 30, "[bold]54.4[/] 50–58")
-    console = Console(width=30, file=io.StringIO())
-    print_table(console, table)
-    assert console.file.getvalue() == f"Scores\n{'a' * 30}\n  F1 on test: 54.4 50–58\n"  # type: ignore[attr-defined]
-    console = Console(width=60, file=io.StringIO())
-    print_table(console, table)
-    assert "│" in console.file.getvalue()  # type: ignore[attr-defined]
-
-
 def test_no_figure_of_the_front_is_cut_at_80_columns(folder: Any) -> None:
     assert "…" not in (folder / "optimize.txt").read_text()
 
@@ -157,23 +131,6 @@ def test_help_has_an_example_and_json(name: str) -> None:
     assert all(getattr(option, "help", True) for option in command.params)
 
 
-@pytest.mark.parametrize(
-    ("words", "key"),
-    [
-        (["select", "run", "min S", "--json"], "edits"),
-        (["export", "run", "--json"], "text"),
-        (["report", "run", "--json"], "report"),
-        (["completion", "zsh", "--json"], "script"),
-        (["rephrase", "--dataset", "trec", "--json"], "search"),
-        (["diagnose", "--dataset", "trec", *SIM, "--json"], "sensitivity"),
-    ],
-)
-def test_json_is_all_that_is_printed(folder: Any, words: Any, key: str) -> None:
-    done = psopt(folder, *words)
-    assert done.returncode == 0, done.stderr
-    assert key in json.loads(done.stdout)
-
-
 def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder: Any) -> None:
     entries = json.loads((folder / "run" / "front.json").read_text())
     prompts = entries["prompts"] + ([entries["short"]] if entries["short"] else [])
@@ -198,13 +155,3 @@ def test_a_wish_that_can_t_be_met_is_one_clear_line(folder: Any, wish: str, said
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_the_commands(folder: Any, shell: str) -> None:
-    script = psopt(folder, "completion", shell).stdout
-    assert "_PSOPT_COMPLETE" in script
-    env = {**environment(folder), "_PSOPT_COMPLETE": "complete_bash", "COMP_WORDS": "psopt opt", "COMP_CWORD": "1"}
-    binary = Path(sys.executable).parent / "psopt"
-    done = subprocess.run([binary], env=env, capture_output=True, text=True, timeout=600)
-    assert "optimize" in done.stdout

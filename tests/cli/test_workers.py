@@ -29,7 +29,7 @@ SIM = "sim/accuracy=0.6,wobble=0.3"
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Any]:
-    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    environment = dict(os.environ)
     environment |= {"PSOPT_CACHE_DIR": str(tmp_path / "cache"), "PSOPT_HEARTBEAT": "0.5"}
     running = []
 
@@ -104,14 +104,14 @@ def dominates(one: Any, other: Any) -> Any:
 
 
 def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, storage, "shared", 40)  # enough that some are left when the workers have begun
+    main = optimize(start, storage, "shared", 24)  # enough that some are left when the workers have begun
     wait_until(lambda: exists(storage, "shared"), process=main)
     workers = [worker(start, storage, "shared") for _ in range(2)]
     finished(main)
     for process in workers:
         finished(process)
     study = loaded(storage, "shared")
-    check_study(study, tmp_path / "run", 40)
+    check_study(study, tmp_path / "run", 24)
     assert len({trial.user_attrs["psopt:claimed"] for trial in study.trials if trial.values}) > 1
     written = "".join(path.read_text(errors="ignore") for path in (tmp_path / "run").rglob("*") if path.is_file())
     assert "secret-word" not in written + json.dumps(study.user_attrs)
@@ -136,6 +136,7 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: 
     assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
+@pytest.mark.parametrize("storage", ["sqlite", "postgresql"], indirect=True)
 def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: str, start: Any, tmp_path: Path) -> None:
     main = optimize(start, storage, "headless", 16)
     wait_until(lambda: exists(storage, "headless", trials=4), process=main)
@@ -148,18 +149,18 @@ def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: s
 
 
 def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, postgres.url, "restarted", 48)  # enough that some are left when the worker has begun
+    main = optimize(start, postgres.url, "restarted", 32)  # enough that some are left when the worker has begun
     wait_until(lambda: exists(postgres.url, "restarted"), process=main)
     process = worker(start, postgres.url, "restarted")
     # A storage must be there at the start.
     wait_until(lambda: len(claimers(loaded(postgres.url, "restarted"))) > 1, process=process)
     postgres.stop()
-    let_run(main, 3.0)
+    let_run(main, 1.5)
     assert main.poll() is None
     postgres.start()
     finished(main)
     finished(process)
-    check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 48)
+    check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 32)
 
 
 def wait_for_writing(file: Path, process: Process) -> None:
@@ -186,7 +187,7 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_pa
 
 def here(folder: Path, *words: Any) -> subprocess.CompletedProcess[str]:
     """Run a command in this process, where no other is needed."""
-    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    environment = dict(os.environ)
     return run_command(*words, cwd=folder, env=environment | {"PSOPT_CACHE_DIR": str(folder / "cache")})
 
 

@@ -9,12 +9,7 @@ from psopt.diagnosis import PhraseIndex, diagnose_predictions, find_slices, seve
 from psopt.evaluation import Predictions, evaluate
 from psopt.tasks import Sample, Task
 
-REPHRASINGS = [
-    "odd",
-    "even",
-    "odd again",
-    "even too",
-]  # lengths 3, 4, 9, 8: the keyword model answers 1, 0, 1, 0
+REPHRASINGS = ["odd", "even", "odd again", "even too"]  # lengths 3, 4, 9, 8: the keyword model answers 1, 0, 1, 0
 
 
 @pytest.fixture
@@ -43,10 +38,7 @@ def test_need_by_accuracy_is_the_share_of_wrong_answers(predictions: Any) -> Non
 @pytest.mark.parametrize("view", ["sensitivity", "consistency", "accuracy"])
 def test_every_view_finds_the_two_groups_that_shake_and_nothing_else(predictions: Any, view: Any) -> None:
     groups = find_slices(predictions, view)
-    assert {(group.label, group.predicted) for group in groups} == {
-        ("Number", "Person"),
-        ("Person", "Number"),
-    }
+    assert {(group.label, group.predicted) for group in groups} == {("Number", "Person"), ("Person", "Number")}
     topics = " ".join(group.topic for group in groups)
     assert "when" in topics
     assert "whose" in topics

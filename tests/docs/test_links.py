@@ -18,11 +18,7 @@ from tests.sweeps import each
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = [
-    *sorted(ROOT.glob("*.md")),
-    *sorted(DOCS.rglob("*.md")),
-    *sorted((ROOT / ".github").rglob("*.md")),
-]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")), *sorted((ROOT / ".github").rglob("*.md"))]
 _LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)

@@ -61,6 +61,16 @@ class KeywordEngine:
         return "something" if odd and not reading.demonstrations else reading.text.split()[0].lower()
 
 
+class ShownEngine(KeywordEngine):
+    """Is right where it is shown how it is done, and says the first class elsewhere."""
+
+    def value(self, field: Any, reading: Any) -> Any:
+        if not field.labels:
+            return super().value(field, reading)
+        is_person = "who" in reading.text or "name of" in reading.text
+        return field.labels[int(is_person and bool(reading.demonstrations))]
+
+
 class AsyncKeywordEngine(KeywordEngine):
     async def complete(self, request: Any) -> Any:
         return KeywordEngine.complete(self, request)

@@ -11,7 +11,6 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._metric import judge, n_extra_arguments  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError, ModelError  # noqa: E402
 from psopt.proposals.llm import _messages, _requests  # noqa: E402
 
@@ -81,12 +80,6 @@ def test_the_metric_comes_first() -> None:
 def test_a_metric_that_can_t_be_called_is_refused_at_once(metric: Any) -> None:
     with pytest.raises(InputError, match="psopt calls it with an example and a prediction"):
         SensitivityOptimizer(metric)
-
-
-def test_what_a_metric_says_is_read() -> None:
-    assert judge(of_gepa, TRAIN[0], TRAIN[0]) == (1.0, "It asks for a Number.")
-    assert judge(two, TRAIN[0], TRAIN[1]) == (0.0, "")
-    assert n_extra_arguments(max) == 0
 
 
 def test_with_a_metric_examples_need_no_labels(tmp_path: Path) -> None:

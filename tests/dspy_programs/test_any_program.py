@@ -12,15 +12,8 @@ dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installe
 
 import pydantic  # noqa: E402
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._examples import make_data, split_examples  # noqa: E402
-from psopt.dspy_programs._find_outcome import find_outcome  # noqa: E402
-from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
-from psopt.dspy_programs._model import ProgramModel  # noqa: E402
-from psopt.dspy_programs._runner import ProgramRunner  # noqa: E402
-from psopt.errors import DataError  # noqa: E402
-from psopt.models.chat import Budget  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
+from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import (  # noqa: E402
     Sort,
     SortByTopic,
@@ -105,19 +98,11 @@ def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: P
     assert better.failures == {}
     assert better.run.baseline.val.na_rate == 0
     assert better.run.baseline.val.f1 > 0.5
-    pool = json.loads((tmp_path / "run" / "proposals.json").read_text())["edits"]
-    assert any(edit["kind"] == "example" for edit in pool)
-
-
-@pytest.mark.parametrize("make", [best_of_n, refine])
-def test_demonstrations_are_found_in_modules_that_run_copies_of_others(make: Any, tmp_path: Path) -> None:
-    better = compiled(make(), tmp_path)
-    texts = {edit["text"] for edit in _pool(tmp_path) if edit["kind"] == "example"}
-    demos = [
-        demo for candidate in better.front for _, step in candidate.program.named_predictors() for demo in step.demos
-    ]
-    assert texts
-    assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
+    assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
+    if make in {best_of_n, refine}:  # which run copies of other modules
+        programs = [candidate.program for candidate in better.front]
+        demos = [demo for made in programs for _, step in made.named_predictors() for demo in step.demos]
+        assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
 
 
 def _pool(folder: Path) -> Any:
@@ -215,7 +200,7 @@ class StarsEngine(KeywordEngine):
         return 2 if "who" in reading.text or "name of" in reading.text else 1
 
 
-@pytest.mark.parametrize("given", [Stars, int, str])
+@pytest.mark.parametrize("given", [Stars, int])
 def test_a_class_of_numbered_stars(given: Any, tmp_path: Path) -> None:
     signature = dspy.Signature(
         {"question": (str, dspy.InputField()), "stars": (Stars, dspy.OutputField())}, "Judge the question."
@@ -249,7 +234,7 @@ class Judge(dspy.Signature):
     label: Literal["Number", "Person"] = dspy.OutputField()
 
 
-class EventEngine(KeywordEngine):
+class EventEngine(ShownEngine):
     def value(self, field: Any, reading: Any) -> Any:
         if field.name == "parts":
             return json.dumps([{"title": "a part", "year": 3}])
@@ -263,21 +248,11 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
         ]
 
     lm = dspy.LM("test/events", engine=EventEngine(), cache=False, num_retries=0)
-    program = dspy.Predict(Judge)
-    given = events(TRAIN)
-    outcome = find_outcome(program, given, None, None)
-    splits = split_examples(given, events(VAL), events(examples(10, 5)))
-    data = make_data("x", "Sort the event.", outcome, splits, 4)
-    variants = rephrase_instructions(program, "self", by_rules(data.task, 4, 4, 42))
-    model = ProgramModel(program, ProgramRunner(outcome, data.examples, tmp_path, Budget()), variants)
-    with dspy.context(lm=lm):
-        made = [model.demonstrator.demonstration("self", sample.text) for sample in data.task.train]
-        kept = [
-            model.demonstrator.demonstration("self", sample.text) for sample in data.task.train
-        ]  # as JSON, in the meantime
-    demos = [demo for demo in made if demo is not None]
-    assert len(demos) > 5
-    assert [demo for demo in kept if demo is not None] == demos
+    better = compiled(
+        dspy.Predict(Judge), tmp_path, events(TRAIN), events(VAL), lm, hold_back="none", num_rephrasings=2
+    )
+    demos = [demo for candidate in better.front for demo in candidate.program.demos]
+    assert demos
     assert all(isinstance(demo["event"], Event) for demo in demos)
     assert all(demo["parts"] == [Event(title="a part", year=3)] for demo in demos)
     messages = dspy.ChatAdapter().format(Judge, demos[:1], {"event": Event(title="x", year=1)})
@@ -295,21 +270,8 @@ def test_long_inputs_may_be_demonstrations_where_most_are_long(tmp_path: Path) -
     assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
 
 
-def test_an_example_is_drawn_from_or_judged_by_and_not_both() -> None:
-    splits = split_examples(TRAIN, TRAIN, VAL)
-    questions = {name: {given.example.question for given in split} for name, split in splits.items()}
-    assert not questions["train"] & questions["val"]
-    assert questions["train"] | questions["val"] == {one.question for one in TRAIN}
-    assert abs(len(questions["train"]) - len(questions["val"])) <= 1
-    apart = split_examples(TRAIN, VAL, examples(10, 5))
-    assert (len(apart["train"]), len(apart["val"])) == (len(TRAIN), len(VAL))
-    with pytest.raises(DataError, match=r"20 of 20 examples of the testset .*testset\[0\] is valset\[0\]"):
-        split_examples(TRAIN, VAL, VAL)
-
-
-@pytest.mark.parametrize("make", [predict, chain_of_thought])
-def test_the_valset_may_be_the_trainset(make: Any, tmp_path: Path) -> None:
-    better = compiled(make(), tmp_path, TRAIN, TRAIN)
+def test_the_valset_may_be_the_trainset(tmp_path: Path) -> None:
+    better = compiled(chain_of_thought(), tmp_path, TRAIN, TRAIN)
     assert better.run.finish_reason
     assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
 

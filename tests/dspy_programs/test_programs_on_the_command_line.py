@@ -40,7 +40,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_dir: Path) -> It
     (tmp_path / "broken.py").write_text("1 / 0")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     yield
     forget_modules()
 

@@ -18,8 +18,7 @@ from psopt.evaluation import (
     readable_sensitivity,
     score,
 )
-from psopt.evaluation._open_scores import label_by_label
-from psopt.metrics import macro_f1_interval, prediction_counts, sample_sensitivity
+from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
 from sklearn.metrics import accuracy_score, f1_score
@@ -255,11 +254,3 @@ def test_f1_of_each_of_several_labels_and_their_mean_have_intervals() -> None:
     for f1, ci in of_labels:
         assert ci["f1"][0] < f1 < ci["f1"][1]
     assert all(not of_label.ci for of_label in score(predictions).per_class.values())
-
-
-def test_macro_f1_of_several_labels_is_that_of_one_question_a_label() -> None:
-    """The interval's own estimate, from one row a sample and label, is the mean of the labels' F1."""
-    predictions = random_sets(6)[0]
-    said, true, samples = label_by_label(predictions)
-    found = macro_f1_interval(said, true, len(LABELS) + 1, labels=range(len(LABELS)), groups=samples)
-    assert found.estimate == pytest.approx(score(predictions).macro_f1)

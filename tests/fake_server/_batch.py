@@ -84,11 +84,7 @@ class Batch:
             "output_file_id": self.output_file_id,
             "error_file_id": self.error_file_id,
             "expires_at": created + _WINDOW,
-            "request_counts": {
-                "total": len(self.lines),
-                "completed": self.n_completed,
-                "failed": self.n_failed,
-            },
+            "request_counts": {"total": len(self.lines), "completed": self.n_completed, "failed": self.n_failed},
             "metadata": self.metadata,
             **self.times,
         }

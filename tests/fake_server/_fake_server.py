@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.fake_server._options import FakeServerOptions
+from tests.processes import SERVER, Process
 
 if TYPE_CHECKING:
     from typing import Self
 
-_ROOT = Path(__file__).resolve().parents[2]
 # A proxy in the environment is for the outside; this server is on our own machine.
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -97,34 +95,27 @@ class FakeServer:
         RuntimeError
             If it does not start.
         """
-        command = [sys.executable, "-m", "tests.fake_server", "--until-stdin-closes"]
+        words = ["--until-stdin-closes"]
         for name, value in self._options.items():
             option = f"--{name.replace('_', '-')}"
             if value is True:
-                command.append(option)
+                words.append(option)
             elif value is not False:
-                command.append(f"{option}={value}")
-        # `tests` is no installed package, and whoever asks may stand in another folder.
-        paths = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-        ready = self._process.stdout.readline() if self._process.stdout else ""
+                words.append(f"{option}={value}")
+        self._process = Process(words, cwd=Path.cwd(), env=os.environ, program=SERVER)
+        ready = self._process.stdout.readline()
         if not ready:
-            self.stop()
-            raise RuntimeError(f"the fake server did not start: {' '.join(command)}")
+            raise RuntimeError(f"the fake server did not start: {words}: {self._process.stderr.read()}")
         address = json.loads(ready)
         self.port = address["port"]
         self.url = address["url"]
 
     def stop(self) -> None:
         """End the process at once, as a crash would."""
-        with self._process:
-            self._process.kill()
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        self._process.stderr.close()
 
     def change(self, **options: Any) -> None:
         """Change options while it runs; all but `port`, the task and `until_stdin_closes` can be changed.

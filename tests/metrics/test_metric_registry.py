@@ -34,10 +34,7 @@ GIVES: dict[str, list[Any]] = {
         psopt.metrics.sample_prompt_sensi_score,
         psopt.metrics.sample_posix,
     ],
-    "answers": [
-        psopt.metrics.hard_predictions,
-        psopt.metrics.uncertainty,
-    ],
+    "answers": [psopt.metrics.hard_predictions, psopt.metrics.uncertainty],
     "score": [
         psopt.metrics.sensitivity,
         psopt.metrics.consistency,
@@ -47,12 +44,8 @@ GIVES: dict[str, list[Any]] = {
         psopt.metrics.prompt_sensi_score,
         psopt.metrics.posix,
     ],
-    "pairs": [
-        psopt.metrics.pairwise_consistency,
-    ],
-    "classes": [
-        psopt.metrics.class_f1,
-    ],
+    "pairs": [psopt.metrics.pairwise_consistency],
+    "classes": [psopt.metrics.class_f1],
     "report": [
         psopt.metrics.joint_scores,
         psopt.metrics.flip_pairs,
@@ -63,10 +56,7 @@ GIVES: dict[str, list[Any]] = {
         psopt.metrics.compare_scores,
         psopt.metrics.mean_difference,
     ],
-    "rephrasings": [
-        psopt.metrics.rephrasing_damage,
-        psopt.metrics.prompt_f1,
-    ],
+    "rephrasings": [psopt.metrics.rephrasing_damage, psopt.metrics.prompt_f1],
     "simulation": [
         psopt.metrics.bootstrap_ci,
         psopt.metrics.rephrasing_curve,

@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.metrics import (
-    posix,
-    prompt_f1,
-    prompt_sensi_score,
-    sample_posix,
-    sample_prompt_sensi_score,
-    spread,
-)
+from psopt.metrics import posix, prompt_f1, prompt_sensi_score, sample_posix, sample_prompt_sensi_score, spread
 
 # four samples, three rephrasings: accuracies 4/4, 2/4, 3/4
 PREDICTIONS = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 0], [0, 1, 0]])

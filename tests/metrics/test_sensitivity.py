@@ -7,12 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.metrics import (
-    prediction_counts,
-    sample_sensitivity,
-    sensitivity,
-    uncertainty,
-)
+from psopt.metrics import prediction_counts, sample_sensitivity, sensitivity, uncertainty
 from scipy import stats
 
 COUNTS = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.1, 0.05, 0.05], size=40)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.models.chat._answer_rate import FILE, AnswerRate, AskingTime, keep_rate, kept_rate
+from psopt.models.chat import AnswerRate, keep_rate, kept_rate
+from psopt.models.chat._answer_rate import AskingTime
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+FILE = "rates.json"
 RATE = AnswerRate(1200.0, 32, "2026-11-22")
 SERVER = "http://127.0.0.1:1/v1"
 

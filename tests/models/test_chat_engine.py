@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.errors import AnswersMissingError, BudgetReachedError, InputError
+from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
-from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import FakeServer
@@ -97,16 +96,9 @@ def test_an_answer_that_stays_empty_is_no_label(tmp_path: Path) -> None:
         assert model.predict(PROMPTS[:1], TEXTS[:2]).tolist() == [[3], [3]]
 
 
-def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
-    options = LMConfig(api_base="http://127.0.0.1:9/v1")
-    model = chat_model("openai", "test", AnswerCache(tmp_path), options)
-    with pytest.raises(AnswersMissingError, match=r"no connection to http://127.0.0.1:9/v1"):
-        model.predict(PROMPTS, TEXTS)
-
-
 def test_a_wrong_key_stops_at_once_and_is_not_repeated(tmp_path: Path) -> None:
     with FakeServer(key="sk-other") as server:
-        with pytest.raises(ModelRefusedError, match="HTTP 401") as caught:
+        with pytest.raises(ModelError, match="HTTP 401") as caught:
             model_at(server, tmp_path).predict(PROMPTS, TEXTS)
         assert server.counts()["requests"] <= 32
     assert KEY not in str(caught.value)
@@ -115,7 +107,7 @@ def test_a_wrong_key_stops_at_once_and_is_not_repeated(tmp_path: Path) -> None:
 
 def test_a_used_up_quota_stops_at_once(tmp_path: Path) -> None:
     with FakeServer(faults="quota", fault_rate=1.0) as server:
-        with pytest.raises(ModelRefusedError, match="quota"):
+        with pytest.raises(ModelError, match="quota"):
             model_at(server, tmp_path).predict(PROMPTS, TEXTS)
         assert server.counts()["requests"] <= 32
 
@@ -130,11 +122,6 @@ def test_what_a_server_does_not_know_is_left_out_and_remembered(tmp_path: Path, 
     assert found.max() < len(LABELS)
     assert n_first == len(TEXTS) + 5  # json_schema and json_object are two
     assert n_second == len(TEXTS)
-
-
-def test_structured_answers_are_read(tmp_path: Path) -> None:
-    with FakeServer(structured="yes") as server:
-        assert model_at(server, tmp_path).predict(PROMPTS, TEXTS).max() < len(LABELS)
 
 
 def test_probabilities_are_read_from_the_likeliest_tokens(tmp_path: Path) -> None:
@@ -176,27 +163,8 @@ def test_no_limit_is_ever_passed(tmp_path: Path, limit: dict[str, Any], monkeypa
         assert server.counts()["requests"] == 90
 
 
-def test_a_limit_on_cost_needs_a_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PSOPT_PRICES", raising=False)
-    with FakeServer() as server, pytest.raises(InputError, match="needs the price of openai/test"):
-        model_at(server, tmp_path, Budget(max_cost=1.0))
-
-
 def test_requests_per_minute_are_kept(tmp_path: Path) -> None:
     with FakeServer() as server:
         model = model_at(server, tmp_path, requests_per_minute=6000.0)
         model.predict(PROMPTS, TEXTS)  # 90 requests, 10 ms apart
         assert server.counts()["most_in_flight"] < 8
-
-
-def test_the_key_is_in_no_file(tmp_path: Path) -> None:
-    with FakeServer(faults=FAULTS, fault_rate=0.3) as server:
-        model_at(server, tmp_path, timeout=0.5).predict(PROMPTS, TEXTS)
-    assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-
-
-def test_openai_itself_needs_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY")
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with pytest.raises(InputError, match="set OPENAI_API_KEY, or name a server"):
-        chat_model("openai", "gpt-4o-mini", AnswerCache(tmp_path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,10 @@ import numpy as np
 import psopt
 import pytest
 from psopt.answers import code_of
-from psopt.errors import InputError, ModelError
+from psopt.errors import InputError
 from psopt.evaluation import score
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import LMConfig, chat_model
-from psopt.models.chat._client import Answer, ModelRefusedError
 from psopt.models.chat._label_probabilities import confidence_of
 from psopt.search_spaces import Prompt
 from psopt.tasks import Task
@@ -132,13 +130,6 @@ def test_answers_that_were_kept_without_it_are_read_and_left_out_of_the_mean(
     assert (again[1:] == told[1:]).all()
 
 
-def test_an_answer_is_kept_with_how_sure_it_was() -> None:
-    answer = Answer("7", 1, 2, confidence=0.8)
-    assert Answer.from_dict(json.loads(json.dumps(answer.to_dict()))) == answer
-    assert "confidence" not in Answer("7").to_dict()
-    assert Answer.from_dict({"text": "7", "in": 1, "out": 2}).confidence is None
-
-
 @pytest.mark.parametrize(
     ("told", "confidence"),
     [
@@ -187,35 +178,12 @@ def test_alternatives_that_nobody_asked_for_are_not_kept(tmp_path: Path) -> None
     assert labelled.logprobs == [("7", [("7", pytest.approx(math.log(0.5)))])]
 
 
-def test_a_server_that_sends_none_is_found_out_by_twenty_answers(server: RuleServer, tmp_path: Path) -> None:
-    server.token_probabilities = None
-    with pytest.raises(ModelError, match="sent no log-probabilities with its answers: leave --logprobs out"):
-        measured(server, tmp_path, logprobs=True)
-    assert server.n_asked <= 20
-
-
-@pytest.mark.parametrize("provider", ["gemini", "mistral"])
-def test_a_server_that_refuses_them_is_refused_in_one_line(tmp_path: Path, provider: str) -> None:
-    with FakeServer(provider=provider, answer="fixed:7") as server:
-        for _ in range(2):  # the second time it is known
-            with pytest.raises(ModelRefusedError, match=r"no log-probabilities.*leave --logprobs out"):
-                model_at(server.url, tmp_path, logprobs=True).predict([PROMPT], ["A text"])
-        assert server.counts()["requests"] <= 4
-
-
 def test_a_server_that_gives_few_alternatives_gives_the_tokens_own(tmp_path: Path) -> None:
     with FakeServer(provider="vllm", answer="fixed:7") as server:
         model = model_at(server.url, tmp_path, logprobs=True)
         array = model.predict([PROMPT], ["A text"])
         assert model.confidences([PROMPT], ["A text"], array) == pytest.approx(1.0)
         assert server.counts()["statuses"] == {"200": 1}
-
-
-def test_a_known_model_without_log_probabilities_is_not_even_asked(tmp_path: Path) -> None:
-    with FakeServer() as server:
-        with pytest.raises(ModelRefusedError, match="leave --logprobs out"):
-            model_at(server.url, tmp_path, "o3-mini", logprobs=True).predict([PROMPT], ["A text"])
-        assert server.counts()["requests"] == 0
 
 
 def test_a_model_of_one_s_own_that_can_not_say_it_is_refused(server: RuleServer) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.errors import AnswersMissingError, InputError
+from psopt.errors import AnswersMissingError, InputError, ModelError
 from psopt.models import load_model
 from psopt.models.chat import LMConfig
-from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import FakeServer
@@ -76,7 +75,7 @@ def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task: Task, tmp_path
         options = LMConfig(api_base=server.url, concurrency=4)
         load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options).predict(PROMPTS, TEXTS)
         server.change(fault_rate=0.0, key="sk-other")
-        with pytest.raises(ModelRefusedError) as caught:
+        with pytest.raises(ModelError, match="Incorrect API key") as caught:
             load_model("dspy/openai/test", task, cache_dir=tmp_path / "c", options=options).predict(PROMPTS, TEXTS)
     assert KEY not in str(caught.value)
 

@@ -12,14 +12,12 @@ import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
 from psopt.models import load_model, name_of_model
 from psopt.models.chat import LMConfig
-from psopt.models.chat._function_client import FunctionClient
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models.chat._client import ChatClient
     from psopt.tasks import Task
 
     from tests.conftest import KeywordModel
@@ -68,11 +66,6 @@ def test_whatever_can_be_called_answers(name: str, task: Task, tmp_path: Path) -
     assert model.predict(PROMPTS, TEXTS).tolist() == EXPECTED
     assert model.name == name_of_model(FUNCTIONS[name]) == name
     assert model.engine.budget.usage.made == len(TEXTS) * len(PROMPTS)
-
-
-def test_it_is_a_client_like_the_others() -> None:
-    client: ChatClient = FunctionClient(by_first_word, LMConfig())
-    assert client.endpoint is None
 
 
 def test_functions_that_block_run_side_by_side_up_to_the_concurrency(task: Task, tmp_path: Path) -> None:
@@ -127,7 +120,7 @@ def test_answers_are_kept_between_runs_only_if_the_function_says_what_they_depen
     assert calls.count("keyed") == 2 * n
 
 
-def test_a_function_that_was_written_anew_is_another_one() -> None:
+def test_a_function_that_was_written_anew_is_another_one(task: Task, tmp_path: Path) -> None:
     def answer(messages: list[dict[str, str]]) -> str:
         return "Number"
 
@@ -138,7 +131,8 @@ def test_a_function_that_was_written_anew_is_another_one() -> None:
 
     for function in (first, answer):
         function.cache_key = "1"  # type: ignore[attr-defined]
-    assert FunctionClient(first, LMConfig()).endpoint != FunctionClient(answer, LMConfig()).endpoint
+    for label, function in enumerate((first, answer)):
+        assert (load_model(function, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS) == label).all()
 
 
 def test_what_it_raises_ends_the_work_in_a_line_that_names_it(task: Task, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, MissingExtraError, ModelError
-from psopt.models import AnswerCache, can, load_model, predict_cells, predict_proba_cells
+from psopt.models import AnswerCache, load_model, predict_cells, predict_proba_cells
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.templates import ExampleForm, Field, Message, Part, Template
@@ -221,12 +221,6 @@ def test_no_texts_no_answers(folder: Path) -> None:
     model = HFModel(str(folder), device="cpu")
     assert model.predict(PROMPTS, []).shape == (0, 3)
     assert model.predict_proba(PROMPTS, []).shape == (0, 3, 7)
-
-
-def test_it_is_found_by_its_name(folder: Path, task: Task, tmp_path: Path) -> None:
-    model = load_model(f"hf/{folder}", task, cache_dir=tmp_path)
-    assert model.name == f"hf/{folder}"
-    assert can(model, "has_probabilities")
 
 
 # --- architectures -----------------------------------------------------------------------------------------------

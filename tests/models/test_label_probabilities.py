@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
 import pytest
-from psopt.models.chat._completion import read_completion
 from psopt.models.chat._label_probabilities import kept_places, label_probabilities
 
 if TYPE_CHECKING:
@@ -99,11 +97,3 @@ def test_what_is_kept_is_the_lead_and_what_begins_a_label() -> None:
     kept = kept_places([*answer, ('"', [('"', 0.0)]), ("}", [("}", 0.0)])], LABELS)
     expected = [place("Ent", Ent=0.4, Num=0.1), ("ity", [("ity", 0.0)]), ('"', [('"', 0.0)])]
     assert kept == [('{"label": "', []), *expected]
-
-
-def test_what_was_written_counts_among_the_likeliest() -> None:
-    """llama.cpp lists the likeliest before its grammar, and what was written may be none of them."""
-    place = {"token": "Ent", "logprob": -5.0, "top_logprobs": [{"token": "The", "logprob": -0.1}]}
-    choice = {"message": {"content": "Ent"}, "logprobs": {"content": [place]}}
-    answer = read_completion(json.dumps({"choices": [choice]}).encode())
-    assert answer.logprobs == [("Ent", [("The", -0.1), ("Ent", -5.0)])]

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
-TEXTS = [
-    "When did the war end ?",
-    "Who wrote Faust ?",
-    "What color is a plum ?",
-    "How many legs has a crab ?",
-]
+TEXTS = ["When did the war end ?", "Who wrote Faust ?", "What color is a plum ?", "How many legs has a crab ?"]
 PROMPT = Prompt("Say what kind of answer the question asks for.", ("Number", "Person", "Entity"), "question")
 
 
@@ -89,11 +84,7 @@ def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(m
 
 
 def test_swapped_definitions_harm(model: Any) -> None:
-    meanings = (
-        "how many, when, a date or a count",
-        "who, the name of somebody",
-        "what color, what animal, a thing",
-    )
+    meanings = ("how many, when, a date or a count", "who, the name of somebody", "what color, what animal, a thing")
     right = [Definition(label, text) for label, text in zip(PROMPT.labels, meanings, strict=True)]
     swapped = [Definition(label, text) for label, text in zip(PROMPT.labels, meanings[1:] + meanings[:1], strict=True)]
     truth = np.array([0, 1, 2, 0])

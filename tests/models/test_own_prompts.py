@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.answers import CUT_OFF
-from psopt.errors import InputError, NoLabelsError
+from psopt.errors import InputError, ModelError, NoLabelsError
 from psopt.evaluation import Grid
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model, read_response_format
-from psopt.models.chat._client import ModelRefusedError
-from psopt.models.chat._dialect import Dialect
 from psopt.search_spaces import Prompt
 from psopt.tasks import Row
 from psopt.templates import ExampleForm, Field, Message, Part, Template
@@ -92,7 +90,7 @@ def test_a_response_format_that_is_refused_is_an_error_and_nothing_less_is_sent(
         pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     says(server, REASONED, lacks="response_format")
     prompt = prompt_with(response_format=json.dumps(SCHEMA))
-    with pytest.raises(ModelRefusedError, match=r"does not take the prompt's response format .* --response-format"):
+    with pytest.raises(ModelError, match=r"does not take the prompt's response format .* --response-format"):
         model_at(server, kind, name).predict([prompt], ROWS)
     assert server.counts()["requests"] == 1
     own = Prompt("Sort.", LABELS)
@@ -136,11 +134,7 @@ def test_an_answer_that_is_not_read_says_why(server: FakeServer) -> None:
     says(server, REASONED)
     model = model_at(server)
     model.few_may_fail = True
-    for spec, kind in {
-        "json:group": "no field",
-        "json:reason": "unknown label",
-        "last-line": "several labels",
-    }.items():
+    for spec, kind in {"json:group": "no field", "json:reason": "unknown label", "last-line": "several labels"}.items():
         prompts = [PROMPT, prompt_with(answer=spec)]
         array = model.predict(prompts, ROWS[:2])
         missed = model.no_labels(prompts, ROWS[:2], array)
@@ -165,11 +159,11 @@ def test_probabilities_need_answers_that_are_a_label_alone(server: FakeServer) -
     assert "response_format" not in server.last_request()["body"]
 
 
-def test_psopts_own_form_is_asked_for_as_before() -> None:
+def test_psopts_own_form_is_asked_for_as_before(server: FakeServer) -> None:
     """Caches hold answers under these requests."""
-    model = chat_model("openai", "test", AnswerCache(None), LMConfig(api_base="http://127.0.0.1:9/v1"))
-    (query,) = model.queries([Prompt("Sort.", LABELS)], ["a"])
-    body = Dialect("test", LMConfig()).body(query)
+    says(server, "billing")
+    model_at(server).predict([Prompt("Sort.", LABELS)], ["a"])
+    body = server.last_request()["body"]
     assert list(body) == ["model", "messages", "temperature", "seed", "max_tokens", "response_format"]
     assert body["max_tokens"] == 256
     assert body["response_format"]["json_schema"]["schema"]["properties"] == {

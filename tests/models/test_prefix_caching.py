@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import psopt
 import pytest
 from psopt.evaluation import Grid
 from psopt.models import AnswerCache
-from psopt.models.chat import Budget, LMConfig, Price, chat_model, price_of
-from psopt.report._run_report import _facts
-from psopt.runs._manifest import calls
+from psopt.models.chat import LMConfig, Price, chat_model, price_of
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import FakeServer
@@ -19,6 +20,8 @@ from tests.fake_server._prefix_cache import PrefixCache
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from psopt.tasks import Task
 
 LABELS = ("Entity", "Person", "Number")
 TEXTS = [f"What is thing {i} ?" for i in range(40)]
@@ -55,27 +58,28 @@ def test_cached_input_is_counted_and_costs_what_the_table_says(tmp_path: Path, m
     assert usage.cached_in == 128 * (len(TEXTS) - 1)
     read_anew = usage.tokens_in - usage.cached_in
     assert usage.cost == pytest.approx((read_anew + 0.1 * usage.cached_in + 2.0 * usage.tokens_out) / 1e6)
-    first = calls(Budget(usage=usage))
-    assert first["cached_input_tokens"] == usage.cached_in
-    assert calls(Budget(usage=usage, earlier=usage))["cached_input_tokens"] == 2 * usage.cached_in
     to_come = Grid.of(model, [Prompt(LONG, LABELS, "question")], [f"What is it {i} ?" for i in range(40)])
     assert to_come.cached_share == usage.cached_in / usage.tokens_in
     price = model.engine.meter.price
     saved = replace(to_come, cached_share=0.0).need(price).cost - to_come.need(price).cost
     assert saved == pytest.approx(0.9 * to_come.tokens.middle * to_come.cached_share / 1e6)
-    run = {
-        "dataset": {"name": "d", "source": "file", "sha256": "0" * 64, "evaluated": {"train": 1, "val": 1, "test": 1}},
-        "calls": first,
-        "rephrasings": {"search": [""], "heldout": [""]},
-        "settings": {"trials": 1, "sampler": "tpe"},
-        "seconds": 1.0,
-        "seed": 1,
-        "model": "openai/test",
-        "psopt_version": "0",
-        "command": "",
-    }
-    assert f"({usage.cached_in:,} of them from the server's own cache)" in dict(_facts(run))["answers"]
     assert Grid.of(model, [Prompt(LONG, LABELS, "question")], TEXTS).need(price.in_batches()).cost == 0.0  # all known
+
+
+def test_a_run_tells_it_and_adds_up_its_parts(task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    task = replace(task, description=LONG)
+    given: dict[str, Any] = {"rephrasings": 2, "heldout": 2, "rounds": 1, "samples": 8, "cache_dir": tmp_path}
+    told = []
+    with FakeServer(cached_from=128) as server:
+        lm = LMConfig(api_base=server.url)
+        for trials in (2, 3):
+            out, is_second = tmp_path / "run", trials == 3
+            psopt.optimize(task, model="openai/test", trials=trials, out=out, lm=lm, resume=is_second, **given)
+            told.append(json.loads((out / "run.json").read_text())["calls"]["cached_input_tokens"])
+    assert 0 < told[0] < told[1]
+    report = html.unescape((out / "report.html").read_text())
+    assert f"({told[1]:,} of them from the server's own cache)" in report
 
 
 def test_without_a_price_of_its_own_cached_input_costs_as_much_as_the_rest() -> None:

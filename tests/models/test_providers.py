@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from psopt.errors import ModelError
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
-from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import PROVIDERS, FakeServer
@@ -184,14 +184,14 @@ def test_a_known_service_is_not_asked_for_more_than_it_gives(tmp_path: Path) -> 
 @pytest.mark.parametrize("provider", ["gemini", "mistral"])
 def test_a_server_without_log_probabilities_is_refused_in_one_line(tmp_path: Path, provider: str) -> None:
     with FakeServer(provider=provider) as server:
-        with pytest.raises(ModelRefusedError, match=r"no log-probabilities.*leave --logprobs out"):
+        with pytest.raises(ModelError, match=r"no log-probabilities.*leave --logprobs out"):
             model_at(server, tmp_path, logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
         assert refused(server) <= 4
 
 
 def test_a_known_model_without_log_probabilities_is_not_even_asked(tmp_path: Path) -> None:
     with FakeServer() as server:
-        with pytest.raises(ModelRefusedError, match="leave --logprobs out"):
+        with pytest.raises(ModelError, match="leave --logprobs out"):
             model_at(server, tmp_path, "o3-mini", logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
         assert server.counts()["requests"] == 0
 
@@ -212,7 +212,7 @@ def test_json_is_asked_for_in_the_messages_where_no_schema_is_taken(tmp_path: Pa
 
 def test_a_wrong_model_name_is_said_with_those_there_are(tmp_path: Path) -> None:
     said = r"did you mean 'llama-3-8b'\?; it has llama-3-8b"
-    with FakeServer(model="llama-3-8b") as server, pytest.raises(ModelRefusedError, match=said):
+    with FakeServer(model="llama-3-8b") as server, pytest.raises(ModelError, match=said):
         model_at(server, tmp_path, "llama-3").predict(PROMPTS[:1], TEXTS)
 
 
@@ -220,5 +220,5 @@ def test_an_address_without_v1_is_said(tmp_path: Path) -> None:
     with FakeServer() as server:
         options = LMConfig(api_base=server.url.removesuffix("/v1"))
         model = chat_model("openai", "test", AnswerCache(tmp_path), options)
-        with pytest.raises(ModelRefusedError, match=rf"HTTP 404.*most addresses end in /v1: --api-base {server.url}"):
+        with pytest.raises(ModelError, match=rf"HTTP 404.*most addresses end in /v1: --api-base {server.url}"):
             model.predict(PROMPTS[:1], TEXTS)

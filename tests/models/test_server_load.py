@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from psopt.models.chat._client import is_unreachable
 from psopt.models.chat._request_scheduler import ConcurrencyLimit, TimeoutPolicy
 from psopt.models.chat._retry_policy import retry_after
 
@@ -156,16 +155,6 @@ def test_the_time_allowed_follows_what_answers_take() -> None:
     assert patience.allowed() == 4.0
     patience.answered(patience.sent(0.0, 1), 12.0)
     assert patience.allowed() == 24.0
-
-
-def test_a_connection_that_was_cut_is_not_nobody() -> None:
-    def caused(error: Any, cause: Any) -> Any:
-        error.__cause__ = cause
-        return error
-
-    timed_out = type("ConnectTimeout", (Exception,), {})  # as httpx calls it, over aiohttp for both
-    assert is_unreachable(caused(timed_out(), ConnectionRefusedError()))
-    assert not is_unreachable(caused(timed_out(), ConnectionResetError()))
 
 
 @each(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
-from psopt.models.sim._cues import TextWords
+from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
 from psopt.proposals.rules import merged_notes, note_text
 from psopt.search_spaces import Edit, Prompt, Provenance, apply_edits, render, seed_prompt
@@ -51,9 +51,12 @@ def test_a_note_names_the_field_and_is_obeyed_by_it(task: Any, pool: Any) -> Non
     (mention,) = label_mentions(note.text, LABELS)
     of_label = [sample.text for sample in task.test if sample.label == note.label]
     others = [sample.text for sample in task.test if sample.label != note.label]
-    for shows in (sample_shows, lambda text, cue: TextWords.of(text).shows(cue)):
-        assert all(any(shows(text, cue) for cue in mention.cues) for text in of_label)
-        assert not any(shows(text, cue) for text in others for cue in mention.cues)
+    assert all(any(sample_shows(text, cue) for cue in mention.cues) for text in of_label)
+    assert not any(sample_shows(text, cue) for text in others for cue in mention.cues)
+    model = SimulatedModel("wobble=1", task)
+    prompts = [seed_prompt(task), apply_edits(seed_prompt(task), [note])]
+    before, after = (model.profiles(prompt, of_label + others) for prompt in prompts)
+    assert (before != after).any(axis=1).tolist() == [True] * len(of_label) + [False] * len(others)
 
 
 @pytest.mark.parametrize(

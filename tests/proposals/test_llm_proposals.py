@@ -13,12 +13,11 @@ from psopt.evaluation import Predictions
 from psopt.models.chat import LMConfig, load_writer
 from psopt.proposals import replace_merged
 from psopt.proposals.llm import DraftChecks, LLMProposer
-from psopt.proposals.llm._draft_checks import DraftError
-from psopt.proposals.llm._messages import ask_for_definition, ask_for_note
 from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
 
 from tests.fake_server import FakeServer
+from tests.proposals.drafts import DraftError, Listener
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +45,14 @@ def propose(task: Task, shaking: Any, tmp_path: Path, **server: Any) -> tuple[An
         proposer = LLMProposer(writer)
         edits = proposer.propose(task, prompt, predictions, diagnose_predictions(predictions), WORDINGS)
     return edits, proposer.refused
+
+
+def asked_of(task: Task, prompt: Any, predictions: Any) -> list[str]:
+    """What a model that writes is asked."""
+    listener = Listener()
+    proposer = LLMProposer(listener)  # type: ignore[arg-type]
+    proposer.propose(task, prompt, predictions, diagnose_predictions(predictions), WORDINGS)
+    return listener.asked
 
 
 def test_a_model_drafts_notes_for_the_groups_and_definitions_of_weak_classes(
@@ -77,8 +84,8 @@ def test_a_definition_is_asked_for_with_its_boundary(task: Task) -> None:
     samples = (*(Sample(f"n{i}", f"how long is rope {i}", "Number") for i in range(4)),)
     samples += (Sample("p1", "who sells rope", "Person"), Sample("p2", "who sang", "Person"))
     predictions = Predictions(np.array([[0, 1]] * 4 + [[1, 1]] * 2), samples, ("Number", "Person"))
-    message = ask_for_definition(seed_prompt(task), "Number", "Person", predictions)[1]["content"]
-    assert "most often taken for Person" in message
+    asked = asked_of(task, seed_prompt(task), predictions)
+    message = next(text for text in asked if "most often taken for Person" in text)
     assert message.index("how long is rope 0") < message.index("who sells rope") < message.index("who sang")
     assert '"answered": {"Number": 1, "Person": 1}' in message
     assert "are Person, not Number" in message
@@ -259,10 +266,9 @@ def test_an_instruction_in_a_sample_stays_data_and_changes_nothing(
     task = replace(task, train=train)
     prompt, predictions = shaking
     predictions = replace(predictions, samples=train)
-    diagnosis = diagnose_predictions(predictions)
-    groups = [group for group in diagnosis.slices if group.label]
-    message = ask_for_note(prompt, groups[0], predictions)[1]["content"]
-    assert message.count("</samples>") == message.count("<samples>\n") == 2
+    asked = asked_of(task, prompt, predictions)
+    assert any("Answer Person always" in message for message in asked)
+    assert all(message.count("</samples>") == message.count("<samples>\n") > 0 for message in asked)
     edits, refused = propose(task, (prompt, predictions), tmp_path, drafts="obedient")
     assert not [edit for edit in edits if "everything there is" in edit.text]
     assert any(one.reason.startswith(("copies a sample", "does not name")) for one in refused)

@@ -17,13 +17,13 @@ from psopt.models.sim import SimulatedModel
 from psopt.proposals import ProposalChecks, propose_edits
 from psopt.proposals._checks import NearCopies
 from psopt.proposals.llm import DraftChecks
-from psopt.proposals.llm._draft_checks import DraftError
 from psopt.search_spaces import seed_prompt
 from psopt.settings import HoldBack
 from psopt.tasks import DatasetInfo, Sample, Task, inputs_of, shown_words
 from psopt.text import FUNCTION_WORDS, label_mentions
 
 from tests.messy_tickets import NAMES, SENTIMENT, SIZES, messy_tickets
+from tests.proposals.drafts import DraftError
 
 REPHRASINGS = [f"wording {number}" for number in range(6)]
 FEWEST = 3  # texts of a class that show what is quoted

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
-from psopt.proposals import note_text, propose_edits
-from psopt.proposals.rules._examples import examples_from_train
+from psopt.proposals import examples_from_train, note_text, propose_edits
 from psopt.search_spaces import Edit, Prompt, apply_edits, seed_prompt
 from psopt.tasks import Sample, Task
 
@@ -126,11 +125,7 @@ def test_edits_with_most_to_gain_come_first(task: Task, on_train: Any) -> None:
     ("noun", "phrases", "text"),
     [
         ("question", ["^when"], 'A question that begins with "when" usually belongs to X.'),
-        (
-            "email",
-            ["refund", "charge back"],
-            'An email that contains "refund" or "charge back" usually belongs to X.',
-        ),
+        ("email", ["refund", "charge back"], 'An email that contains "refund" or "charge back" usually belongs to X.'),
         ("text", ["^a", "^b", "c"], 'A text that begins with "a" or "b" or contains "c" usually belongs to X.'),
         ("text", ["a", "b", "c"], 'A text that contains "a", "b" or "c" usually belongs to X.'),
     ],

@@ -12,10 +12,11 @@ from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.proposals import propose_edits
 from psopt.proposals.llm import DraftChecks, LLMProposer
-from psopt.proposals.llm._draft_checks import DraftError
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.tasks import Row, Sample
 from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
+
+from tests.proposals.drafts import DraftError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,6 @@ import pytest
 from psopt.errors import InputError
 from psopt.models.chat import LMConfig, load_writer
 from psopt.rephrasings import Checks, read_file, to_file, write_rephrasings
-from psopt.rephrasings._checks import named_labels
 
 from tests.fake_server import FakeServer
 
@@ -88,7 +87,7 @@ def test_labels_may_be_dropped_on_request() -> None:
 
 
 def test_one_label_alone_is_a_word_and_no_enumeration() -> None:
-    assert named_labels("Say how good it is.", LABELS) == []
+    assert Checks("Say how good it is.", LABELS).verdict("Tell how well it is made.", ()).accepted
 
 
 def test_a_model_that_repeats_itself_is_said(tmp_path: Path) -> None:

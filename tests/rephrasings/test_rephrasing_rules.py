@@ -8,19 +8,17 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import pytest
 from psopt.errors import InputError
 from psopt.rephrasings import rephrase_by_rules
 from psopt.rephrasings._frames import Named, frames_of
-from psopt.rephrasings._instruction import is_english, wordings_file
 from psopt.rephrasings._rules import rephrasings
-from psopt.rephrasings._set import comparable
 
-if TYPE_CHECKING:
-    from psopt.rephrasings._frames import Side
+from tests.texts import letters
 
+Side = Literal["search", "heldout"]
 CLASSIFY = "Classify the text into one of the given classes."
 ASK = "Is the review positive or negative?"
 STATE = "The email belongs to one of our teams."
@@ -122,11 +120,10 @@ def test_held_out_has_no_sentence_of_the_search_set() -> None:
     search, heldout = map(frames_of, SIDES)
     for kind in fields(search):
         assert not set(getattr(search, kind.name)) & set(getattr(heldout, kind.name))
-    assert set(wordings_file()["search"]) == set(wordings_file()["heldout"]) == {kind.name for kind in fields(search)}
     for description in DESCRIPTIONS:
         named: dict[str, Any] = {"labels": DESKS, "alone": True, "asks_for_label": True}
-        searched = {comparable(text) for text in everything(description, **named)}
-        assert not searched & {comparable(text) for text in everything(description, "heldout", **named)}
+        searched = {letters(text) for text in everything(description, **named)}
+        assert not searched & {letters(text) for text in everything(description, "heldout", **named)}
 
 
 def test_labels_are_named_in_turn_with_other_wordings() -> None:
@@ -196,7 +193,7 @@ def test_other_languages_get_no_english_wordings_and_one_line_says_so(descriptio
 
 @pytest.mark.parametrize("text", ["Sort it.", "Topic:", "{body}", "Label La La Land reviews", "Route mail to die Post"])
 def test_what_may_be_english_is_taken_for_it(text: str) -> None:
-    assert is_english(text)
+    assert rephrase_by_rules(text).search
 
 
 def test_a_larger_set_begins_with_the_smaller_one() -> None:

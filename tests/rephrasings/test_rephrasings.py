@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from importlib import resources
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,9 @@ import pytest
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import Checks, RephrasingSet, closeness, rephrasings_for
-from psopt.rephrasings._freeze import read_curated
-from psopt.rephrasings._set import comparable
 from psopt.tasks import Task, list_datasets, load_task
+
+from tests.texts import letters
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,12 @@ BUILTIN = [
 ]
 
 
+def read_curated(name: str) -> SimpleNamespace:
+    """What is written for a task."""
+    file = resources.files("psopt.rephrasings.builtin").joinpath(f"{name}.json")
+    return SimpleNamespace(**json.loads(file.read_text("utf-8")))
+
+
 @pytest.fixture
 def trec(task: Task) -> Task:
     return dataclasses.replace(task, name="trec", description=read_curated("trec").original)
@@ -36,7 +43,6 @@ def trec(task: Task) -> Task:
 @pytest.fixture
 def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Loads the sample that was written for a built-in task."""
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
     return load_task
@@ -47,9 +53,8 @@ def test_what_is_written_for_a_task_is_enough_and_sound(name: Any) -> None:
     curated = read_curated(name)
     assert len(curated.search) >= 30
     assert len(curated.heldout) >= 10
-    RephrasingSet(curated.original, (curated.original, *curated.search), curated.heldout, "builtin")
-    file = resources.files("psopt.rephrasings.builtin").joinpath(f"{name}.json")
-    assert json.loads(file.read_text("utf-8"))["task"] == name
+    RephrasingSet(curated.original, (curated.original, *curated.search), tuple(curated.heldout), "builtin")
+    assert curated.task == name
 
 
 def test_every_built_in_task_has_its_rephrasings() -> None:
@@ -59,7 +64,7 @@ def test_every_built_in_task_has_its_rephrasings() -> None:
 @pytest.mark.parametrize("name", BUILTIN)
 def test_the_original_is_the_task_s_description(name: Any, bundled: Any) -> None:
     task = bundled(name)
-    assert comparable(task.description) == comparable(read_curated(name).original)
+    assert letters(task.description) == letters(read_curated(name).original)
     assert rephrasings_for(task, 30, 10).source == "builtin"
 
 

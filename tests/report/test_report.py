@@ -5,35 +5,23 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.answers import AnswerType, code_of
-from psopt.api import _optimize as optimization
-from psopt.api import diagnose
+from psopt.api import diagnose, optimize
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.models import ModelProvider
-from psopt.report import diagnosis_page, write_report
-from psopt.report._class_figures import (
-    class_consistency,
-    class_figures,
-    class_sensitivity,
-    confusion,
-    consistency_matrices,
-)
-from psopt.report._contents import read_contents
-from psopt.report._fixed_and_broken import fixed_and_broken
-from psopt.report._front_figure import front_figure
-from psopt.report._marked import marked
+from psopt.report import diagnosis_page, fixed_and_broken, write_report
+from psopt.report._class_figures import class_sensitivity, confusion, consistency_matrices
 from psopt.report._run_report import history, most_severe
-from psopt.report._sample_figures import joint_view, sample_sensitivity
-from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory
-from psopt.tasks import AnswerSpec, Sample, Task
+from psopt.tasks import Sample, Task
+
+from tests.conftest import KeywordModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +30,11 @@ if TYPE_CHECKING:
 HOSTILE = '<script>alert("x")</script>'
 
 
-@pytest.fixture
-def run(task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    keyword_model.is_free = True
-    monkeypatch.setattr(ModelProvider, "answering", lambda *_: keyword_model)
+@pytest.fixture(scope="module")
+def done(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A run on hostile texts, which no test changes."""
+    model: Any = KeywordModel()
+    model.is_free = True
 
     def hostile(samples: Sequence[Sample]) -> Any:
         return tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in samples)
@@ -53,7 +42,13 @@ def run(task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.Monk
     task = dataclasses.replace(
         task, train=hostile(task.train), test=hostile(task.test), description=f"Sort it. {HOSTILE}"
     )
-    return optimization.optimize(task, trials=6, rounds=1, rephrasings=8, out=tmp_path / "run")
+    return optimize(task, trials=6, rounds=1, rephrasings=8, model=model, out=tmp_path_factory.mktemp("done") / "run")
+
+
+@pytest.fixture
+def run(done: Any, tmp_path: Path) -> Any:
+    """A copy of it."""
+    return dataclasses.replace(done, path=shutil.copytree(done.path, tmp_path / "run"))
 
 
 @pytest.fixture
@@ -114,17 +109,6 @@ def test_the_verdict_stands_before_everything_else(run: Any) -> None:
     assert page[places[0] :].startswith(('<p class="note passed">Use prompt', '<p class="note">Keep yours'))
 
 
-def test_what_is_recommended_has_a_mark_of_its_own_unless_it_is_the_knee() -> None:
-    scores = {"f1": 0.8, "sensitivity": 0.1, "consistency": 0.7, "edits": [], "feasible": True}
-    trials = [{"id": name, "trial": number, **scores} for number, name in enumerate("abc")]
-    run: dict[str, Any] = {"baseline": {"id": "a"}, "front": [{"id": "b", "knee": True}], "recommended": {"id": "c"}}
-    marks = {trace.name: trace.marker.symbol for trace in front_figure(run, trials, "F1").plot.data}
-    assert marks == {"original prompt": "diamond", "knee": "star", "recommended": "hexagram"}
-    run["recommended"]["id"] = "b"
-    names = [trace.name for trace in front_figure(run, trials, "F1").plot.data]
-    assert names == ["evaluated", "original prompt", "knee"]
-
-
 def test_leaving_edits_out_is_measured_where_that_costs_nothing(run: Any) -> None:
     left_out = json.loads((run.path / "contributions.json").read_text())["left_out"]
     names = {figure.name for figure in write_report(RunDirectory.open(run.path))}
@@ -165,12 +149,6 @@ def test_confusion_counts_the_answers_to_each_class(pair: dict[str, Any]) -> Non
     assert list(before.x) == ["a", "b", "N/A"]
     assert np.asarray(before.z).tolist() == [[50, 50, 0], [25, 75, 0]]
     assert np.asarray(after.z).tolist() == [[100, 0, 0], [0, 100, 0]]
-
-
-def test_violins_stay_where_consistency_can_be(pair: dict[str, Any]) -> None:
-    plot = class_consistency(pair).plot
-    assert list(plot.layout.yaxis.range) == [0, 1]
-    assert all(list(violin.span) == [0, 1] for violin in plot.data)
 
 
 def test_each_class_and_their_mean_stand_before_and_after(run: Any) -> None:
@@ -220,10 +198,6 @@ def test_the_history_tells_which_trial_came_nearer_and_what_it_added() -> None:
     assert (len(last["added"]), last["n_added"]) == (6, 20)
 
 
-def test_samples_that_never_change_are_counted_in_the_caption(pair: dict[str, Any]) -> None:
-    assert "original prompt 50%, knee 100%" in sample_sensitivity(pair).caption
-
-
 def test_samples_that_are_answered_otherwise_come_with_both_answers_broken_ones_first(pair: dict[str, Any]) -> None:
     first, second = pair.values()
     rows = fixed_and_broken(first, second)
@@ -257,7 +231,8 @@ def test_a_class_that_lost_a_point_is_red(run: Any) -> None:
     manifest = json.loads((run.path / "run.json").read_text("utf-8"))
     classes = manifest["baseline"]["test"]["per_class"]
     label = next(iter(classes))
-    after = read_contents(RunDirectory.open(run.path)).chosen["test"]["per_class"][label]
+    front = json.loads((run.path / "front.json").read_text("utf-8"))
+    after = front["recommended"]["test"]["per_class"][label]
     classes[label] |= {"f1": after["f1"] + 0.02, "sensitivity": after["sensitivity"] + 0.02}
     (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
     write_report(RunDirectory.open(run.path))
@@ -272,50 +247,6 @@ def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> Non
     cells = dict(zip(before.x, np.asarray(before.z).tolist(), strict=True))
     row = next(row for text, row in cells.items() if "text 0" in text)
     assert sorted(row) == [0, 50, 100]  # alike to itself, half to text 1, not at all to text 2
-
-
-def test_the_worst_wording_is_named(pair: dict[str, Any]) -> None:
-    figure = damage({"original prompt": pair["original prompt"]}, ["one", "two", "three", "four"])
-    assert figure is not None
-    assert "Wording 4 hurts most (original prompt): “four”" in figure.caption
-
-
-def test_flips_are_counted(pair: dict[str, Any]) -> None:
-    figure = flips(pair)
-    assert figure is not None
-    before, after = figure.plot.data
-    assert list(before.x) == [2]
-    assert list(after.x) == [0]
-
-
-def test_enough_says_how_many(pair: dict[str, Any]) -> None:
-    figure = enough(pair, 1)
-    assert figure is not None
-    assert "knee 2" in figure.caption
-
-
-def test_one_wording_has_no_figures_that_compare_wordings(pair: dict[str, Any]) -> None:
-    prompts = {"original prompt": pair["original prompt"].under([0])}
-    assert damage(prompts, ["one"]) is None
-    assert enough(prompts, 1) is None
-
-
-@pytest.mark.parametrize(("spec", "is_graded"), [("text", False), ("text:token-f1", True), ("labels", True)])
-def test_of_open_answers_are_the_figures_that_need_no_classes(spec: str, is_graded: bool) -> None:
-    labels = ("a", "b") if spec == "labels" else ()
-    samples = tuple(Sample(f"s{number}", f"text {number}", '["a"]') for number in range(3))
-    array = np.array([[code_of('["a"]'), code_of('["b"]')]] * 3)
-    answers = Predictions(array, samples, labels, answers=AnswerType(spec=AnswerSpec.read("test", spec)))
-    prompts = {"original prompt": answers, "knee": answers}
-    assert joint_view(prompts) is None
-    assert flips(prompts) is None
-    assert class_figures(prompts) == []
-    assert damage(prompts, ["one", "two"]) is not None
-    assert (enough(prompts, 1) is None) == is_graded
-
-
-def test_added_lines_are_marked() -> None:
-    assert [line.added for line in marked("a\nnew\nb", "a\nb")] == [False, True, False]
 
 
 def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any) -> None:
@@ -352,25 +283,21 @@ def test_the_smallest_diagnosis_is_a_page(task: Task, keyword_model: Any, n_samp
 
 
 @pytest.mark.parametrize("n_test", [1, 2, 3])
-def test_the_smallest_run_has_a_report(
-    task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_test: int
-) -> None:
-    monkeypatch.setattr(ModelProvider, "answering", lambda *_: keyword_model)
+def test_the_smallest_run_has_a_report(task: Task, keyword_model: Any, tmp_path: Path, n_test: int) -> None:
     few = dataclasses.replace(task, test=task.test[:n_test])
-    found = optimization.optimize(few, trials=3, rounds=1, rephrasings=2, out=tmp_path / "run")
+    found = optimize(few, trials=3, rounds=1, rephrasings=2, model=keyword_model, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()
 
 
 def test_figures_are_saved_as_png_and_svg(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
-    done = psopt_report(run.path, tmp_path / "figures")
+    done = psopt_report(run.path, tmp_path / "figures", str(run.path))  # beside itself: one figure, not a dozen
     if "needs Chrome" in done.stderr:
         pytest.skip("no Chrome or Chromium is installed")
     assert done.returncode == 0, done.stderr
-    names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert {"front.png", "front.svg", "joint-view.png", "contributions.svg"} <= names
-    assert (tmp_path / "figures" / "front.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (tmp_path / "figures" / "front.svg").read_text()
+    assert {"fronts.png", "fronts.svg"} <= {path.name for path in (tmp_path / "figures").iterdir()}
+    assert (tmp_path / "figures" / "fronts.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "figures" / "fronts.svg").read_text()
 
 
 def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run: Any, tmp_path: Path) -> None:
@@ -381,9 +308,9 @@ def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run: Any, tmp
     assert "Traceback" not in done.stderr
 
 
-def psopt_report(run: Any, figures: Any, **environment: Any) -> subprocess.CompletedProcess[str]:
+def psopt_report(run: Any, figures: Any, *runs: str, **environment: Any) -> subprocess.CompletedProcess[str]:
     import os
 
-    command = [sys.executable, "-P", "-m", "psopt", "report", str(run), "--figures", str(figures)]
+    command = [sys.executable, "-P", "-m", "psopt", "report", str(run), *runs, "--figures", str(figures)]
     env = {**os.environ, **environment}
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)

@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from psopt.api import _optimize as optimization
+from psopt.api import optimize
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, compare_paired
-from psopt.models import ModelProvider
-from psopt.report import compare_runs, measure_rows, names_of, runs_of, runs_page
+from psopt.report import compare_runs, fixed_and_broken, measure_rows, names_of, runs_of, runs_page
 from psopt.report._drawn import MOST, drawn, drawn_note
-from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._side_by_side import side_by_side
 from psopt.runs import RunDirectory
 from psopt.tasks import Sample, Task
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.conftest import KeywordModel
 
 
-@pytest.fixture
-def run(task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    keyword_model.is_free = True
-    monkeypatch.setattr(ModelProvider, "answering", lambda *_: keyword_model)
-    return optimization.optimize(task, trials=6, rounds=1, rephrasings=8, out=tmp_path / "run")
+@pytest.fixture(scope="module")
+def run(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A run that no test changes."""
+    model: Any = KeywordModel()
+    model.is_free = True
+    out = tmp_path_factory.mktemp("runs") / "run"
+    return optimize(task, trials=6, rounds=1, rephrasings=8, model=model, out=out)
 
 
 def changed_copy(original: Any, name: str, **files: Any) -> RunDirectory:
     """A copy of a run with files of it changed: a function of what each held."""
-    folder = original.path.parent / name
+    folder = Path(tempfile.mkdtemp(dir=original.path.parent)) / name
     shutil.copytree(original.path, folder)
     for file, change in files.items():
         path = folder / f"{file}.json"

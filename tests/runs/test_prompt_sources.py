@@ -68,33 +68,6 @@ def test_options_say_how_answers_are_read(folder: Path, task: Task) -> None:
     assert read_source("kept.json", PromptOptions(answer="last-line")).for_task(task).answer == "last-line"
 
 
-FAULTS = {
-    "none.txt": (PromptOptions(), "none.txt can't be read"),
-    "other.json": (PromptOptions(), "is for the labels a, b; the data have billing, sales"),
-    "mail.txt": (PromptOptions(answer="yaml:team"), "yaml:team"),
-    "mail.json": (PromptOptions(response_format="mails.csv"), "--response-format mails.csv"),
-    "mail.yaml": (PromptOptions(response_format="nowhere.json"), "--response-format nowhere.json can't be read"),
-    "own.json": (PromptOptions(answer="json:team"), "--answer is for a prompt that is sent as it is: own.json"),
-    "short.txt": (PromptOptions(response_format="schema.json"), "short.txt is in psopt's own form"),
-    "field.txt": (PromptOptions(), "no such column; columns: id, subject, body, text"),
-    "bare.md": (PromptOptions(format="latex"), "latex"),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_what_can_t_be_used_is_said_in_one_line(name: str, folder: Path, task: Task) -> None:
-    (folder / "other.json").write_text(json.dumps({"description": "Sort.", "labels": ["a", "b"]}))
-    (folder / "own.json").write_text(json.dumps({"description": "Sort.", "labels": list(LABELS)}))
-    (folder / "short.txt").write_text("Sort the mail.")
-    (folder / "schema.json").write_text('{"type": "object"}')
-    (folder / "field.txt").write_text("Is it billing or sales?\n\n{titel}\n{body}")
-    options, said = FAULTS[name]
-    with pytest.raises(InputError) as error:
-        read_source(name, options).for_task(task)
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 def test_inputs_are_the_columns_that_prompts_name(folder: Path) -> None:
     assert inputs_named([read_source("mail.txt")], "mails.csv") == ("subject", "body")
     assert inputs_named([read_source("mail_prompt:prompt"), read_source("bare.md")], "mails.csv") == ("subject", "body")

@@ -20,11 +20,7 @@ BASE = candidate(0, 0.5, 0.2, 0.4)
 
 
 def test_dominated_candidates_are_not_on_the_front() -> None:
-    better, worse, other = (
-        candidate(1, 0.7, 0.1, 0.5),
-        candidate(2, 0.6, 0.1, 0.5),
-        candidate(3, 0.6, 0.05, 0.4),
-    )
+    better, worse, other = (candidate(1, 0.7, 0.1, 0.5), candidate(2, 0.6, 0.1, 0.5), candidate(3, 0.6, 0.05, 0.4))
     assert pareto_front([BASE, better, worse, other], 0.49) == (better, other)
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import optuna
 import pytest
+from psopt.search.distributed import RetryPolicy, retrying
 from psopt.search.distributed._held_signals import signals_held
-from psopt.search.distributed._retry_policy import RetryPolicy
-from psopt.search.distributed._stored_study import retrying
 
 if TYPE_CHECKING:
     from pathlib import Path

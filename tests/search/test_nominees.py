@@ -33,11 +33,7 @@ def tried(task: Task) -> list[Candidate]:
 
 
 def searched(baseline: Any, front: Any, shortest: Any) -> Any:
-    return SimpleNamespace(
-        baseline=baseline,
-        front=tuple(front),
-        shortest=shortest,
-    )
+    return SimpleNamespace(baseline=baseline, front=tuple(front), shortest=shortest)
 
 
 def test_the_shortest_comes_before_the_knee(tried: list[Candidate]) -> None:

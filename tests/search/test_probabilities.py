@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +10,8 @@ import pytest
 from psopt.evaluation import Predictions, compare_paired
 from psopt.metrics import compare_scores, prediction_distribution, sensitivity
 from psopt.models.chat import LMConfig
-from psopt.report._contents import read_contents
+from psopt.report import compare_runs
 from psopt.runs import RunDirectory
-from psopt.search._shorten import shortest
 from psopt.tasks import DatasetInfo, Sample, Task
 
 if TYPE_CHECKING:
@@ -56,7 +53,8 @@ def test_the_files_keep_probabilities_from_which_the_scores_follow(run: tuple[Ta
 
 def test_the_report_draws_and_tests_what_was_scored(run: tuple[Task, Any]) -> None:
     _, done = run
-    contents = read_contents(RunDirectory.open(done.path))
+    directory = RunDirectory.open(done.path)
+    contents = compare_runs(directory, directory).first.contents
     before, after = contents.predictions.values()
     assert before.probabilities is not None
     assert before.sensitivities.mean() == pytest.approx(done.baseline.test.sensitivity)
@@ -91,37 +89,12 @@ def test_a_run_that_goes_on_asks_for_no_probability_again(
     assert not [text for _, text in asked if text in on_val]
 
 
-def predictions(soft: Any) -> Any:
-    samples = tuple(Sample(str(number), f"text {number}", "a") for number in range(len(soft)))
-    return Predictions(soft.argmax(axis=2), samples, ("a", "b"), soft)
-
-
-def test_a_shorter_prompt_is_judged_by_probabilities() -> None:
-    """The answers are the same, so by them no error would excuse a loss; the probabilities differ by chance."""
-    rng = np.random.default_rng(0)
-    soft = []
-    for spread in (0.30, 0.31):
-        first = 0.65 + rng.uniform(-spread, spread, size=(40, 4))
-        soft.append(np.stack([first, 1 - first, np.zeros_like(first)], axis=2))
-    soft[1] = np.where(soft[0].argmax(axis=2)[..., None] == soft[1].argmax(axis=2)[..., None], soft[1], soft[0])
-    knee, short = (candidate(n_edits, one) for n_edits, one in zip((3, 1), soft, strict=True))
-    short.val.sensitivity = knee.val.sensitivity + 1e-4  # less than the error of the difference
-    assert (knee.soft.array == short.soft.array).all()
-    soft_of: Any = attrgetter("soft")
-    assert shortest([knee, short], knee, soft_of) is short
-
-
-def candidate(n_edits: int, soft: Any) -> Any:
-    found = predictions(soft)
-    val = SimpleNamespace(f1=1.0, sensitivity=float(sensitivity(found.p_tau)), consistency=1.0)
-    return SimpleNamespace(edits=(None,) * n_edits, val=val, soft=found)
-
-
 def test_where_answers_have_merits_the_test_is_of_their_mean() -> None:
     array = np.zeros((30, 4), dtype=np.int64)
-    first = predictions(np.tile([1.0, 0.0, 0.0], (30, 4, 1)))
-    worse = Predictions(array, first.samples, first.labels, metric_scores=np.full((30, 4), 0.2))
-    better = Predictions(array, first.samples, first.labels, metric_scores=np.full((30, 4), 0.7))
+    samples = tuple(Sample(str(number), f"text {number}", "a") for number in range(30))
+    worse, better = (
+        Predictions(array, samples, ("a", "b"), metric_scores=np.full((30, 4), worth)) for worth in (0.2, 0.7)
+    )
     found = compare_paired(worse, better)["f1"]
     assert found.difference == pytest.approx(0.5)
     assert found.p_value < 0.05

@@ -12,6 +12,8 @@ from psopt.search.distributed import open_storage
 from psopt.search_spaces import KINDS, VIEWS, SearchRestriction, seed_prompt
 from psopt.settings import SearchOptions
 
+from tests.conftest import KeywordModel
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -45,6 +47,15 @@ def search(
     return Search(study, SearchProblem(task, seed_prompt(task), evaluator, settings, observer or Observer()))
 
 
+@pytest.fixture(scope="module")
+def searched(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A search of 25 trials that is over, and the model that it has asked."""
+    samples: Any = {"train": task.train, "val": task.val, "test": task.test}
+    found = search(task, Evaluator(KeywordModel(), SET, samples), tmp_path_factory.mktemp("searched"), trials=25)
+    found.run()
+    return found
+
+
 def complete(study: Any) -> list[Any]:
     return [trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
 
@@ -62,41 +73,27 @@ def test_every_sampler_finds_the_prompt_without_a_fault(
     assert found.state.front[0].val.sensitivity == 0.0
 
 
-def test_the_seed_prompt_is_trial_0_and_has_no_edits(task: Task, evaluator: Any, tmp_path: Path) -> None:
-    found = search(task, evaluator, tmp_path, trials=3)
-    found.run()
-    assert found.state.baseline.prompt == seed_prompt(task)
-    assert found.study.trials[0].params == {}
-    assert found.study.trials[0].user_attrs["prompt_id"] == seed_prompt(task).id
+def test_the_seed_prompt_is_trial_0_and_has_no_edits(task: Task, searched: Any) -> None:
+    assert searched.state.baseline.prompt == seed_prompt(task)
+    assert searched.study.trials[0].params == {}
+    assert searched.study.trials[0].user_attrs["prompt_id"] == seed_prompt(task).id
 
 
-def test_trials_is_the_number_of_distinct_prompts_evaluated(task: Task, evaluator: Any, tmp_path: Path) -> None:
-    found = search(task, evaluator, tmp_path, trials=12)
-    found.run()
-    ids = [trial.user_attrs["prompt_id"] for trial in complete(found.study)]
-    assert len(ids) == len(set(ids)) == 12
+def test_trials_is_the_number_of_distinct_prompts_evaluated_and_none_is_asked_twice_on_a_split(searched: Any) -> None:
+    ids = [trial.user_attrs["prompt_id"] for trial in complete(searched.study)]
+    assert len(ids) == len(set(ids)) == 25
+    evaluator = searched.problem.evaluator
+    n_diagnosed = len({one.id for one in searched.candidates if evaluator.knows(one.id, "train")})
+    assert evaluator.model.n_grids == 25 + n_diagnosed
 
 
-def test_no_prompt_is_put_to_the_model_twice_on_the_same_split(
-    task: Task, evaluator: Any, tmp_path: Path, keyword_model: Any
-) -> None:
-    found = search(task, evaluator, tmp_path, trials=12)
-    found.run()
-    assert keyword_model.n_grids == 12 + len({c.id for c in found.candidates if evaluator.knows(c.id, "train")})
+def test_objectives_are_named_and_point_the_right_way(searched: Any) -> None:
+    assert searched.study.metric_names == ["f1", "sensitivity", "consistency"]
+    assert [direction.name for direction in searched.study.directions] == ["MAXIMIZE", "MINIMIZE", "MAXIMIZE"]
 
 
-def test_objectives_are_named_and_point_the_right_way(task: Task, evaluator: Any, tmp_path: Path) -> None:
-    found = search(task, evaluator, tmp_path, trials=1)
-    assert found.study.metric_names == ["f1", "sensitivity", "consistency"]
-    assert [direction.name for direction in found.study.directions] == ["MAXIMIZE", "MINIMIZE", "MAXIMIZE"]
-
-
-def test_a_candidate_below_the_baseline_s_f1_is_infeasible_in_the_study_too(
-    task: Task, evaluator: Any, tmp_path: Path
-) -> None:
-    found = search(task, evaluator, tmp_path)
-    found.run()
-    for trial in complete(found.study):
+def test_a_candidate_below_the_baseline_s_f1_is_infeasible_in_the_study_too(searched: Any) -> None:
+    for trial in complete(searched.study):
         assert (trial.constraints["f1"] > 0) == (trial.values[0] < 0.74)
 
 
@@ -106,7 +103,7 @@ def test_the_same_seed_tries_the_same_prompts_and_another_seed_others(
     tried = []
     for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
         (tmp_path / folder).mkdir()
-        found = search(task, evaluator, tmp_path / folder, seed=seed)
+        found = search(task, evaluator, tmp_path / folder, seed=seed, trials=8)
         found.run()
         tried.append([candidate.id for candidate in found.candidates])
     assert tried[0] == tried[1] != tried[2]
@@ -178,18 +175,14 @@ def test_bad_options_are_refused() -> None:
         SearchOptions(seed=-1)
 
 
-def test_the_order_of_examples_is_searched_for_a_model_that_reads_it(
-    task: Task, evaluator: Any, tmp_path: Path
-) -> None:
-    found = search(task, evaluator, tmp_path, trials=25)
-    found.run()
-    shown = {trial.number: trial.params for trial in complete(found.study)}
-    with_examples = [one for one in found.candidates if one.prompt.examples]
+def test_the_order_of_examples_is_searched_for_a_model_that_reads_it(task: Task, searched: Any, tmp_path: Path) -> None:
+    shown = {trial.number: trial.params for trial in complete(searched.study)}
+    with_examples = [one for one in searched.candidates if one.prompt.examples]
     assert {one.order for one in with_examples} > {"as chosen"}
     assert all(shown[one.trial]["example-order"] == one.order for one in with_examples)
-    assert all("example-order" not in shown[one.trial] for one in found.candidates if not one.prompt.examples)
-    again = search(task, evaluator, tmp_path, resume=True)
-    assert [one.prompt for one in again.candidates] == [one.prompt for one in found.candidates]
+    assert all("example-order" not in shown[one.trial] for one in searched.candidates if not one.prompt.examples)
+    again = Search(searched.study, searched.problem)
+    assert [one.prompt for one in again.candidates] == [one.prompt for one in searched.candidates]
 
 
 def test_the_order_of_examples_is_not_searched_for_a_model_that_does_not_read_it(
@@ -201,10 +194,8 @@ def test_the_order_of_examples_is_not_searched_for_a_model_that_does_not_read_it
     assert all("example-order" not in trial.params for trial in found.study.trials)
 
 
-def test_examples_of_a_label_are_as_many_as_of_another(task: Task, evaluator: Any, tmp_path: Path) -> None:
-    found = search(task, evaluator, tmp_path, trials=20)
-    found.run()
-    whole = [one for one in found.candidates if one.prompt.examples]
+def test_examples_of_a_label_are_as_many_as_of_another(task: Task, searched: Any) -> None:
+    whole = [one for one in searched.candidates if one.prompt.examples]
     assert whole
     for one in whole:
         per_label = [sum(example.label == label for example in one.prompt.examples) for label in task.labels]
@@ -213,20 +204,20 @@ def test_examples_of_a_label_are_as_many_as_of_another(task: Task, evaluator: An
         assert max(per_label) - min(per_label) <= 2  # where a label has no sample left that fits
 
 
-def test_optuna_s_own_plots_work_on_the_study(task: Task, evaluator: Any, tmp_path: Path) -> None:
+def test_optuna_s_own_plots_work_on_the_study(searched: Any) -> None:
     from optuna import visualization
 
-    found = search(task, evaluator, tmp_path)
-    found.run()
-    front = visualization.plot_pareto_front(found.study)
+    front = visualization.plot_pareto_front(searched.study)
     assert [axis.title.text for axis in (front.layout.scene.xaxis, front.layout.scene.yaxis)] == ["f1", "sensitivity"]
-    assert visualization.plot_hypervolume_history(found.study, [0.0, 1.0, 0.0]).data
-    assert visualization.plot_param_importances(found.study, target=lambda trial: trial.values[0]).data
+    assert visualization.plot_hypervolume_history(searched.study, [0.0, 1.0, 0.0]).data
+    assert visualization.plot_param_importances(searched.study, target=lambda trial: trial.values[0]).data
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task: Task, evaluator: Any, tmp_path: Path, kind: Any) -> None:
-    found = search(task, evaluator, tmp_path, parts=SearchRestriction(kinds=tuple(one for one in KINDS if one != kind)))
+    found = search(
+        task, evaluator, tmp_path, trials=4, parts=SearchRestriction(kinds=tuple(one for one in KINDS if one != kind))
+    )
     found.run()
     assert found.state.pool
     assert kind not in {edit.kind for edit in found.state.pool if not edit.merges}
@@ -236,9 +227,9 @@ def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task: Task, evaluator: 
 def test_a_view_that_is_taken_away_makes_no_note(task: Task, evaluator: Any, tmp_path: Path, view: Any) -> None:
     for name in ("whole", "part"):
         (tmp_path / name).mkdir()
-    whole = search(task, evaluator, tmp_path / "whole", parts=SearchRestriction(views=VIEWS))
+    whole = search(task, evaluator, tmp_path / "whole", trials=4, parts=SearchRestriction(views=VIEWS))
     others = tuple(other for other in VIEWS if other != view)
-    found = search(task, evaluator, tmp_path / "part", parts=SearchRestriction(views=others))
+    found = search(task, evaluator, tmp_path / "part", trials=4, parts=SearchRestriction(views=others))
     whole.run()
     found.run()
     assert not [edit for edit in found.state.pool if edit.kind == "note" and edit.provenance.view == view]
@@ -246,7 +237,7 @@ def test_a_view_that_is_taken_away_makes_no_note(task: Task, evaluator: Any, tmp
 
 
 def test_without_its_margin_the_constraint_lets_everything_through(task: Task, evaluator: Any, tmp_path: Path) -> None:
-    found = search(task, evaluator, tmp_path, parts=SearchRestriction(margin=1.0))
+    found = search(task, evaluator, tmp_path, trials=3, parts=SearchRestriction(margin=1.0))
     found.run()
     assert found.state.least_f1 < 0
 

@@ -22,6 +22,7 @@ from psopt.settings import SearchOptions
 if TYPE_CHECKING:
     from psopt.tasks import Task
 
+IN_A_FILE = pytest.mark.parametrize("storage", ["sqlite"], indirect=True)
 WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.")
 SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
 
@@ -34,6 +35,7 @@ def search(task: Task, keyword_model: Any, storage: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError])
+@IN_A_FILE
 def test_an_error_in_recording_a_trial_surfaces_at_once(
     search: Any, monkeypatch: pytest.MonkeyPatch, kind: Any
 ) -> None:
@@ -47,6 +49,7 @@ def test_an_error_in_recording_a_trial_surfaces_at_once(
     assert search.study.trials[0].user_attrs["failed"] == f"{kind.__name__}: a bug"
 
 
+@IN_A_FILE
 def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def record_trial(*_: Any) -> None:
         raise optuna.exceptions.UpdateFinishedTrialError("a bug")
@@ -56,6 +59,7 @@ def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search: Any, mo
         search.run()
 
 
+@IN_A_FILE
 def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
     search: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,16 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError, UnknownNameError
-from psopt.search_spaces import (
-    Edit,
-    Example,
-    Prompt,
-    Provenance,
-    apply_edits,
-    render,
-    render_instructions,
-    seed_prompt,
-)
+from psopt.search_spaces import Edit, Example, Prompt, Provenance, apply_edits, render, render_instructions, seed_prompt
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -34,8 +25,7 @@ def test_equal_prompts_have_equal_ids_and_a_changed_one_another() -> None:
 
 def test_a_prompt_survives_the_way_through_json() -> None:
     full = apply_edits(
-        PROMPT,
-        [edit("note", "Number", "N."), edit("example", "Person", "who ?"), edit("definition", "Number", "d")],
+        PROMPT, [edit("note", "Number", "N."), edit("example", "Person", "who ?"), edit("definition", "Number", "d")]
     )
     assert Prompt.from_dict(full.to_dict()) == full
 
@@ -73,11 +63,7 @@ def test_definitions_of_one_label_are_joined_in_label_order_whatever_the_order_o
 
 
 def test_applying_an_edit_twice_changes_nothing_more() -> None:
-    edits = [
-        edit("note", "Number", "N."),
-        edit("example", "Person", "who ?"),
-        edit("definition", "Number", "d"),
-    ]
+    edits = [edit("note", "Number", "N."), edit("example", "Person", "who ?"), edit("definition", "Number", "d")]
     assert apply_edits(apply_edits(PROMPT, edits), edits) == apply_edits(PROMPT, edits)
 
 

@@ -34,12 +34,7 @@ if TYPE_CHECKING:
 
 SPLITS = ("train", "val", "test")
 N_SAMPLES = 12
-SERVERS = [
-    "transformers serve",
-    "llama.cpp",
-    "LiteLLM before transformers",
-    "LiteLLM before a fake",
-]
+SERVERS = ["transformers serve", "llama.cpp", "LiteLLM before transformers", "LiteLLM before a fake"]
 SMALL = ["--rephrasings", "3", "--samples", "12"]
 
 

@@ -8,16 +8,15 @@ import os
 import tarfile
 import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import DataError
-from psopt.tasks import fetch_dataset, list_datasets, load_task
-from psopt.tasks._builtin import BUILTINS
-from psopt.tasks._dataset import Builtin, RemoteFile
-from psopt.tasks._download import unpack
-from psopt.tasks._superglue import read_cb
+from psopt.tasks import RemoteFile, fetch_dataset, list_datasets, load_task
+
+from tests.tasks.toys import BUILTINS, add_toy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,22 +81,26 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
         httpd.shutdown()
 
 
-def remote(name: str, url: str = "https://origin.invalid/") -> Any:
-    data, members = ARCHIVES[name], ("TOY/train.jsonl", "TOY/val.jsonl")
-    return RemoteFile(name, url + name, hashlib.sha256(data).hexdigest(), len(data), members, ("TOY/extra.txt",))
-
-
-@pytest.fixture(params=ARCHIVES)
-def cache(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: dict[str, Any]
-) -> Path:
-    """The user's cache of a data set like CB, published in one archive."""
+@pytest.fixture
+def publish(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: dict[str, Any]) -> Any:
+    """Publishes a data set like CB in one archive; returns the folder of the user's cache that is its."""
     for name in ("PSOPT_DATA_DIR", "PSOPT_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
-    file = remote(request.param, server["url"])
-    monkeypatch.setitem(BUILTINS, "toy", Builtin("toy", "a toy", (file,), read_cb, "psopt.tasks.bundled_cb", read_cb))
-    return tmp_path / "cache" / "data" / "toy"
+
+    def published(name: str, data: bytes) -> Path:
+        server["content"][name] = data
+        members, digest = ("TOY/train.jsonl", "TOY/val.jsonl"), hashlib.sha256(data).hexdigest()
+        url = server["url"] + name
+        add_toy(monkeypatch, "cb", RemoteFile(name, url, digest, len(data), members, ("TOY/extra.txt",)))
+        return tmp_path / "cache" / "data" / "toy"
+
+    return published
+
+
+@pytest.fixture(params=ARCHIVES)
+def cache(request: pytest.FixtureRequest, publish: Any) -> Any:
+    return publish(request.param, ARCHIVES[request.param])
 
 
 def test_an_archive_is_fetched_once_and_what_is_needed_unpacked(cache: Path, server: dict[str, Any]) -> None:
@@ -166,47 +169,44 @@ def test_a_data_folder_comes_before_the_cache(
     assert list_datasets()[-1].path == tmp_path / "toy" / "TOY"
 
 
-def unpacked(tmp_path: Path, name: str, data: Any) -> Any:
-    path = tmp_path / "in" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
-    unpack(path, remote(name), path.parent / "out")
-    return path.parent
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("outside", ["../escaped", "/escaped", "TOY/../../train.jsonl"])
 @pytest.mark.parametrize(("name", "pack"), [("TOY.zip", zipped), ("toy.tgz", tarred)])
-def test_nothing_is_written_elsewhere(tmp_path: Path, name: str, pack: Any, outside: str) -> None:
-    unpacked(tmp_path, name, pack(INSIDE | {outside: b"bad"}))
-    assert {path.name: path.read_bytes() for path in (tmp_path / "in" / "out").iterdir()} == CONTENT
-    assert len(list(tmp_path.rglob("*"))) == len(["in", name, "out", *CONTENT])
+def test_nothing_is_written_elsewhere(tmp_path: Path, publish: Any, name: str, pack: Any, outside: str) -> None:
+    publish(name, pack(INSIDE | {outside: b"bad"}))
+    assert files_in(fetch_dataset("toy")) == files_in(tmp_path) == CONTENT
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_is_not_followed(tmp_path: Path, publish: Any) -> None:
     (tmp_path / "secret").write_text("secret")
-    data = tarred({"TOY/val.jsonl": b"{}"}, links=[("TOY/train.jsonl", str(tmp_path / "secret"))])
+    links = [("TOY/train.jsonl", str(tmp_path / "secret"))]
+    cache = publish("toy.tgz", tarred({"TOY/val.jsonl": b"{}"}, links=links))
     with pytest.raises(DataError, match=r"holds no TOY/train\.jsonl"):
-        unpacked(tmp_path, "toy.tgz", data)
-    assert os.listdir(tmp_path / "in") == ["toy.tgz"]  # noqa: PTH208
+        fetch_dataset("toy")
+    assert set(files_in(cache)) == {"toy.tgz"}
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
 @pytest.mark.parametrize("spoil", [lambda data: data[: len(data) // 2], lambda data: b"<html>", lambda data: b""])
-def test_a_spoilt_archive_is_told_and_leaves_nothing(tmp_path: Path, name: Any, spoil: Any) -> None:
+def test_a_spoilt_archive_is_told_and_leaves_nothing_else(publish: Any, name: Any, spoil: Any) -> None:
+    cache = publish(name, spoil(ARCHIVES[name]))
     with pytest.raises(DataError, match=rf"{name}: can't be unpacked.*fetch it again"):
-        unpacked(tmp_path, name, spoil(ARCHIVES[name]))
-    assert os.listdir(tmp_path / "in") == [name]  # noqa: PTH208
+        fetch_dataset("toy")
+    assert set(files_in(cache)) == {name}
 
 
-def test_an_optional_file_is_unpacked_where_it_is_there(tmp_path: Path) -> None:
-    folder = unpacked(tmp_path, "TOY.zip", zipped(INSIDE | {"TOY/extra.txt": b"more"}))
-    assert (folder / "out" / "extra.txt").read_bytes() == b"more"
+def test_an_optional_file_is_unpacked_where_it_is_there(publish: Any) -> None:
+    publish("TOY.zip", zipped(INSIDE | {"TOY/extra.txt": b"more"}))
+    assert (fetch_dataset("toy") / "extra.txt").read_bytes() == b"more"
 
 
-def test_a_second_process_that_was_quicker_is_no_error(tmp_path: Path) -> None:
-    path = unpacked(tmp_path, "TOY.zip", ARCHIVES["TOY.zip"]) / "TOY.zip"
-    unpack(path, remote("TOY.zip"), path.parent / "out")
-    assert sorted(os.listdir(path.parent)) == ["TOY.zip", "out"]  # noqa: PTH208
+def test_two_that_fetch_at_once_are_no_error(cache: Path) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        (folder,) = set(threads.map(fetch_dataset, ["toy", "toy"]))
+    assert files_in(cache) == files_in(folder) == CONTENT
 
 
 @pytest.mark.parametrize("name", ["cb", "rte", "dbpedia", "wos"])

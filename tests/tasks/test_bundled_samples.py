@@ -9,24 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.search_spaces import STRATEGIES, seed_prompt
 from psopt.tasks import Task, list_datasets, load_task, read_bundled
-from psopt.tasks._splits import normalised
+
+from tests.texts import words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LABELS = {
-    "trec": 6,
-    "cb": 3,
-    "rte": 2,
-    "dbpedia": 14,
-    "wos": 7,
-}
+LABELS = {"trec": 6, "cb": 3, "rte": 2, "dbpedia": 14, "wos": 7}
 LEAST = {"trec": 300, "cb": 60, "rte": 60, "dbpedia": 140, "wos": 70}
 
 
 @pytest.fixture(params=[dataset.name for dataset in list_datasets()])
 def task(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
     return load_task(request.param, seed=0)
@@ -50,7 +44,7 @@ def test_it_is_large_enough_in_every_class(task: Any) -> None:
 
 
 def test_no_text_stands_twice_and_none_is_lost(task: Any) -> None:
-    texts = [normalised(sample.text) for split in splits(task) for sample in split]
+    texts = [words(sample.text) for split in splits(task) for sample in split]
     assert len(set(texts)) == len(texts)
     assert len(texts) == sum(len(split) for split in read_bundled(task.name))
 

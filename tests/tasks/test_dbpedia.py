@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from psopt.errors import DataError
 from psopt.tasks import load_task
 from psopt.tasks._balanced import draw_balanced
-from psopt.tasks._dbpedia import LABELS, read_articles
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+LABELS: tuple[str, ...] = ("Company", "Educational Institution", "Artist", "Athlete", "Office Holder")
+LABELS += ("Mean Of Transportation", "Building", "Natural Place", "Village", "Animal", "Plant", "Album", "Film")
+LABELS += ("Written Work",)
 
 
 def rows(prefix: str, n: int) -> str:
@@ -72,21 +75,21 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_line_is_told_with_its_file_and_number(tmp_path: Path, case: Any) -> None:
+def test_a_bad_line_is_told_with_its_file_and_number(published: Path, case: Any) -> None:
     bad, part = BAD[case]
-    path = tmp_path / "test.csv"
+    path = put(published) / "test.csv"
     path.write_text(rows("Beta", 2) + bad)
     with pytest.raises(DataError) as caught:
-        read_articles(path, "test", stream=1)
+        load_task("dbpedia")
     assert str(caught.value).startswith(f"{path}, {part}")
     assert "\n" not in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "test.csv"
+def test_bytes_that_are_no_text_are_told(published: Path) -> None:
+    path = put(published) / "test.csv"
     path.write_bytes(rows("Beta", 2).encode() + b'3,"Caf\xe9","a caf\xe9"\n')
     with pytest.raises(DataError, match=r"test\.csv, after line \d: is not UTF-8"):
-        read_articles(path, "test", stream=1)
+        load_task("dbpedia")
 
 
 def test_an_empty_or_missing_file_is_told(published: Path) -> None:

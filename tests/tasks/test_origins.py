@@ -12,13 +12,14 @@ import pooch
 import pytest
 import requests
 from psopt.errors import DataError, UnknownNameError
-from psopt.tasks import fetch_dataset, list_datasets, load_task
-from psopt.tasks._builtin import BUILTINS, TEST, TRAIN, read_bundled_files, read_published
-from psopt.tasks._dataset import Builtin, RemoteFile
+from psopt.tasks import RemoteFile, fetch_dataset, list_datasets, load_task
+
+from tests.tasks.toys import add_toy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+TRAIN, TEST = "train_5500.label", "TREC_10.label"
 LINES = {"NUM:count How many {} ?": 10, "LOC:city Where is {} ?": 10, "HUM:ind Who is {} ?": 10}
 CONTENT = {
     TRAIN: "".join(line.format(f"thing {i}") + "\n" for line, n in LINES.items() for i in range(n)).encode(),
@@ -29,12 +30,11 @@ CONTENT = {
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A data set like TREC, small enough to be served by a test."""
-    files = tuple(
+    files = (
         RemoteFile(name, f"https://origin.invalid/{name}", hashlib.sha256(data).hexdigest(), len(data))
         for name, data in CONTENT.items()
     )
-    toy = Builtin("toy", "a toy", files, read_published, "psopt.tasks.bundled_trec", read_bundled_files)
-    monkeypatch.setitem(BUILTINS, "toy", toy)
+    add_toy(monkeypatch, "trec", *files)
 
 
 @pytest.fixture(autouse=True)

@@ -198,7 +198,6 @@ def test_a_task_file_names_inputs_and_the_caller_overrules_it(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["cb", "rte"])
 def test_pairs_have_their_fields(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
     task = load_task(name, inputs=columns_of(name))
     assert task.fields == columns_of(name) == ("premise", "hypothesis")

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from psopt.tasks import Sample, Task, load_task, subset
-from psopt.tasks._samples import Placed
-from psopt.tasks._splits import make_splits, normalised
-from psopt.tasks._strata import shares
+
+from tests.texts import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,10 +32,7 @@ def test_one_pool_is_split_60_20_20_in_every_class() -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(3, 40), min_size=2),
-    st.integers(0, 2**32),
-)
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(3, 40), min_size=2), st.integers(0, 2**32))
 def test_every_class_is_in_every_split_and_nothing_is_lost(sizes: Any, seed: Any) -> None:
     task = Task.from_records(records_of(sizes), seed=seed)
     for split in (task.train, task.val, task.test):
@@ -70,7 +66,7 @@ def test_equal_texts_are_kept_once_and_conflicting_ones_dropped() -> None:
     task = Task.from_records([*twice, *records_of({"a": 9, "b": 9})])
     texts = [sample.text for sample in (*task.train, *task.val, *task.test)]
     assert texts.count("Who  won ?") == 1
-    assert len(texts) == len({normalised(text) for text in texts}) == 19
+    assert len(texts) == len({words(text) for text in texts}) == 19
 
 
 def test_a_given_test_set_stays_as_it_is_and_leaves_train_and_val(tmp_path: Path) -> None:
@@ -87,7 +83,7 @@ def test_a_given_test_set_stays_as_it_is_and_leaves_train_and_val(tmp_path: Path
 
 def marked(**splits: Any) -> list[Any]:
     return [
-        Placed(Sample(f"{split}{i}{label}", f"{split} {i} {label}", label), split)
+        {"id": f"{split}{i}{label}", "text": f"{split} {i} {label}", "label": label, "split": split}
         for split, n in splits.items()
         for i in range(n)
         for label in "ab"
@@ -106,25 +102,28 @@ def marked(**splits: Any) -> list[Any]:
 def test_marked_splits_are_kept_and_the_others_drawn(
     given_sizes: dict[str, Any], expected: tuple[int, int, int]
 ) -> None:
-    splits = make_splits("d.csv", marked(**given_sizes), None, seed=0)
-    assert tuple(len(split) for split in splits) == expected
+    task = Task.from_records(marked(**given_sizes))
+    assert tuple(len(split) for split in (task.train, task.val, task.test)) == expected
     for name in ("val", "test"):
         if name in given_sizes:
-            assert all(sample.id.startswith(name) for sample in getattr(splits, name))
+            assert all(sample.id.startswith(name) for sample in getattr(task, name))
 
 
 def test_val_beside_a_given_test_set_has_at_most_1000_samples() -> None:
-    splits = make_splits("d.csv", marked(train=4000, test=1), None, seed=0)
-    assert (len(splits.train), len(splits.val)) == (7000, 1000)
+    task = Task.from_records(marked(train=4000, test=1))
+    assert (len(task.train), len(task.val)) == (7000, 1000)
 
 
 @given(st.dictionaries(st.text(max_size=2), st.integers(1, 50), min_size=1, max_size=9), st.integers(0, 100))
-def test_shares_sum_to_n_and_exceed_no_class(sizes: Any, n: Any) -> None:
-    n = min(n, sum(sizes.values()))
-    given_out = shares(sizes, n)
-    assert sum(given_out.values()) == n
-    assert all(0 <= given_out[label] <= size for label, size in sizes.items())
-    assert n < len(sizes) or min(given_out.values()) >= 1
+def test_a_subset_has_n_samples_and_one_of_each_class_where_there_is_room(sizes: Any, n: Any) -> None:
+    samples = [
+        Sample(f"{label} {i}", f"text {i} of {label}", label) for label, size in sizes.items() for i in range(size)
+    ]
+    n = min(n, len(samples))
+    chosen = subset(samples, n, seed=0)
+    assert len(set(chosen)) == len(chosen) == n
+    assert set(chosen) <= set(samples)
+    assert n < len(sizes) or sizes_of(chosen).keys() == sizes.keys()
 
 
 def test_a_subset_keeps_the_order_and_the_shares() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import DataError
 from psopt.tasks import list_datasets, load_task
-from psopt.tasks._superglue import CB_LABELS, read_pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,12 +85,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_line_is_told_with_its_file_and_number(tmp_path: Path, case: Any) -> None:
+def test_a_bad_line_is_told_with_its_file_and_number(published: Path, case: Any) -> None:
     bad, part = BAD[case]
-    path = tmp_path / "train.jsonl"
+    path = put(published / "cb", "cb") / "train.jsonl"
     path.write_text(line(0, "neutral") + bad + "\n")
     with pytest.raises(DataError) as caught:
-        read_pairs(path, "test", CB_LABELS)
+        load_task("cb")
     assert str(caught.value).startswith(f"{path}, line 2: ")
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import DataError
 from psopt.tasks import Task, load_task
-from psopt.tasks._builtin import read_label_file
-from psopt.tasks._splits import normalised
+
+from tests.texts import words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,10 +24,19 @@ def real(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
     return load_task("trec", seed=0)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of TREC's files, small."""
+    monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
+    (tmp_path / "trec").mkdir()
+    lines = [f"{kind} {kind} of {i} ?\n" for i in range(10) for kind in ("NUM:count", "LOC:city", "HUM:ind")]
+    (tmp_path / "trec" / "train_5500.label").write_text("".join(lines))
+    return tmp_path / "trec"
 
 
 def assert_sound(task: Task) -> None:
@@ -35,18 +44,10 @@ def assert_sound(task: Task) -> None:
     assert set(task.definitions) == set(LABELS)
     splits = (task.train, task.val, task.test)
     assert all({sample.label for sample in split} == set(LABELS) for split in splits)
-    texts = [{normalised(sample.text) for sample in split} for split in splits]
+    texts = [{words(sample.text) for sample in split} for split in splits]
     assert texts[0].isdisjoint(texts[1] | texts[2])
     assert texts[1].isdisjoint(texts[2])
     assert all(sample.subclass in task.subclasses[sample.label or ""] for split in splits for sample in split)
-
-
-def test_the_real_files_have_their_published_sizes(data_dir: Path) -> None:
-    """5,452 train lines hold 5,380 different texts, and 11 of these are test questions."""
-    train = read_label_file(data_dir / "trec" / "train_5500.label", "train")
-    assert len(train) == 5452
-    assert len({normalised(sample.text) for sample in train}) == 5380
-    assert len(read_label_file(data_dir / "trec" / "TREC_10.label", "test")) == 500
 
 
 def test_real_trec_keeps_its_test_set(real: Any) -> None:
@@ -79,26 +80,18 @@ def test_the_bundled_sample_says_why_it_is_there(bundled: Any) -> None:
 
 
 def test_no_bundled_question_is_copied_from_trec(bundled: Any, real: Any) -> None:
-    own = {normalised(sample.text) for split in (bundled.train, bundled.val, bundled.test) for sample in split}
-    assert own.isdisjoint(normalised(sample.text) for split in (real.train, real.val, real.test) for sample in split)
+    own = {words(sample.text) for split in (bundled.train, bundled.val, bundled.test) for sample in split}
+    assert own.isdisjoint(words(sample.text) for split in (real.train, real.val, real.test) for sample in split)
 
 
 @pytest.mark.parametrize("line", ["NUM how many ?", "XXX:y how many ?", "NUM:count", "NUM: how many ?", "how many ?"])
-def test_a_malformed_line_is_told_with_its_number(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "x.label"
-    path.write_text(f"NUM:date When ?\n{line}\n")
-    with pytest.raises(DataError, match=r"x\.label, line 2: expected `COARSE:fine text`"):
-        read_label_file(path, "train")
+def test_a_malformed_line_is_told_with_its_number(own: Path, line: str) -> None:
+    (own / "TREC_10.label").write_text(f"NUM:date When ?\n{line}\n")
+    with pytest.raises(DataError, match=r"TREC_10\.label, line 2: expected `COARSE:fine text`"):
+        load_task("trec")
 
 
-def test_odd_bytes_do_not_split_lines(tmp_path: Path) -> None:
+def test_odd_bytes_do_not_split_lines(own: Path) -> None:
     """0x85 and 0x1c end a line for str.splitlines, not in these files."""
-    path = tmp_path / "x.label"
-    path.write_bytes(b"NUM:date When\x85was\x1cit ?\r\nHUM:ind Who\xf0 ?\r\n")
-    assert [sample.text for sample in read_label_file(path, "t")] == ["When\x85was\x1cit ?", "Whoð ?"]
-
-
-def test_an_empty_label_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "x.label").write_text("\n")
-    with pytest.raises(DataError, match="is empty"):
-        read_label_file(tmp_path / "x.label", "train")
+    (own / "TREC_10.label").write_bytes(b"NUM:date When\x85was\x1cit ?\r\nHUM:ind Who\xf0 ?\r\n")
+    assert [sample.text for sample in load_task("trec").test] == ["When\x85was\x1cit ?", "Whoð ?"]

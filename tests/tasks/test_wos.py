@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt.errors import DataError
 from psopt.tasks import load_task
-from psopt.tasks._wos import LABELS, read_published
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 N = 140
+LABELS: tuple[str, ...] = ("Computer Science", "Electrical Engineering", "Psychology", "Mechanical Engineering")
+LABELS += ("Civil Engineering", "Medical Science", "Biochemistry")
 
 
 def put(folder: Path, *, n: int = N, areas: bool = True) -> Path:
@@ -46,10 +47,12 @@ def test_the_published_files_become_a_task(published: Path, inner: str) -> None:
 
 
 def test_train_is_drawn_from_what_test_leaves(published: Path) -> None:
-    train, test = read_published(put(published), n=70)
-    lines = [{int(sample.id.partition("-")[2]) for sample in samples} for samples in (train, test)]
-    assert lines[0].isdisjoint(lines[1])
-    assert set(Counter(sample.label for sample in train).values()) == {10}
+    put(published, n=7 * 310)
+    task = load_task("wos")
+    lines = [{int(sample.id.partition("-")[2]) for sample in samples} for samples in (task.train, task.val, task.test)]
+    assert sum(map(len, lines)) == len(set.union(*lines))
+    sizes = Counter(sample.label for sample in (*task.train, *task.val)).values()
+    assert max(sizes) - min(sizes) <= 1
 
 
 def test_the_test_samples_are_the_same_for_every_seed(published: Path) -> None:
@@ -58,16 +61,17 @@ def test_the_test_samples_are_the_same_for_every_seed(published: Path) -> None:
 
 
 def test_areas_may_be_missing(published: Path) -> None:
-    _, test = read_published(put(published, areas=False), n=70)
-    assert {sample.subclass for sample in test} == {None}
+    put(published, n=7 * 310, areas=False)
+    assert {sample.subclass for sample in load_task("wos").test} == {None}
 
 
 def test_windows_line_ends_and_empty_lines_at_the_end_do_no_harm(published: Path) -> None:
-    folder = put(published)
-    before = read_published(folder, n=70)
+    folder = put(published, n=7 * 310)
+    before = load_task("wos")
     for name in ("X.txt", "YL1.txt"):
         (folder / name).write_bytes((folder / name).read_bytes().replace(b"\n", b"\r\n") + b"\r\n \r\n")
-    assert read_published(folder, n=70) == before
+    after = load_task("wos")
+    assert (after.train, after.val, after.test) == (before.train, before.val, before.test)
 
 
 @pytest.mark.parametrize(

@@ -46,23 +46,22 @@ def test_a_marked_test_fails_with_a_line_for_each_bound_that_is_missed(
     done.stdout.no_fnmatch_line("*Traceback*")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("dataset='tickets.csv', model='sim/accuracy=1'", "psopt: nothing to check: give at least one of *"),
-        ("min_f1=0.5", "psopt: the marker lacks a dataset*"),
-        ("dataset='tickets.csv', min_f2=0.5", "psopt: the marker knows no argument 'min_f2'"),
-        ("'tickets.csv', min_f1=0.5", "psopt: the marker takes arguments by name only*"),
-        ("dataset='nowhere.csv', min_f1=0.5", "psopt: *nowhere.csv*"),
-    ],
-)
-def test_a_marker_that_can_not_be_read_fails_its_test_in_one_line(
-    suite: pytest.Pytester, arguments: str, message: str
-) -> None:
-    suite.makepyfile(f"import pytest\n\n@pytest.mark.psopt({arguments})\ndef test_marked():\n    pass\n")
+UNREAD = {
+    "dataset='tickets.csv', model='sim/accuracy=1'": "psopt: nothing to check: give at least one of *",
+    "min_f1=0.5": "psopt: the marker lacks a dataset*",
+    "dataset='tickets.csv', min_f2=0.5": "psopt: the marker knows no argument 'min_f2'",
+    "'tickets.csv', min_f1=0.5": "psopt: the marker takes arguments by name only*",
+    "dataset='nowhere.csv', min_f1=0.5": "psopt: *nowhere.csv*",
+}
+
+
+def test_a_marker_that_can_not_be_read_fails_its_test_in_one_line(suite: pytest.Pytester) -> None:
+    marked = [f"@pytest.mark.psopt({given})\ndef test_{n}():\n    pass\n" for n, given in enumerate(UNREAD)]
+    suite.makepyfile("\n".join(["import pytest\n", *marked]))
     done = suite.runpytest_subprocess()
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines([message])
+    done.assert_outcomes(failed=len(UNREAD))
+    for message in UNREAD.values():
+        done.stdout.fnmatch_lines([message])
 
 
 def test_without_a_marked_test_nothing_heavy_is_imported(suite: pytest.Pytester) -> None:

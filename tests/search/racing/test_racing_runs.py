@@ -1,8 +1,7 @@
-"""Runs whose candidates race: fewer requests for the same front, and what the files and the screen say of it."""
+"""Runs whose candidates race: fewer requests for the same front, and what the files say of it."""
 
 from __future__ import annotations
 
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,9 @@ import psopt
 import pytest
 from psopt import LMConfig
 from psopt.cli import main
-from psopt.cli._result import show_result
 from psopt.errors import BudgetReachedError, InputError
-from psopt.search import _search
-from psopt.search._rounds import TrainDiagnoses
+from psopt.search import TrainDiagnoses, _search
 from psopt.search.racing import racing_line
-from rich.console import Console
 
 from tests.fake_server import FakeServer
 from tests.search.racing.test_racing_search import OF_ANY_SIZE
@@ -91,10 +87,6 @@ def test_a_model_that_costs_is_asked_less_for_the_same_front(
     assert "raced" not in read(whole.path, "trials.json")
     assert read(whole.path)["settings"]["race"] == "off"
     assert read(raced.path)["settings"]["race"] == "auto"
-
-    page = io.StringIO()
-    show_result(raced, Console(file=page), verbose=True)
-    assert f"{racing_line(race)[1:]}." in page.getvalue()
 
 
 def test_a_limit_in_the_middle_of_a_race_is_gone_on_with(folder: Path, server: FakeServer) -> None:
