@@ -178,11 +178,12 @@ def _recommend(
 def _samples_needed(
     evaluator: Evaluator, baseline: Candidate, tested: Sequence[Candidate], verdict: Verdict
 ) -> int | None:
-    """What it would take to be sure of the first nominee, where the gate was to be."""
+    """What it would take to be sure of the nominee that is nearest to it, where the gate was to be."""
     if verdict.mode != "sure" or not verdict.tests:
         return None
-    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, tested[0]))
-    test = verdict.tests[0]
+    test = min(verdict.tests, key=lambda test: (test.is_barred, test.p_value))
+    nominee = next(candidate for candidate in tested if candidate.id == test.id)
+    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee))
     if not test.of_models:
         return samples_needed(before, after, test, verdict.margin)
     needed = [
