@@ -80,8 +80,10 @@ def download(builtin: Builtin) -> Path:
 def _unpack(path: Path, archive: RemoteFile, target: Path) -> None:
     try:
         unpack(path, archive, target)
-        path.unlink()
+        path.unlink(missing_ok=True)
     except OSError as error:
+        if target.is_dir():  # another process was quicker, and has removed the archive
+            return
         raise DownloadError(f"{target} can't be written: {error.strerror}") from error
 
 
