@@ -11,7 +11,7 @@ from psopt.errors import BudgetReachedError
 from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.models import calibrates, capabilities_of
 from psopt.report import write_report
-from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks
+from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, nearest_to_pass
 from psopt.runs.planning import samples_needed
 from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
 from psopt.search.gating import MeasuredGain, gate, untested
@@ -181,8 +181,9 @@ def _samples_needed(
     """What it would take to be sure of the nominee that is nearest to it, where the gate was to be."""
     if verdict.mode != "sure" or not verdict.tests:
         return None
-    test = min(verdict.tests, key=lambda test: (test.is_barred, test.p_value))
-    nominee = next(candidate for candidate in tested if candidate.id == test.id)
+    nearest = nearest_to_pass([test.to_dict() for test in verdict.tests])["id"]
+    test = next(test for test in verdict.tests if test.id == nearest)
+    nominee = next(candidate for candidate in tested if candidate.id == nearest)
     before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee))
     if not test.of_models:
         return samples_needed(before, after, test, verdict.margin)

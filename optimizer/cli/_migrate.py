@@ -93,9 +93,10 @@ def migrate(
     if not code:
         _show(migration_of(start, folder), output)
     elif code == INTERRUPTED and not output.silent:
-        more = [] if go_on else ["--resume"] if out else ["--out", folder, "--resume"]
-        again = shell_line(["psopt", *sys.argv[1:], *more])
-        typer.echo(f"For the verdict against the old model as well: {again}", err=True)
+        where = [] if out else ["--out", folder]
+        again = [*where, "--resume"] if not go_on else []
+        line = shell_line(["psopt", *sys.argv[1:], *again])
+        typer.echo(f"For the verdict against the old model as well: {line}", err=True)
     if limit:
         raise limit
     return code

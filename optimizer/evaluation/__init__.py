@@ -4,10 +4,9 @@ from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import (
     AnswerShares,
     answer_shares,
-    answered_phrase,
     lopsidedness,
-    most_answered,
     shares_line,
+    why_worthless,
 )
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
 from psopt.evaluation._drift import Shift, mean_shift, share_shift, shifts
@@ -86,7 +85,6 @@ __all__ = [
     "Shift",
     "Split",
     "answer_shares",
-    "answered_phrase",
     "assessed",
     "beside_quality_line",
     "column_names",
@@ -110,7 +108,6 @@ __all__ = [
     "mean_influences",
     "mean_of",
     "mean_shift",
-    "most_answered",
     "most_error",
     "na_examples",
     "na_kinds",
@@ -141,6 +138,7 @@ __all__ = [
     "verdict",
     "vote_is_right",
     "votes",
+    "why_worthless",
 ]
 
 embed_with(embed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from psopt.metrics import mean_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
 # Of `lopsidedness`. From half on, a bias towards a label raises C by .12 or more on real models, and lowers S
@@ -20,6 +21,7 @@ LOPSIDED = 0.5
 # once, however few they are; and whoever surely finds more than this of a rare class does not answer all alike.
 _LEAST_GAINED = 0.25
 _MOST_UNLABELLED = 0.9  # chosen: nobody knows how many texts are of the label, and nine in ten may well be
+_SLIGHT = 0.2  # of kappa: Landis and Koch, Biometrics 1977
 _LEVEL = 0.05  # one-sided, as the gate's: Fisher's convention
 
 
@@ -80,10 +82,33 @@ def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> f
 
 
 def _gains_much(predictions: Predictions, most_frequent: int) -> bool:
-    right = predictions.right if predictions.is_whole else predictions.share_right[:, None]
+    right = _right(predictions)
     constant = np.broadcast_to(predictions.truth[:, None] == most_frequent, right.shape)
     left = 1 - float(constant.mean())
     return mean_difference(constant, right).p_above(_LEAST_GAINED * left) <= _LEVEL
+
+
+def _right(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]:
+    return predictions.right if predictions.is_whole else predictions.share_right[:, None]
+
+
+def why_worthless(predictions: Predictions) -> str:
+    """Return why S and C of a prompt say nothing, as words behind its name; empty where they do.
+
+    It answers one label to nearly everything, or its F1 is no higher than that of one answer to everything. A filter
+    of rare texts may be below that in F1 and useful, so agreement beyond chance (Cohen's kappa) has to be slight too.
+    """
+    shares = answer_shares(predictions)
+    if shares is None or shares.constant_f1 is None:
+        return ""
+    if shares.near_constant is not None:
+        return answered_phrase(asdict(shares))
+    f1 = float(_right(predictions).mean())
+    by_chance = sum(shares.answer_shares[label] * share for label, share in shares.class_shares.items())
+    if f1 > shares.constant_f1 or f1 - by_chance >= _SLIGHT * (1 - by_chance):
+        return ""
+    always = most_answered(shares.class_shares)
+    return f"has F1 {100 * f1:.1f}, and always answering {always} has {100 * shares.constant_f1:.1f}"
 
 
 def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:

@@ -110,7 +110,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
         return _of_chosen(data, chosen, quality)
     if not tests:
         return f"{data['reason']}." if data["reason"] == NOTHING_COMPARED else f"Keep yours: {data['reason']}."
-    best = _nearest_to_pass(tests)
+    best = nearest_to_pass(tests)
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
     differences = differences_line(best, quality)
@@ -156,7 +156,7 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
 
 def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     """Which classes are worse on test, and macro-F1 where it is, of what is handed back or else of the best found."""
-    shown = next((test for test in tests if test["id"] == chosen), _nearest_to_pass(tests) if tests else {})
+    shown = next((test for test in tests if test["id"] == chosen), nearest_to_pass(tests) if tests else {})
     parts = [
         f"{loss['label']} {100 * loss['before']:.1f} -> {100 * loss['after']:.1f} "
         f"({loss['n']} sample{'s' if loss['n'] > 1 else ''}{', surely' if loss['is_sure'] else ''})"
@@ -191,7 +191,8 @@ def _difference(measure: Mapping[str, float | None]) -> str:
     return f"{100 * before:.1f} -> {100 * after:.1f} ({low:+.1f} to {high:+.1f})"
 
 
-def _nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Of the nominees' tests, as run.json has them, that which lacks least."""
     return min(tests, key=lambda test: (bool(test["lost"] or test.get("is_harmful")), test["p_value"]))
 
 

@@ -148,24 +148,17 @@ class PromptTokenizer:
         self._format: ChatFormat = find_format(tokenizer)
         self._opening = [] if self._format.template else _opening_tokens(tokenizer)
 
-    def prompts(self, conversations: Sequence[Messages], lead: str = "", asked: str = "") -> list[Tokens]:
-        r"""Return the tokens of each conversation, up to where the label stands: `lead` is what precedes it.
-
-        `asked` is the end of the last turn, which an answer goes on with (``\nLabel:``). A chat model's answer begins
-        with it; without a chat template the label follows it as it stands.
-        """
-        if self._format.template is not None:
-            conversations = [_without_ending(messages, asked) for messages in conversations]
-        return self._encode([text + self._begun(lead, asked) for text in self._format.write(conversations)])
-
-    def _begun(self, lead: str, asked: str) -> str:
-        """What a chat model's answer begins with before the label."""
-        return f"{asked.strip()} {lead}" if asked and self._format.template is not None else lead
+    def prompts(self, conversations: Sequence[Messages], lead: str = "") -> list[Tokens]:
+        """Return the tokens of each conversation, up to where the label stands: `lead` is what precedes it."""
+        return self._encode([text + lead for text in self._format.write(conversations)])
 
     def scored(
         self, conversations: Sequence[Messages], labels: Sequence[str], lead: str = "", asked: str = ""
     ) -> tuple[list[Tokens], LabelTree]:
-        """Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
+        r"""Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
+
+        `lead` precedes the label. `asked` is the end of the last turn, which an answer goes on with (``\nLabel:``): a
+        chat model's answer begins with it; without a chat template the label follows it as it stands.
 
         A label is tokenized behind the end of a short prompt, not alone: some tokenizers give a word another token at
         the start of a string. A prompt's last tokens that may grow together with a label (the space of ``"Label: "``,
@@ -175,15 +168,17 @@ class PromptTokenizer:
         """
         if nameless := [label for label in labels if not label.strip()]:
             raise InputError(f"label {nameless[0]!r} has no tokens: give every label a name")
+        if asked and self._format.template is not None:
+            conversations = [_without_ending(messages, asked) for messages in conversations]
+            lead = f"{asked.strip()} {lead}"
         begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
-        written = self._format.write([[*SAMPLE, *begun]])[0] + self._begun(lead, asked)
+        written = self._format.write([[*SAMPLE, *begun]])[0] + lead
         (short,) = self._encode([written])
         together = self._encode([written + label.strip() for label in labels])
         n_shared = common_length([short, *together])
         endings = [sequence[n_shared:] for sequence in together]
         n_open = len(short) - n_shared
-        prompts = self.prompts(conversations, lead, asked)
-        return [tokens[: len(tokens) - n_open] for tokens in prompts], label_tree(endings)
+        return [tokens[: len(tokens) - n_open] for tokens in self.prompts(conversations, lead)], label_tree(endings)
 
     def _encode(self, texts: Sequence[str]) -> list[Tokens]:
         if not texts:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
-from psopt.evaluation import answer_shares, answered_phrase, holm, most_answered, quality_of
+from psopt.evaluation import holm, why_worthless
 from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee, with_every_model
 from psopt.settings import GATE_MARGIN, GateMode
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 """How often the gate may hand back a prompt that is truly worse: Fisher's convention."""
-
-_SLIGHT = 0.2  # of kappa: Landis and Koch, Biometrics 1977
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,30 +178,11 @@ def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
         return ""
     counted = "was tested" if mode == "sure" else "counted"
     for one in baseline.each:
-        if phrase := _says_nothing(one):
+        if phrase := why_worthless(one):
             phrase += f" with {one.model}" if one.model else ""
             only = "there only F1" if one.model else "only F1"
             return f"The original prompt {phrase}, so its S and C say nothing: {only} {counted}"
     return ""
-
-
-def _says_nothing(predictions: Predictions) -> str:
-    """What makes S and C worth nothing: one answer to nearly everything, or an F1 that one answer to all has too.
-
-    A filter of rare texts may be below a constant answer in F1 and useful, so agreement beyond chance (Cohen's kappa)
-    has to be slight as well.
-    """
-    shares = answer_shares(predictions)
-    if shares is None or shares.constant_f1 is None:
-        return ""
-    if shares.near_constant is not None:
-        return answered_phrase(asdict(shares))
-    f1 = quality_of(predictions)
-    by_chance = sum(shares.answer_shares[label] * share for label, share in shares.class_shares.items())
-    if f1 > shares.constant_f1 or f1 - by_chance >= _SLIGHT * (1 - by_chance):
-        return ""
-    always = most_answered(shares.class_shares)
-    return f"has F1 {100 * f1:.1f}, and always answering {always} has {100 * shares.constant_f1:.1f}"
 
 
 def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[NomineeTest]:
