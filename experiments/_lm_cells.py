@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _lm_sets import NAMES
+from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from psopt.tasks import Task
 
 
 def lm_parser(doc: str | None, sets: Sequence[str] = NAMES) -> argparse.ArgumentParser:
@@ -41,3 +46,10 @@ class KeptResults:
         """Add rows, and write all down."""
         self.rows += rows
         self._file.write_text(json.dumps(self.content, indent=1) + "\n", "utf-8")
+
+
+def figures_of(grid: NDArray[np.int64], truth: NDArray[np.int64], task: Task) -> list[float]:
+    """F1, S and C of answers, (N, Q)."""
+    counts = prediction_counts(grid, len(task.labels) + 1)
+    figures = (micro_f1(grid, truth), sensitivity(counts), consistency(counts, truth))
+    return [round(float(figure), 3) for figure in figures]

@@ -11,18 +11,23 @@ which takes labels. None is as the model has it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.models import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from psopt.models.scoring import LabelTree
+    from psopt.search_spaces import Messages
+    from psopt.tasks import Task
 
     Floats = NDArray[np.float64]
+    Answering = Callable[[list[Messages]], dict[str, NDArray[np.int64]]]
 
+ASKED = "\nLabel:"  # the end of the user's turn in psopt's own form, with which an answer begins
 CONTENT_FREE = ("N/A", "[MASK]", "...")
 SCORES = ("mean", "whole", "decoded")
 PRIORS = ("none", "batch", "content-free", "classes")
@@ -70,6 +75,25 @@ def _among_labels(tree: LabelTree, steps: Floats) -> Floats:
         open_here = steps[:, here[firsts]]
         among[:, here] = steps[:, here] - np.logaddexp.reduce(open_here, axis=1, keepdims=True)
     return among
+
+
+def scored_answers(name: str, task: Task, n_held: int) -> Answering:
+    """How a local model answers by its labels' mean likelihoods, as psopt has it, with the label prior and without.
+
+    The prior is that of the conversations behind the first `n_held`.
+    """
+    model: Any = load_model(name, task, cache_dir=None)
+
+    def answer(conversations: list[Messages]) -> dict[str, NDArray[np.int64]]:
+        prompts, tree = model.scorer.tokenizer.scored(conversations, task.labels, asked=ASKED)
+        steps = np.empty((len(prompts), len(tree.nodes)))
+        for indices, scores in model.scorer.steps(prompts, tree):
+            steps[indices] = scores
+        likelihoods = tree.log_likelihoods(steps, per_token=True)
+        scored = Scored(likelihoods[:n_held], likelihoods[n_held:], likelihoods[:0])
+        return {prior: answers(scored, prior, np.zeros(0)) for prior in ("none", "batch")}
+
+    return answer
 
 
 def as_letters(column: Sequence[int] | NDArray[np.int64]) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from _prosa_sets import Question, QuestionSet
 
 JUDGE = "scripted-judge"
+_TURN = "\n\x1e\n"  # between what the user says in turns: only examples make several of them
 _THIRDS = 3  # of the wordings: 12 and 3 both have them
 _BAD = ("I am afraid that this is nothing I know about.", "Bananas are yellow, and ships sail on water.")
 _RATED_GOOD, _RATED_BAD_LAST, _RATED_BAD_FIRST = 10, 5, 3  # 1, and (4 - 1) / 9 in the mean of both orders
@@ -126,13 +127,13 @@ class ScriptedServer:
         self.n_asked: Counter[str] = Counter()
 
     def answer(self, model: str, message: str) -> tuple[str, float]:
-        """Return what a model says to a user's message, and how probable it says that is."""
+        """Return what a model says to what the user has said, turn by turn, and how probable it says that is."""
         if model == JUDGE:
             return str(_rating(message)), 1.0
         asked = self._asked[max(self._asked, key=lambda text: (message.rfind(text), len(text)))]
         script = SCRIPTS[model]
         column = asked.column(message)
-        n_right = script.n_right(asked.place, asked.n_columns, with_examples="Examples:" in message)
+        n_right = script.n_right(asked.place, asked.n_columns, with_examples=_TURN in message)
         sure = _SURE if n_right in (0, asked.n_columns) else _UNSURE
         return _said(asked.of, asked.question, None if column < n_right else column % script.n_wrong), sure
 
@@ -205,7 +206,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _completion(responder: ScriptedServer, body: dict[str, Any]) -> dict[str, Any]:
-    said, share = responder.answer(body["model"], body["messages"][-1]["content"])
+    asked = [turn["content"] for turn in body["messages"] if turn["role"] == "user"]
+    said, share = responder.answer(body["model"], _TURN.join(asked))
     message = {"role": "assistant", "content": said, "refusal": None}
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": "stop"}
     if body.get("logprobs"):

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _lm_cells import KeptResults, lm_parser
+from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_rules import SCORES, Scored, label_scores
 from _lm_rules import answers as labels_of
 from _lm_sets import enough, lm_task, wordings_by_people
-from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
 from psopt.models.scoring import PromptTokenizer
 from psopt.search_spaces import render, seed_prompt
@@ -68,7 +67,7 @@ def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
             scored = Scored(scores[: len(held)], scores[len(held) :], scores[:0])
             for prior in ("none", "batch"):
                 answers.setdefault(f"{kind}, {prior}", []).append(labels_of(scored, prior, np.zeros(0)))
-    figures = {rule: _figures(np.stack(columns, axis=1), truth, task) for rule, columns in answers.items()}
+    figures = {rule: figures_of(np.stack(columns, axis=1), truth, task) for rule, columns in answers.items()}
     return {"n": len(held), **figures, "seconds": round(time.monotonic() - started)}
 
 
@@ -92,13 +91,6 @@ class _WithoutTemplate:
 
     def __call__(self, *arguments: Any, **words: Any) -> Any:
         return self._tokenizer(*arguments, **words)
-
-
-def _figures(grid: NDArray[np.int64], truth: NDArray[np.int64], task: Task) -> list[float]:
-    """F1, S and C."""
-    counts = prediction_counts(grid, len(task.labels) + 1)
-    figures = (micro_f1(grid, truth), sensitivity(counts), consistency(counts, truth))
-    return [round(float(figure), 3) for figure in figures]
 
 
 if __name__ == "__main__":

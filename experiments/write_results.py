@@ -101,6 +101,40 @@ def answer_lead(results: Results) -> str:
     return f"F1 / S / C.\n\n{table(head, rows)}"
 
 
+def example_turns(results: Results) -> str:
+    """Examples in one message and as turns: means over draws of examples."""
+    head = ("model", "set", "n", "examples", "none", "in one message", "as turns", "as turns, not calibrated")
+    rows = []
+    scored = [cell for cell in results["cells"] if not cell["served"]]
+    for model, dataset in dict.fromkeys((cell["model"], cell["dataset"]) for cell in scored):
+        here = [cell for cell in scored if (cell["model"], cell["dataset"]) == (model, dataset)]
+        shown = [_mean_of(here, way, "batch") for way in ("no examples", "text", "turns")]
+        n, n_examples = here[0]["n"], max(cell["n_examples"] for cell in here)
+        rows.append((model, dataset, str(n), str(n_examples), *shown, _mean_of(here, "turns", "none")))
+    words = "F1 / S / C, calibrated; means over draws of the examples (number of draws)."
+    return f"{words}\n\n{table(head, rows)}\n\n{_served(results)}"
+
+
+def _served(results: Results) -> str:
+    """The same where llama.cpp's server writes the answers."""
+    ways = {"no examples": "none", "text": "in one message", "turns": "as turns", "turns in JSON": "as turns, in JSON"}
+    served = [cell for cell in results["cells"] if cell["served"]]
+    rows = []
+    for model, dataset in dict.fromkeys((cell["model"], cell["dataset"]) for cell in served):
+        here = [cell for cell in served if (cell["model"], cell["dataset"]) == (model, dataset)]
+        rows.append((model, dataset, str(here[0]["n"]), *(_mean_of(here, way, "none") for way in ways)))
+    words = 'Of llama.cpp\'s server, which is held to {"label": ..}; nothing is calibrated there.'
+    return f"{words}\n\n{table(('model', 'set', 'n', *ways.values()), rows)}"
+
+
+def _mean_of(cells: list[Results], way: str, prior: str) -> str:
+    figures = [cell[prior] for cell in cells if cell["way"] == way]
+    if not figures:
+        return ""
+    means = [sum(column) / len(figures) for column in zip(*figures, strict=True)]
+    return f"{_scores_of(means)} ({len(figures)})"
+
+
 def _scores_of(figures: list[float]) -> str:
     return " / ".join(f"{figure:.3f}" for figure in figures)
 
@@ -295,6 +329,7 @@ SECTIONS = {
     "racing": ("Racing: a front for fewer calls", racing),
     "shipping": ("Whole runs on real language models: would one ship it?", shipping),
     "answer_lead": ("Where a chat model's answer begins", answer_lead),
+    "example_turns": ("Examples in one message, and as turns", example_turns),
     "label_map": ("Calibration that learns from labels", label_map),
     "confidence": ("Which figure of a vote tells its errors", confidence),
     "near_constant": ("From when on a label prior decides", near_constant),

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+TURN = "\n\x1e\n"  # between what the user says in turns: only examples make several of them
+
 _PEOPLE = ("Ada Novak", "Ben Okafor", "Chloe Marsh", "Dilan Aydin", "Elsa Lind", "Femi Bello")
 _GOODS = ("desk lamps", "garden chairs", "printer drums", "coffee filters", "bike tyres")
 _TOWNS = ("Lund", "Porto", "Graz", "Leeds", "Turin", "Ghent")
@@ -161,7 +163,7 @@ class RuleServer:
             return "I see no text."
         instructions = message[:place]
         shake = self.shake(text)
-        shake *= 0.5 if "Examples:" in instructions else 1.0
+        shake *= 0.5 if TURN in instructions else 1.0
         for word, share in self.cures.items():
             shake *= 1 - share if word in instructions else 1.0
         if _draw("wording", instructions.split("\n", 1)[0], text) >= shake:
@@ -192,7 +194,8 @@ class RuleServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 responder.n_asked += 1
-                said = responder.answer(body["messages"][-1]["content"])
+                asked = [turn["content"] for turn in body["messages"] if turn["role"] == "user"]
+                said = responder.answer(TURN.join(asked))
                 choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
                 if body.get("logprobs"):
                     responder.n_asked_for_probabilities += 1

@@ -31,6 +31,7 @@ BESIDES = (
     "dspy_peers.py",
     "groups_on_trec.py",
     "answer_lead.py",
+    "example_turns.py",
     "label_map.py",
     "lm_edits.py",
     "meaning_threshold.py",

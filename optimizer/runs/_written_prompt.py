@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 WrittenForm = Literal["own", "text", "json", "openai", "promptfoo"]
 """``own`` is the format that the prompt came in; of psopt's own form that is text."""
 _FORMS: tuple[WrittenForm, ...] = get_args(WrittenForm)
+_AS_TURNS = "the model was asked with the examples as turns of a conversation: --format openai writes them so"
 _FROM_PYTHON = "the prompt came from a Python function, which can't be written back: these are its messages for OpenAI"
 
 
@@ -62,7 +63,7 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
         if prompt.template is None:
             raise InputError("a prompt of psopt's own form names no variables of promptfoo's: take --format openai")
         return WrittenPrompt(promptfoo_text(filled_template(prompt)), ".txt", "promptfoo")
-    return WrittenPrompt(render_instructions(prompt) + "\n", ".txt", "text")
+    return WrittenPrompt(render_instructions(prompt) + "\n", ".txt", "text", _AS_TURNS if prompt.examples else "")
 
 
 def _as_it_came(prompt: Prompt, measured: Mapping[str, Any] | None) -> WrittenPrompt:

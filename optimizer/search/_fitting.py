@@ -26,8 +26,8 @@ UNCALIBRATED = "the original prompt is nearly constant, and so it stays without 
 def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[tuple[Edit, ...]]:
     """Return what is tried first of a round's edits, beside the best prompt's; at first also the best that fits."""
     problem = state.problem
-    with_examples_alone = is_first and problem.options.parts.examples_allowed > 0
-    families = obvious_choices(new, problem.task.labels, with_examples_alone=with_examples_alone)
+    reads_examples = len(problem.orders) > 1 or problem.options.parts.examples_allowed > 0
+    families = obvious_choices(new, problem.task.labels, with_examples_alone=is_first and reads_examples)
     choices = [(*state.best.edits, *chosen) for chosen in families]
     if problem.limits.most_tokens is not None:
         choices = [best_within(state, edits) for edits in choices]
@@ -88,12 +88,19 @@ def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:
 def obvious_choices(
     new: Sequence[Edit], labels: Iterable[str], *, with_examples_alone: bool = False
 ) -> list[list[Edit]]:
-    """Return what is tried first of a round's edits: all of them, plain families of them, and the best few."""
+    """Return what is tried first of a round's edits: all of them, plain families of them, and the best few.
+
+    Examples alone, all and the first of each label, are for models that read them as turns of a conversation: there
+    they make answers steadier than any text does (`experiments/example_turns.py`).
+    """
     notes = [edit for edit in new if edit.kind == "note"]
     definitions = [edit for edit in new if edit.kind == "definition"]
     of_whole_labels = [edit for edit in definitions if edit.provenance.topic in set(labels)]
     gaining = [edit for edit in new if edit.gain > 0]
     better_half = gaining[: (len(gaining) + 1) // 2]
     examples = [edit for edit in new if edit.kind == "example"]
-    alone = [examples] if with_examples_alone and examples else []
-    return [list(new), *alone, notes + definitions, notes + of_whole_labels, notes, better_half]
+    families = [list(new), notes + definitions, notes + of_whole_labels, notes, better_half]
+    if with_examples_alone and examples:
+        families.insert(1, examples)
+        families.append([edit for edit in examples if edit.bundle == examples[0].bundle])
+    return families

@@ -60,6 +60,14 @@ class _Reading:
         return own_slots([slot for message in self.draft.messages for slot in message.slots])
 
     @property
+    def has_turns(self) -> bool:
+        """Whether examples are turns: the prompt shows some, or its last message shows the sample and says no more."""
+        if "examples" in self.chosen:
+            return False
+        last = self.draft.last_user
+        return has_turns(self.draft) or (last > 0 and not self.parts_in(last))
+
+    @property
     def block(self) -> InputBlock | None:
         """Where the user's last message shows the sample."""
         index = self.draft.last_user
@@ -97,7 +105,7 @@ def compile_draft(
         labels,
         appended=appended,
         has_parts=bool(reading.parts_in(draft.last_user)),
-        turns=has_turns(draft) and "examples" not in reading.chosen,
+        turns=reading.has_turns,
     )
     description = PART_BREAK.join(reading.text(part.message)[part.start : part.end] for part in parts)
     notes = [f"answers are read as {form.spec}{f': {form.why}' if form.why else ''}"]
@@ -126,7 +134,7 @@ def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
     messages = reading.draft.messages
     spans = [_author_spans(reading, index) for index in range(len(messages))]
     for kind in _ORDER:
-        if kind in reading.chosen or (kind == "examples" and has_turns(reading.draft)):
+        if kind in reading.chosen or (kind == "examples" and reading.has_turns):
             continue
         index, place = _outside_parts(reading, *_place(reading, kind))
         slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index), answer_tag)

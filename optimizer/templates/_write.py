@@ -134,15 +134,22 @@ def _changes(text: str, nodes: Sequence[Node], messages: Sequence[Message]) -> l
 
 
 def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tuple[str, ...]:
-    """A turn written like one of the same role that the prompt has already."""
-    content = "".join(written_text(message))
-    for index in reversed(range(last)):
-        node = nodes[index]
-        if node.value["role"].value == message.role and len(content_nodes(node)) == 1:
-            place = content_nodes(node)[0]
-            rest = text[place.end : nodes[index + 1].start]
-            return tuple(text[node.start : place.start] + spelled + rest for spelled in spellings(text, place, content))
-    return ()
+    """A turn written like one of the same role that the prompt has already, else like another of its messages."""
+    plain = [index for index in reversed(range(last)) if len(content_nodes(nodes[index])) == 1]
+    alike = [index for index in plain if nodes[index].value["role"].value == message.role]
+    if not plain:
+        return ()
+    index = (alike or plain)[0]
+    start, end = nodes[index].start, nodes[index + 1].start
+    role, (place,) = nodes[index].value["role"], content_nodes(nodes[index])
+    named = text[role.start : role.end] if alike else next(spellings(text, role, message.role))
+    turns = []
+    for spelled in spellings(text, place, "".join(written_text(message))):
+        turn = text[start:end]
+        for node, instead in sorted([(role, named), (place, spelled)], key=lambda change: -change[0].start):
+            turn = turn[: node.start - start] + instead + turn[node.end - start :]
+        turns.append(turn)
+    return tuple(turns)
 
 
 def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:

@@ -8,9 +8,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tests.fake_server._answer_form import answer_frame, schema_frame, thought_about
-from tests.fake_server._conversation import read_conversation, text_of
+from tests.fake_server._conversation import read_conversation
 from tests.fake_server._drafts import written
-from tests.fake_server._prompt_reading import dspy_field, listed_labels
+from tests.fake_server._prompt_reading import dspy_field, listed_labels, text_of
 from tests.fake_server._reading_model import ReadingModel
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Answerer:
         if text is not None:
             return self.completion(body, text)
         model = await self.load(options)
-        labels = _labels(body, message, options, model)
+        labels = _labels(body, options, model)
         shares: dict[str, float] | None = None
         if options.answer.startswith("fixed:"):
             answer = options.answer.removeprefix("fixed:")
@@ -115,20 +115,24 @@ def _decisive(body: dict[str, Any], varies: float) -> Any:
     return [messages, body.get("seed")] if is_drawn else messages
 
 
-def _labels(
-    body: dict[str, Any], message: str, options: FakeServerOptions, model: ReadingModel | None
-) -> Sequence[str]:
+def _listed(body: dict[str, Any]) -> list[str]:
+    """The labels that some turn of the user's lists: the first, where examples are turns."""
+    said = (text_of(turn) for turn in body["messages"] if turn["role"] == "user")
+    return next(filter(None, map(listed_labels, said)), [])
+
+
+def _labels(body: dict[str, Any], options: FakeServerOptions, model: ReadingModel | None) -> Sequence[str]:
     """What may be answered: what the request allows, psopt's own form or DSPy's lists, or the server was told."""
     told = options.told_labels or (model.labels if model else ())
     allowed = _allowed_labels(body, told) if options.structured == "yes" else None
-    return allowed or listed_labels(message) or told
+    return allowed or _listed(body) or told
 
 
 def _frame(
     body: dict[str, Any], message: str, labels: Sequence[str], options: FakeServerOptions, model: ReadingModel | None
 ) -> Frame:
     """What stands before and after the label, in the form that the request asks for."""
-    listed = listed_labels(message)
+    listed = _listed(body)
     if options.structured == "yes" and "response_format" in body:
         schema = _schema(body)
         if schema or listed:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.fake_server._prompt_reading import text_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -61,14 +63,6 @@ class Conversation:
     instructions: str
     answers: tuple[str, ...]
     examples: tuple[tuple[str, str], ...]
-
-
-def text_of(message: Mapping[str, Any]) -> str:
-    """A message's content, which may be a list of parts."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return str(content or "")
 
 
 def read_conversation(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psopt.search_spaces import Prompt
 
 ASK = "Answer with exactly one of these labels and nothing else: "
@@ -30,57 +33,56 @@ def dspy_field(message: str) -> str | None:
     return field.group(1) if field else None
 
 
-def read_prompt(message: str, labels: tuple[str, ...] = ()) -> tuple[Prompt, str]:
-    r"""Take a rendered user message apart into the prompt and the text: `search_spaces.render` undone.
+def read_prompt(messages: Sequence[Mapping[str, Any]], labels: tuple[str, ...] = ()) -> tuple[Prompt, str]:
+    r"""Take rendered messages apart into the prompt and the text: `search_spaces.render` undone.
 
     Parameters
     ----------
-    message : str
-        What `render` made; texts and notes may have several lines.
+    messages : sequence of dict
+        What `render` made; texts and notes may have several lines, and answers to examples may be JSON.
     labels : tuple of str
         The labels where they are known: the line that lists them does not tell about commas in them.
 
-    >>> prompt, text = read_prompt(f"Judge it.\n{ASK}good, bad\n\nNote:\n- Dull is bad\n\nReview: So\n\nlong!\nLabel:")
+    >>> asked = f"Judge it.\n{ASK}good, bad\n\nNote:\n- Dull is bad\n\nReview: So\n\nlong!\nLabel:"
+    >>> prompt, text = read_prompt([{"role": "user", "content": asked}])
     >>> prompt.description, prompt.notes, prompt.noun, text
     ('Judge it.', ('Dull is bad',), 'review', 'So\n\nlong!')
     """
     from psopt.search_spaces import Definition, Example, Prompt
 
-    label_line = _LABELS.search(message)
+    first, *others = [text_of(turn) for turn in messages if turn.get("role") == "user"]
+    label_line = _LABELS.search(first)
     if label_line is None:
         raise ValueError("the message lists no labels")
-    labels = labels or tuple(listed_labels(message))
-    rest = message[label_line.end() :]
+    labels = labels or tuple(listed_labels(first))
+    rest = first[label_line.end() :]
     items: dict[str, list[str]] = {}
     while section := _SECTION.match(rest):
         items[section.group(1)] = section.group(2).removeprefix("- ").split("\n- ")
         rest = rest[section.end() :]
     meanings = [line.partition(": ") for line in items.get("What the labels mean:", [])]
-    noun, examples, text = _read_questions(rest, labels)
+    rest = rest.removeprefix("\n\n")
+    noun = rest.partition(": ")[0]
+    *shown, text = [asked.removeprefix(f"{noun}: ").removesuffix("\nLabel:") for asked in (rest, *others)]
+    answers = [_label(text_of(turn)) for turn in messages if turn.get("role") == "assistant"]
     prompt = Prompt(
-        description=message[: label_line.start()].removesuffix("\n"),
+        description=first[: label_line.start()].removesuffix("\n"),
         labels=labels,
         noun=noun.lower(),
         definitions=tuple(Definition(label, meaning) for label, _, meaning in meanings),
         notes=tuple(items.get("Note:", [])),
-        examples=tuple(Example(example, label) for example, label in examples),
+        examples=tuple(map(Example, shown, answers)),
     )
     return prompt, text
 
 
-def _read_questions(rest: str, labels: tuple[str, ...]) -> tuple[str, list[tuple[str, str]], str]:
-    """Read the noun, the examples as (text, label) pairs, and the text to classify."""
-    rest = rest.removeprefix("\n\n")
-    heading = "Examples:\n"
-    has_examples = rest.startswith(heading)
-    rest = rest.removeprefix(heading)
-    noun = rest.partition(": ")[0]
-    examples = []
-    name = re.escape(noun)
-    answer = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
-    example = re.compile(rf"{name}: (.*?)\nLabel: ({answer})(\n\n?)(?={name}: )", re.DOTALL)
-    while has_examples and (match := example.match(rest)):
-        examples.append((match.group(1), match.group(2)))
-        rest = rest[match.end() :]
-        has_examples = match.group(3) == "\n"
-    return noun, examples, rest.removeprefix(f"{noun}: ").removesuffix("\nLabel:")
+def _label(answer: str) -> str:
+    return str(json.loads(answer)["label"]) if answer.startswith('{"label"') else answer
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """A message's content, which may be a list of parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content or "")

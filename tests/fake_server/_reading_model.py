@@ -7,8 +7,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_server._conversation import Conversation, KnownText, as_prompt, read_conversation, text_of
-from tests.fake_server._prompt_reading import listed_labels, read_prompt
+from tests.fake_server._conversation import Conversation, KnownText, as_prompt, read_conversation
+from tests.fake_server._prompt_reading import listed_labels, read_prompt, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,9 +75,9 @@ class ReadingModel:
         return await future
 
     def _question(self, messages: Sequence[Mapping[str, Any]], labels: tuple[str, ...]) -> Question:
-        asked = next((text_of(turn) for turn in reversed(messages) if turn.get("role") == "user"), "")
+        asked = next((text_of(turn) for turn in messages if turn.get("role") == "user"), "")
         if listed_labels(asked):
-            return read_prompt(asked, labels)
+            return read_prompt(messages, labels)
         conversation = self.conversation(messages, labels)
         return as_prompt(conversation, labels), conversation.text
 

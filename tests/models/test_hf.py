@@ -88,13 +88,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def chat_ml(prompt: Prompt, text: str) -> str:
-    system, user = without_asking(prompt, text)
-    return f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\nLabel:"
+    said = "".join(f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in asked_in_answers(prompt, text))
+    return f"{said}<|im_start|>assistant\nLabel:"
 
 
-def without_asking(prompt: Prompt, text: str) -> list[str]:
-    """What the turns hold where the answer has begun with ``Label:``."""
-    return [message["content"].removesuffix("\nLabel:") for message in render(prompt, text)]
+def asked_in_answers(prompt: Prompt, text: str) -> list[tuple[str, str]]:
+    """Who says what where answers begin with ``Label:``, and no turn ends with it."""
+    turns = []
+    for turn in render(prompt, text):
+        content = turn["content"].removesuffix("\nLabel:")
+        turns.append((turn["role"], f"Label: {content}" if turn["role"] == "assistant" else content))
+    return turns
 
 
 def one_by_one(
@@ -298,23 +302,28 @@ REASONING = CHAT_ML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% en
 DATED = "{{ strftime_now('%d %b %Y') }}|{{ strftime_now('%Y-%m-%d') }}\n" + CHAT_ML
 
 
+def as_one_text(prompt: Prompt, text: str) -> str:
+    joints = {"system": "", "user": "\n\n", "assistant": " "}
+    return "".join(joints[turn["role"]] + turn["content"] for turn in render(prompt, text))
+
+
 def folded(prompt: Prompt, text: str) -> str:
-    system, user = render(prompt, text)
-    return f"{system['content']}\n\n{user['content']}"
+    (_, system), (_, first), *others = asked_in_answers(prompt, text)
+    turns = [("user", f"{system}\n\n{first}"), *others]
+    return "".join(f"{role}: {content}\n" for role, content in turns) + "assistant: Label:"
 
 
-def in_one_turn(prompt: Prompt, text: str) -> str:
-    return "user: " + "\n\n".join(without_asking(prompt, text)) + "\nassistant: Label:"
+def spaced(prompt: Prompt, text: str) -> str:
+    turns = asked_in_answers(prompt, text)
+    said = [f" {content} " if role == "assistant" else f"[INST] {content} [/INST]" for role, content in turns]
+    return "".join(said) + " Label:"
 
 
 FORMATS = {
-    "none": (None, folded),
-    "refuses a system message": (REFUSING, in_one_turn),
-    "drops a system message": (DROPPING, in_one_turn),
-    "a space before the answer": (
-        SPACED,
-        lambda prompt, text: "".join(f"[INST] {said} [/INST]" for said in without_asking(prompt, text)) + " Label:",
-    ),
+    "none": (None, as_one_text),
+    "refuses a system message": (REFUSING, folded),
+    "drops a system message": (DROPPING, folded),
+    "a space before the answer": (SPACED, spaced),
     "opens reasoning": (REASONING, chat_ml),
     "writes the date": (DATED, lambda prompt, text: "01 Jan 2025|2025-01-01\n" + chat_ml(prompt, text)),
 }
@@ -397,7 +406,7 @@ def test_turns_that_a_chat_template_refuses_are_joined(tmp_path: Path) -> None:
 def test_a_text_begins_with_the_token_that_the_tokenizer_puts_there(tmp_path: Path) -> None:
     tokenizer = make_tokenizer(None, begins_with="<|begin|>")
     model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
-    write = lambda prompt, text: "<|begin|>" + folded(prompt, text)  # noqa: E731
+    write = lambda prompt, text: "<|begin|>" + as_one_text(prompt, text)  # noqa: E731
     expected = one_by_one(make_network(), tokenizer, PROMPTS, TEXTS, write, " ")
     assert_equal(model.predict_proba(PROMPTS, TEXTS), expected)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from psopt.errors import ModelError
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
-from psopt.search_spaces import Prompt
+from psopt.search_spaces import Example, Prompt
 
 from tests.fake_server import PROVIDERS, FakeServer
 
@@ -208,6 +209,16 @@ def test_json_is_asked_for_in_the_messages_where_no_schema_is_taken(tmp_path: Pa
         body = server.last_request()["body"]
     assert body["response_format"] == {"type": "json_object"}
     assert body["messages"][-1]["content"].endswith("Label:")
+
+
+@pytest.mark.parametrize("provider", ["", "deepseek"])
+def test_examples_are_answered_in_the_form_that_is_asked_for(tmp_path: Path, provider: Any) -> None:
+    shown = replace(PROMPTS[0], examples=(Example("Hot ?", LABELS[0]),))
+    with FakeServer(provider=provider) as server:
+        for structured, expected in ((True, '{"label": "Entity"}'), (False, "Entity")):
+            model_at(server, tmp_path, structured=structured).predict([shown], TEXTS[:1])
+            answered = server.last_request()["body"]["messages"][-2]
+            assert answered == {"role": "assistant", "content": expected}
 
 
 def test_a_wrong_model_name_is_said_with_those_there_are(tmp_path: Path) -> None:

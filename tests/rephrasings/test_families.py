@@ -54,10 +54,10 @@ def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
     shown = prompt.described_as("Sort it.", PromptFormat("example-order", example_order=1))
     assert sorted(render_instructions(shown).split("\n")) == sorted(own.split("\n"))
     laid_out = prompt.described_as("Sort it.", PromptFormat("format", " - ", " | ", "1. ", "upper", 0))
-    text = render(laid_out, "what ?")[1]["content"]
-    assert "a | b | c" in text
-    assert "NOTE:\n1. N one.\n2. N two." in text
-    assert text.endswith("QUESTION - what ?\nLABEL -")
+    _, first, _, _, _, last = render(laid_out, "what ?")
+    assert "a | b | c" in first["content"]
+    assert "NOTE:\n1. N one.\n2. N two.\nQUESTION - x" in first["content"]
+    assert last["content"] == "QUESTION - what ?\nLABEL -"
 
 
 def test_psopts_own_form_is_no_part_of_a_prompt_on_disk_and_another_is() -> None:

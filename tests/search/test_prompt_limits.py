@@ -11,7 +11,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
 from psopt.search._fitting import best_within, in_place_of, obvious, obvious_choices
-from psopt.search_spaces import CALIBRATE, Edit, Prompt, Provenance, SearchRestriction, apply_edits
+from psopt.search_spaces import CALIBRATE, ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 from psopt.settings import flat, of_flat
 
 if TYPE_CHECKING:
@@ -62,11 +62,18 @@ def test_examples_have_room_where_that_is_asked_for() -> None:
         SearchRestriction(examples_allowed=-1)
 
 
-def test_examples_alone_are_tried_early_where_they_have_room() -> None:
-    examples = [Edit("example", label, f"text {label}", ORIGIN, bundle="examples 1") for label in "ab"]
-    assert obvious_choices([*NOTES, *examples], "ab", with_examples_alone=True)[1] == examples
+def test_examples_alone_are_tried_early_where_a_model_reads_them_as_turns() -> None:
+    layers = [[Edit("example", one, f"text {one}{n}", ORIGIN, bundle=f"examples {n}") for one in "ab"] for n in (1, 2)]
+    examples = [*layers[0], *layers[1]]
+    early = obvious_choices([*NOTES, *examples], "ab", with_examples_alone=True)
+    assert (early[1], early[-1]) == (examples, layers[0])
     assert examples not in obvious_choices([*NOTES, *examples], "ab")
     assert obvious_choices(NOTES, "ab", with_examples_alone=True) == obvious_choices(NOTES, "ab")
+    state = search_state([candidate(0, (), 0.5)], SearchRestriction(), examples)
+    assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=True)
+    state.problem.orders = ORDERS
+    assert tuple(layers[0]) in obvious(state, [*NOTES, *examples], is_first=True)
+    assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=False)
 
 
 def test_definitions_of_one_label_count_once() -> None:
@@ -97,6 +104,7 @@ def search_state(tried: Sequence[Any], restriction: SearchRestriction, pool: Seq
         limits=PromptLimits.of(PROMPT, AROUND, restriction),
         baseline_prompt=PROMPT,
         options=SimpleNamespace(parts=restriction),
+        orders=ORDERS[:1],
         task=SimpleNamespace(labels=PROMPT.labels),
     )
     best = max(tried, key=lambda one: one.val.f1)

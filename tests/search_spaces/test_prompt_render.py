@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from psopt.errors import DataError
 from psopt.runs import read_source
-from psopt.search_spaces import Prompt, render
+from psopt.search_spaces import Example, Prompt, render
 from psopt.tasks import Sample, Task
 
 OWN = Prompt("Judge the review.", ("good", "bad"), noun="review")
@@ -25,6 +26,23 @@ def templated() -> Prompt:
 @pytest.mark.parametrize("row", ["I loved it", {"text": "I loved it"}, {"text": "I loved it", "stars": 5}])
 def test_a_text_and_a_row_with_a_text_are_the_same(row: Any) -> None:
     assert OWN.render(row) == render(OWN, "I loved it")
+
+
+def test_examples_are_turns_asked_and_answered_as_the_text_is() -> None:
+    prompt = replace(OWN, notes=("Dull is bad.",), examples=(Example("So {dull}", "bad"), Example("Fine", "good")))
+    system, *turns = render(prompt, "I loved it")
+    assert system == render(OWN, "I loved it")[0]
+    assert [(turn["role"], turn["content"]) for turn in turns] == [
+        (
+            "user",
+            "Judge the review.\nAnswer with exactly one of these labels and nothing else: good, bad\n\n"
+            "Note:\n- Dull is bad.\n\nReview: So {dull}\nLabel:",
+        ),
+        ("assistant", "bad"),
+        ("user", "Review: Fine\nLabel:"),
+        ("assistant", "good"),
+        ("user", "Review: I loved it\nLabel:"),
+    ]
 
 
 def test_a_sample_of_a_task_is_rendered_as_a_search_sends_it() -> None:

@@ -103,6 +103,38 @@ def test_turns_are_shown_as_turns(tmp_path: Path) -> None:
     assert added == ["- {role: user, content: 'R: Nice.'}", "- {role: assistant, content: 'Tone: good!'}"]
 
 
+@pytest.mark.parametrize(
+    ("name", "chat", "added"),
+    [
+        (
+            "chat.json",
+            '[\n {"role": "system", "content": "Judge the review."},\n'
+            ' {"content": "R: {text}\\n", "role": "user"}\n]\n',
+            [' {"role": "user", "content": "R: Nice.\\n"},', ' {"role": "assistant", "content": "good"},'],
+        ),
+        (
+            "chat.yaml",
+            "- role: system # its task\n  content: |\n    Judge the\n    review.\n"
+            "- {role: user, content: 'R: {text}'}\n",
+            [
+                *("- role: user # its task", "  content: |-", "    R: Nice."),
+                *("- role: assistant # its task", "  content: |-", "    good"),
+            ],
+        ),
+    ],
+)
+def test_where_the_last_message_only_shows_the_sample_examples_are_turns_before_it(
+    tmp_path: Path, name: str, chat: str, added: list[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(chat)
+    prompt = read_template(path, ("text",), labels=LABELS)
+    assert prompt.template is not None
+    written = write_template(fill_slots(prompt.template, prompt.description, Additions(examples=ADDITIONS.examples)))
+    assert [line[2:] for line in difflib.ndiff(chat.splitlines(), written.splitlines()) if line[0] == "+"] == added
+    assert len(yaml.safe_load(written)) == 4
+
+
 def test_examples_stand_where_the_author_says_even_beside_turns(tmp_path: Path) -> None:
     chat = (
         "- {role: system, content: 'Judge the review. {{psopt.examples}}'}\n- {role: user, content: 'R: Bah.'}\n"

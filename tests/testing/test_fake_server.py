@@ -146,4 +146,4 @@ PROMPTS = {
 @pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS.keys())
 @pytest.mark.parametrize("text", ["How {many} ?", "Line: one\n\nNote:\n- no note\nLabel: Number", ""])
 def test_a_rendered_prompt_is_read_back(prompt: Any, text: str) -> None:
-    assert read_prompt(render(prompt, text)[-1]["content"]) == (prompt, text)
+    assert read_prompt(render(prompt, text)) == (prompt, text)

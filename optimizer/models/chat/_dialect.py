@@ -151,9 +151,10 @@ class Dialect:
         """Hold the answer to the labels, or at least to JSON; for that, OpenAI and DeepSeek want it in the messages."""
         if not self._lacks("json_schema"):
             body["response_format"] = _one_of(labels)
+            body["messages"] = _answering_in_json(body["messages"])
         elif not self._lacks("json_object"):
             body["response_format"] = {"type": "json_object"}
-            body["messages"] = _asking_for_json(body["messages"])
+            body["messages"] = _asking_for_json(_answering_in_json(body["messages"]))
 
 
 def labels_asked_for(body: Body) -> Sequence[str]:
@@ -190,6 +191,16 @@ def _asking_for_json(messages: Messages) -> Messages:
     if messages and messages[0]["role"] == "system":
         return [{"role": "system", "content": f"{messages[0]['content']}\n{asked}"}, *messages[1:]]
     return [{"role": "system", "content": asked}, *messages]
+
+
+def _answering_in_json(messages: Messages) -> Messages:
+    """Write the answers to examples as this one is wanted."""
+    return [
+        {**message, "content": json.dumps({"label": message["content"]}, ensure_ascii=False)}
+        if message["role"] == "assistant"
+        else message
+        for message in messages
+    ]
 
 
 _NAME = "answer"

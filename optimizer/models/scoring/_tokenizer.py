@@ -35,7 +35,7 @@ class ChatFormat:
     """How a tokenizer's chat template is used."""
 
     tokenizer: Any
-    # None for a tokenizer without one: then the messages are joined by empty lines, and the answer follows a space
+    # None for a tokenizer without one: then the messages are joined by empty lines, and answers follow a space
     template: str | None
     # Whether the template refuses or drops a system message, so that it goes into the user's
     folds_system: bool = False
@@ -52,7 +52,7 @@ class ChatFormat:
         Raises ModelError if the template does not take the conversations.
         """
         if self.template is None:
-            return ["\n\n".join(message["content"] for message in messages) + " " for messages in conversations]
+            return [_as_text(messages) + " " for messages in conversations]
         turns = [messages[-1] for messages in conversations]
         begun = [turn["content"] if turn["role"] == "assistant" else "" for turn in turns]
         rendered = self._rendered([messages[:-1] if begun[i] else messages for i, messages in enumerate(conversations)])
@@ -158,7 +158,8 @@ class PromptTokenizer:
         r"""Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
 
         `lead` precedes the label. `asked` is the end of the last turn, which an answer goes on with (``\nLabel:``): a
-        chat model's answer begins with it; without a chat template the label follows it as it stands.
+        chat model's answer begins with it, as do those of earlier turns that ask so; without a chat template the label
+        follows it as it stands.
 
         A label is tokenized behind the end of a short prompt, not alone: some tokenizers give a word another token at
         the start of a string. A prompt's last tokens that may grow together with a label (the space of ``"Label: "``,
@@ -169,7 +170,7 @@ class PromptTokenizer:
         if nameless := [label for label in labels if not label.strip()]:
             raise InputError(f"label {nameless[0]!r} has no tokens: give every label a name")
         if asked and self._format.template is not None:
-            conversations = [_without_ending(messages, asked) for messages in conversations]
+            conversations = [_moved_to_answers(messages, asked) for messages in conversations]
             lead = f"{asked.strip()} {lead}"
         begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
         written = self._format.write([[*SAMPLE, *begun]])[0] + lead
@@ -187,9 +188,25 @@ class PromptTokenizer:
         return [self._opening + list(tokens) for tokens in encoded["input_ids"]]
 
 
-def _without_ending(messages: Messages, ending: str) -> Messages:
-    last = messages[-1]
-    return [*messages[:-1], {**last, "content": last["content"].removesuffix(ending)}]
+def _moved_to_answers(messages: Messages, asked: str) -> Messages:
+    """Take what asks for the answer off the end of each turn, and begin the answer that follows with it."""
+    moved: Messages = []
+    is_asked = False
+    for message in messages:
+        content = message["content"]
+        if is_asked and message["role"] == "assistant":
+            content = f"{asked.strip()} {content}"
+        is_asked = message["role"] == "user" and content.endswith(asked)
+        moved.append({**message, "content": content.removesuffix(asked) if is_asked else content})
+    return moved
+
+
+def _as_text(messages: Messages) -> str:
+    text = ""
+    for message in messages:
+        joint = " " if message["role"] == "assistant" else "\n\n"
+        text += joint * bool(text) + message["content"]
+    return text
 
 
 def _opening_tokens(tokenizer: Any) -> Tokens:

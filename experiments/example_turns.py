@@ -1,0 +1,154 @@
+"""Where do examples stand? In the message with the text to classify, or as turns of a conversation before it.
+
+    python experiments/example_turns.py smollm2 [gguf/PATH ..] [--sets trec ..]
+
+The original prompt under three wordings by people, on val, without examples and with one random example a class, shown
+in one message (*text*) or each as a question of the user's and an answer of the assistant's (*turns*, as psopt has
+it): F1 (micro), S and C, as it is and with the label prior taken out. Expected: turns answer as they were answered.
+
+With `--served` llama.cpp's own HTTP server writes the answers, held to ``{"label": ..}`` by a schema; turns then answer
+with a label, or in that form (*turns in JSON*, as psopt has it).
+
+Each cell is saved when it is done, and not measured again.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import numpy as np
+from _lm_cells import KeptResults, figures_of, lm_parser
+from _lm_rules import scored_answers
+from _lm_sets import enough, lm_task, wordings_by_people
+from psopt.search_spaces import Example, render, render_instructions, seed_prompt
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from _lm_rules import Answering
+    from numpy.typing import NDArray
+    from psopt.search_spaces import Messages, Prompt
+    from psopt.tasks import Task
+
+_SLOTS = 4  # of the server
+_N_HELD, _N_PRIOR, _N_WORDINGS = 60, 30, 3
+_LONGEST = 400  # characters of an example
+WAYS = ("no examples", "text", "turns")
+SERVED_WAYS = (*WAYS, "turns in JSON")
+DRAWS = 3  # of examples, where there are any
+
+
+def main() -> None:
+    """Measure the cells that are not there yet."""
+    parser = lm_parser(__doc__)
+    parser.add_argument("--served", action="store_true", help="ask llama.cpp's server, and have answers written")
+    words = parser.parse_args()
+    setting = (
+        f"At most {_N_HELD} val samples, {_N_WORDINGS} wordings by people, priors on {_N_PRIOR} train texts, one "
+        f"random example a class of at most {_LONGEST} characters."
+    )
+    kept = KeptResults(words.results, "example_turns", "cells", setting)
+    for name in words.models:
+        for dataset in words.sets:
+            for way in SERVED_WAYS if words.served else WAYS:
+                for draw in range(DRAWS if way != "no examples" else 1):
+                    cell = {"model": Path(name).stem, "dataset": dataset, "way": way, "draw": draw}
+                    cell |= {"served": words.served}
+                    if not kept.has(**cell):
+                        kept.add({**cell, **_measured(name, dataset, way, draw, words.data, served=words.served)})
+                        print(json.dumps(kept.rows[-1]), flush=True)
+
+
+def _measured(name: str, dataset: str, way: str, draw: int, data: Path, *, served: bool) -> dict[str, Any]:
+    started = time.monotonic()
+    task = lm_task(dataset, data)
+    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
+    truth = np.array([task.labels.index(str(sample.label)) for sample in held])
+    examples = () if way == "no examples" else _one_a_class(task, {sample.id for sample in unlabelled}, draw)
+    answer = _written(name, task) if served else scored_answers(name, task, len(held))
+    answers: dict[str, list[NDArray[np.int64]]] = {}
+    for wording in wordings_by_people(dataset, data, _N_WORDINGS):
+        prompt = replace(seed_prompt(task), examples=examples).described_as(wording)
+        write = {"text": _as_text, "turns in JSON": _in_json}.get(way, render)
+        asked = [write(prompt, sample.text) for sample in (held if served else (*held, *unlabelled))]
+        for prior, column in answer(asked).items():
+            answers.setdefault(prior, []).append(column)
+    figures = {prior: figures_of(np.stack(columns, axis=1), truth, task) for prior, columns in answers.items()}
+    return {"n": len(held), "n_examples": len(examples), **figures, "seconds": round(time.monotonic() - started)}
+
+
+def _written(name: str, task: Task) -> Answering:
+    """Answers as llama.cpp's server writes them."""
+    server, url = _server(name.removeprefix("gguf/"))
+    form = {"type": "object", "properties": {"label": {"type": "string", "enum": list(task.labels)}}}
+    form |= {"required": ["label"], "additionalProperties": False}
+    response_format = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
+
+    def ask(messages: Messages) -> int:
+        body = {"messages": messages, "temperature": 0, "max_tokens": 40, "response_format": response_format}
+        said = httpx.post(f"{url}/v1/chat/completions", json=body, timeout=600).raise_for_status().json()
+        try:
+            label = json.loads(said["choices"][0]["message"]["content"])["label"]
+        except ValueError:
+            return len(task.labels)  # cut off
+        return task.labels.index(label)
+
+    def answer(conversations: list[Messages]) -> dict[str, NDArray[np.int64]]:
+        assert server is not None  # noqa: S101  # it ends with the last reference to it
+        with ThreadPoolExecutor(_SLOTS) as threads:
+            return {"none": np.array(list(threads.map(ask, conversations)))}
+
+    return answer
+
+
+@functools.cache
+def _server(file: str) -> tuple[Any, str]:
+    import xllamacpp
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = file
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = port
+    parameters.n_parallel = _SLOTS
+    parameters.n_ctx = 2048 * _SLOTS
+    parameters.cpuparams.n_threads = 1
+    return xllamacpp.Server(parameters), f"http://127.0.0.1:{port}"
+
+
+def _one_a_class(task: Task, without: set[str], draw: int) -> tuple[Example, ...]:
+    rng = np.random.default_rng(draw)
+    pool = [sample for sample in task.train if sample.id not in without and len(sample.text) <= _LONGEST]
+    drawn = []
+    for label in task.labels:
+        of_label = [sample for sample in pool if sample.label == label]
+        if of_label:
+            drawn.append(of_label[rng.integers(len(of_label))])
+    rng.shuffle(drawn)
+    return tuple(Example(sample.text, str(sample.label)) for sample in drawn)
+
+
+def _as_text(prompt: Prompt, text: str) -> Messages:
+    """The messages with the examples in the one of the user's."""
+    system, *_, last = render(prompt, text)
+    return [system, {"role": "user", "content": f"{render_instructions(prompt)}\n\n{last['content']}"}]
+
+
+def _in_json(prompt: Prompt, text: str) -> Messages:
+    return [
+        {**turn, "content": json.dumps({"label": turn["content"]})} if turn["role"] == "assistant" else turn
+        for turn in render(prompt, text)
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Tables 1 and 2 of Errica et al. on language models that run here: three strategies, with and without calibration.
+
+    python experiments/lm_table1.py smollm2 [gguf/PATH ..] [--sets trec ..]
+
+Val samples (`_lm_sets.enough`) under all wordings by people that there are, micro-F1, pooled C, S by ln C; 95 %
+intervals are over samples and wordings. Calibrated: the label prior under each wording is taken out, by 30 texts of
+train. Expected: answers near one label have the lowest S and the highest C, and calibration tells them apart.
+
+Each cell is saved when it is done, and not measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _lm_cells import KeptResults, lm_parser
+from _lm_rules import scored_answers
+from _lm_sets import enough, lm_task, wordings_by_people
+from psopt.evaluation import Predictions, score
+from psopt.search_spaces import STRATEGIES, render, seed_prompt
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_N_HELD, _N_PRIOR, _MOST_WORDINGS = 60, 30, 10
+MEASURES = ("sensitivity", "consistency", "f1")
+SETS = ("trec", "cb", "rte", "dbpedia", "wos")
+
+
+def main() -> None:
+    """Measure the cells that are not there yet."""
+    words = lm_parser(__doc__, SETS).parse_args()
+    setting = f"At most {_N_HELD} val samples, wordings by people, priors on {_N_PRIOR} train texts, seed 0."
+    kept = KeptResults(words.results, "lm_table1", "cells", setting)
+    for name in words.models:
+        for dataset in words.sets:
+            for strategy in STRATEGIES:
+                cell = {"model": Path(name).stem, "dataset": dataset, "strategy": strategy}
+                if not kept.has(**cell):
+                    kept.add({**cell, **_measured(name, dataset, strategy, words.data)})
+                    print(json.dumps(kept.rows[-1]), flush=True)
+
+
+def _measured(name: str, dataset: str, strategy: str, data: Path) -> dict[str, Any]:
+    started = time.monotonic()
+    task = lm_task(dataset, data)
+    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
+    prompt = seed_prompt(task, strategy, seed=0)
+    answer = scored_answers(name, task, len(held))
+    wordings = wordings_by_people(dataset, data, _MOST_WORDINGS)
+    answers: dict[str, list[NDArray[np.int64]]] = {}
+    for wording in wordings:
+        worded = prompt.described_as(wording)
+        for prior, column in answer([render(worded, sample.text) for sample in (*held, *unlabelled)]).items():
+            answers.setdefault(prior, []).append(column)
+    figures = {}
+    for prior, columns in answers.items():
+        scores = score(Predictions(np.stack(columns, axis=1), tuple(held), task.labels), intervals=True)
+        figures[prior] = {measure: [getattr(scores, measure), *scores.ci[measure]] for measure in MEASURES}
+        figures[prior]["near_constant"] = scores.near_constant
+    return {"n": len(held), "q": len(wordings), **figures, "seconds": round(time.monotonic() - started)}
+
+
+if __name__ == "__main__":
+    main()
