@@ -32,7 +32,8 @@ def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[
     if problem.limits.most_tokens is not None:
         choices = [best_within(state, edits) for edits in choices]
     elif is_first:  # soon, so that small searches have one too
-        choices.insert(1, best_within(state, choices[0]))
+        everything = (*state.best.edits, *new)
+        choices.insert(choices.index(everything) + 1, best_within(state, everything))
     return list(dict.fromkeys(choices))
 
 
@@ -101,6 +102,6 @@ def obvious_choices(
     examples = [edit for edit in new if edit.kind == "example"]
     families = [list(new), notes + definitions, notes + of_whole_labels, notes, better_half]
     if with_examples_alone and examples:
-        families.insert(1, examples)
-        families.append([edit for edit in examples if edit.bundle == examples[0].bundle])
+        first_of_each_label = [edit for edit in examples if edit.bundle == examples[0].bundle]
+        families = [examples, *families, first_of_each_label]
     return families
