@@ -177,6 +177,19 @@ def _interval(row: Results, name: str) -> str:
     return ", ".join(f"{bound:.3f}" for bound in row["ci"][name]) if row["ci"] else "–"
 
 
+def lm_table1(results: Results) -> str:
+    """S, C and F1 of language models, with the label prior and without it; the published ones stand in Table 1."""
+    rows = []
+    for cell in results["cells"]:
+        shown = []
+        for prior in ("none", "batch"):
+            of = cell[prior]
+            figures = " / ".join(f"{of[name][0]:.3f} [{of[name][1]:.2f}, {of[name][2]:.2f}]" for name in MEASURES)
+            shown.append(figures + (f", nearly always {of['near_constant']}" if of["near_constant"] else ""))
+        rows.append((cell["dataset"], f"{cell['n']} x {cell['q']}", cell["model"], cell["strategy"], *shown))
+    return f"S / C / F1 [95 %].\n\n{table(('data', 'N x Q', 'model', 'strategy', 'as it is', 'calibrated'), rows)}"
+
+
 def appendix_a(results: Results) -> str:
     """Three predictors."""
     rows = []
@@ -316,6 +329,7 @@ def confidence(results: Results) -> str:
 SECTIONS = {
     "promise": ("The promise: what is handed back is not worse", promise),
     "table1": ("Tables 1 and 2: strategies", table1),
+    "lm_table1": ("Tables 1 and 2 on language models that run here", lm_table1),
     "appendix_a": ("Appendix A: noise", appendix_a),
     "appendix_b": ("Appendix B: mending from sensitivity", fixes),
     "appendix_c": ("Appendix C: mending from consistency", fixes),

@@ -34,6 +34,7 @@ BESIDES = (
     "example_turns.py",
     "label_map.py",
     "lm_edits.py",
+    "lm_table1.py",
     "meaning_threshold.py",
     "minilm_constants.py",
     "near_constant.py",

@@ -207,8 +207,10 @@ def _notes(run: Run, found: Candidate, names: Mapping[str, str]) -> list[str]:
         if note and candidate.id not in {run.baseline.id, found.id}:
             notes.append(f"{names[candidate.id]}: {note}")
     shown = {"The original prompt": run.baseline, f"Prompt {names[found.id]}": found}
-    lines = [shares_line((of.test or of.val).to_dict(), name) for name, of in shown.items()]
-    return [*notes, *filter(None, lines[: len(chosen)])]
+    lines = [shares_line((of.test or of.val).to_dict(), name) for name, of in shown.items()][: len(chosen)]
+    if run.recommendation and run.recommendation.verdict.reason.startswith("The original prompt"):
+        lines[0] = ""  # the verdict says it
+    return [*notes, *filter(None, lines)]
 
 
 def on_test(scores: Scores) -> list[str]:

@@ -103,16 +103,21 @@ def why_worthless(predictions: Predictions) -> str:
         return ""
     if shares.near_constant is not None:
         return answered_phrase(asdict(shares))
-    f1 = float(_right(predictions).mean())
-    by_chance = sum(shares.answer_shares[label] * share for label, share in shares.class_shares.items())
-    if f1 > shares.constant_f1 or f1 - by_chance >= _SLIGHT * (1 - by_chance):
+    return _guess_phrase(asdict(shares) | {"f1": float(_right(predictions).mean())})
+
+
+def _guess_phrase(scores: Mapping[str, Any]) -> str:
+    """Say that F1 is no higher than that of one answer to everything, and agreement slight; else nothing."""
+    f1, constant_f1 = scores["f1"], scores["constant_f1"]
+    given, of_class = scores["answer_shares"], scores["class_shares"]
+    by_chance = sum(given[label] * share for label, share in of_class.items())
+    if f1 > constant_f1 or f1 - by_chance >= _SLIGHT * (1 - by_chance):
         return ""
-    always = most_answered(shares.class_shares)
-    return f"has F1 {100 * f1:.1f}, and always answering {always} has {100 * shares.constant_f1:.1f}"
+    return f"has F1 {100 * f1:.1f}, and always answering {most_answered(of_class)} has {100 * constant_f1:.1f}"
 
 
 def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
-    """Say which label is answered to most texts, and where S and C say nothing; empty where neither is so.
+    """Say which label is answered to most texts, or that a prompt guesses, and where S and C say nothing; else empty.
 
     Parameters
     ----------
@@ -128,8 +133,11 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     'The prompt answers Number to 94 % of the texts; 17 % are.'
     """
     given, of_class = scores.get("answer_shares"), scores.get("class_shares")
-    if not given or (lopsidedness(given, of_class) < LOPSIDED if of_class else max(given.values()) < _MOST_UNLABELLED):
+    if not given:
         return ""
+    if lopsidedness(given, of_class) < LOPSIDED if of_class else max(given.values()) < _MOST_UNLABELLED:
+        guess = _guess_phrase(scores) if of_class else ""
+        return f"{name} {guess}: its S and C say nothing." if guess else ""
     line = f"{name} {answered_phrase(scores)}"
     if not of_class:
         return f"{line}."

@@ -51,6 +51,8 @@ def test_a_guess_is_not_constant_though_no_better() -> None:
     guessed = predictions([[place // 2 % 2] * 2 for place in range(100)], truth)
     assert score(guessed).f1 == 0.5 == score(guessed).to_dict()["constant_f1"]
     assert score(guessed).near_constant is None
+    line = "It has F1 50.0, and always answering no has 50.0: its S and C say nothing."
+    assert shares_line(score(guessed).to_dict(), "It") == line
 
 
 def test_a_rare_class_found_in_part_is_no_constant_answer_once_that_is_sure() -> None:
