@@ -15,6 +15,7 @@ Each cell is saved when it is done, and not measured again.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import socket
 import time
@@ -57,13 +58,12 @@ def main() -> None:
     kept = KeptResults(words.results, "example_turns", "cells", setting)
     for name in words.models:
         for dataset in words.sets:
-            for way in SERVED_WAYS if words.served else WAYS:
-                for draw in range(DRAWS if way != "no examples" else 1):
-                    cell = {"model": Path(name).stem, "dataset": dataset, "way": way, "draw": draw}
-                    cell |= {"served": words.served}
-                    if not kept.has(**cell):
-                        kept.add({**cell, **_measured(name, dataset, way, draw, words.data, served=words.served)})
-                        print(json.dumps(kept.rows[-1]), flush=True)
+            for draw, way in itertools.product(range(DRAWS), SERVED_WAYS if words.served else WAYS):
+                cell = {"model": Path(name).stem, "dataset": dataset, "way": way, "draw": draw, "served": words.served}
+                if (draw and way == "no examples") or kept.has(**cell):
+                    continue
+                kept.add({**cell, **_measured(name, dataset, way, draw, words.data, served=words.served)})
+                print(json.dumps(kept.rows[-1]), flush=True)
 
 
 def _measured(name: str, dataset: str, way: str, draw: int, data: Path, *, served: bool) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from psopt.search_spaces._render import additions_of, own_instructions
+from psopt.search_spaces._render import additions_of, own_instructions, render
 from psopt.templates import Field, fill_slots, render_template
 from psopt.text import line_changes
 
@@ -82,12 +83,15 @@ def _open(piece: Piece) -> str:
 
 
 def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
-    """Return the messages of a prompt's template, what the original lacks marked line by line.
+    """Return the messages of a prompt with its fields open, what the original lacks marked line by line.
 
     By default the original is the prompt without its additions.
     """
+    original = original or without_additions(prompt)
+    if prompt.template is None:
+        return _own_turns(prompt, original)
     new = open_messages(prompt)
-    old = open_messages(original or without_additions(prompt))
+    old = open_messages(original)
     # Turns of examples stand before the last message of the user's: the others keep their places from both ends.
     n_turns = max(0, len(new) - len(old))
     of_user = [place for place, message in enumerate(old) if message["role"] == "user"]
@@ -104,6 +108,15 @@ def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> 
     return shown
 
 
+def _own_turns(prompt: PromptParts, original: PromptParts) -> list[ShownMessage]:
+    """The messages of psopt's own form, where the instructions stand in the first turn of the user's."""
+    messages = [(turn["role"], turn["content"].split("\n")) for turn in render(prompt, "{text}")]
+    before = [line for turn in render(original, "{text}") for line in turn["content"].split("\n")]
+    marked = iter(mark_added(before, [line for _, lines in messages for line in lines]))
+    shown = [(role, tuple(itertools.islice(marked, len(lines)))) for role, lines in messages]
+    return [ShownMessage(role, lines, added=all(line.added for line in lines)) for role, lines in shown]
+
+
 def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
     """Return the new lines, those that the old ones lack marked.
 
@@ -117,7 +130,7 @@ def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
 
 
 def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
-    """Write the messages of a prompt's template for people: each under its role, where there is more than one.
+    """Write the messages of a prompt for people: each under its role, where there is more than one.
 
     `marked` puts ``+`` before each line that was added, and moves the others as far in.
     """

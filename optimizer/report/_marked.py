@@ -24,9 +24,10 @@ class PromptPanel:
     ) -> PromptPanel:
         """Put a prompt beside the original prompt; `text` and `seed_text` are how psopt's own form is shown.
 
-        Without a original prompt a template is beside what its author wrote, and psopt's own form beside itself.
+        Without an original prompt a template, or psopt's own form with examples, is beside what its author wrote, and
+        psopt's own form without examples beside itself. Examples are shown as the turns that they are.
         """
-        if prompt.template is None:
+        if prompt.template is None and not prompt.examples:
             return cls(text, [ShownMessage("", tuple(marked(text, text if seed_text is None else seed_text)))])
         original = seed_prompt if seed_prompt and seed_prompt.template == prompt.template else None
         return cls(render_shown(prompt), shown_messages(prompt, original))

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from psopt.search_spaces import Definition, Example, Prompt, render_fixed, render_instructions, render_shown
+from psopt.search_spaces import (
+    Definition,
+    Example,
+    Prompt,
+    render_fixed,
+    render_instructions,
+    render_shown,
+    shown_messages,
+)
 from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
 
 BODY = Field("body", "{{ body }}")
@@ -40,3 +48,12 @@ def test_its_length_is_what_every_request_holds() -> None:
     assert render_fixed(PLAIN) == "# Mail\n\nWhich team answers?\n\nEnd.\nMail: \nTeam:"
     own = replace(PLAIN, template=None, definitions=(Definition("sales", "offers"),))
     assert render_fixed(own) == render_instructions(own)
+
+
+def test_examples_in_psopts_own_form_are_shown_as_turns_and_instructions_are_not_marked() -> None:
+    prompt = Prompt("Sort it.", ("a", "b"), notes=("N.",), examples=(Example("x", "a"),))
+    system, first, answer, last = shown_messages(prompt)
+    assert [message.added for message in (system, first, answer, last)] == [False, False, True, False]
+    assert [line.text for line in first.lines if line.added] == ["Note:", "- N.", "", "Text: x", "Label:"]
+    assert (answer.role, [line.text for line in answer.lines]) == ("assistant", ["a"])
+    assert [line.text for line in last.lines] == ["Text: {text}", "Label:"]
