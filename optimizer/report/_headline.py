@@ -50,7 +50,7 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
 
 
 def lopsided_lines(contents: Contents) -> list[str]:
-    """Which prompts on the cards answer one label to most texts, or guess, on test, where the verdict does not say it."""
+    """Which prompts on the cards answer one label to most texts on test, or guess; but what the verdict says."""
     reason = (contents.run.get("recommended") or {}).get("reason") or ""
     shown = {} if reason.startswith("The original prompt") else {"The original prompt": contents.run["baseline"]}
     if contents.chosen["id"] != contents.run["baseline"]["id"]:
