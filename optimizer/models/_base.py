@@ -77,6 +77,7 @@ class Capabilities:
     has_label_prior: bool = False
     # Whether it is a `CalibratedModel`: under prompts that say so the label prior is taken out
     calibrates: bool = False
+    has_longest: bool = False  # `can_read`: what is longer than so many tokens is an error
     reads_in_part: bool = False  # `parts_read`: it reads no more than the beginning of long texts
     # What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance
     frame: str = ""
@@ -106,6 +107,7 @@ def capabilities_of(model: Model) -> Capabilities:
         has_explanations=hasattr(model, "no_labels"),
         has_cells=hasattr(model, "predict_cells")
         and hasattr(model, "predict_proba") == hasattr(model, "predict_proba_cells"),
+        has_longest=hasattr(model, "can_read"),
         reads_in_part=hasattr(model, "parts_read"),
     )
 
@@ -141,6 +143,10 @@ class AbleModel(ProbabilisticModel, CellModel, Protocol):
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
         """Return what is read of each text."""
+        ...
+
+    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
+        """Whether it reads a prompt with each of some texts to the end."""
         ...
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
@@ -202,6 +208,7 @@ Ability = Literal[
     "has_explanations",
     "has_cells",
     "has_confidences",
+    "has_longest",
     "is_assessed",
     "reads_in_part",
 ]

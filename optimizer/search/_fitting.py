@@ -13,12 +13,13 @@ from psopt.search._shorten import edit_worths
 from psopt.search_spaces import CALIBRATE, apply_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from psopt.search._state import SearchState
     from psopt.search_spaces import Edit
 
 TOO_LARGE = "larger than --max-prompt-tokens allows: the best of its edits are tried in its place"
+TOO_LONG = "longer than the model reads: the best of its edits are tried in its place"
 UNCALIBRATED = "the original prompt is nearly constant, and so it stays without calibration: tried with it"
 """Why a trial was dropped."""
 
@@ -29,12 +30,10 @@ def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[
     reads_examples = len(problem.orders) > 1 or problem.options.parts.examples_allowed > 0
     families = obvious_choices(new, problem.task.labels, with_examples_alone=is_first and reads_examples)
     choices = [(*state.best.edits, *chosen) for chosen in families]
-    if problem.limits.most_tokens is not None:
-        choices = [best_within(state, edits) for edits in choices]
-    elif is_first:  # soon, so that small searches have one too
+    if is_first and problem.limits.most_tokens is None:  # soon, so that small searches have one too
         everything = (*state.best.edits, *new)
         choices.insert(choices.index(everything) + 1, best_within(state, everything))
-    return list(dict.fromkeys(choices))
+    return list(dict.fromkeys(in_place_of(state, edits) for edits in choices))
 
 
 def objection(state: SearchState, edits: Sequence[Edit]) -> str:
@@ -43,36 +42,49 @@ def objection(state: SearchState, edits: Sequence[Edit]) -> str:
         return ""
     if _needs_calibration(state, edits):
         return UNCALIBRATED
-    return TOO_LARGE if state.problem.limits.most_tokens is not None and not _allows(state, edits) else ""
+    if state.problem.limits.most_tokens is not None and not _allows(state, edits):
+        return TOO_LARGE
+    return "" if _reads(state, edits) else TOO_LONG
 
 
 def in_place_of(state: SearchState, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """Return what is tried in place of a draw: the draw itself, calibrated where that is needed, as far as it fits."""
     if objection(state, edits) == UNCALIBRATED:
         edits = (CALIBRATE, *edits)
-    return best_within(state, edits) if objection(state, edits) else edits
+    match objection(state, edits):
+        case "":
+            return edits
+        case reason:
+            return best_within(state, edits, _reads if reason == TOO_LONG else _allows)
 
 
-def best_within(state: SearchState, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+def best_within(
+    state: SearchState, edits: tuple[Edit, ...], allows: Callable[[SearchState, Sequence[Edit]], bool] | None = None
+) -> tuple[Edit, ...]:
     """Choose the edits that do most good, as far as the limits allow; all of them if they fit.
 
     What they do is told by the trials so far and, before these tell anything, by what proposers expect. Bundles stay
     whole, and the order of the edits stays.
     """
-    if _allows(state, edits):
+    allows = allows or _allows
+    if allows(state, edits):
         return edits
     worths = edit_worths(state.history.evaluated, state.pool)
     ranked = sorted(edits, key=lambda edit: (-worths.get(edit.parameter_name, 0.0), -edit.gain))
     chosen = {edit for edit in edits if edit.kind == "calibration"}  # which counts for nothing
     for name in dict.fromkeys(edit.parameter_name for edit in ranked):
         larger = chosen | {edit for edit in edits if edit.parameter_name == name}
-        if _allows(state, [edit for edit in edits if edit in larger]):
+        if allows(state, [edit for edit in edits if edit in larger]):
             chosen = larger
     return tuple(edit for edit in edits if edit in chosen)
 
 
 def _allows(state: SearchState, edits: Sequence[Edit]) -> bool:
     return state.problem.limits.allow(apply_edits(state.problem.baseline_prompt, edits), edits)
+
+
+def _reads(state: SearchState, edits: Sequence[Edit]) -> bool:
+    return state.problem.can_read(apply_edits(state.problem.baseline_prompt, edits))
 
 
 def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:

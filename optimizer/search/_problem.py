@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.models import calibrates, capabilities_of
+from psopt.models import calibrates, can, capabilities_of
 from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import CALIBRATE, ORDERS
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from psopt.settings import HoldBack, SearchOptions
     from psopt.tasks import Task
 
+
+_LONGEST_TEXTS = 5  # of which the one with most tokens is: characters and tokens rarely differ more
 
 Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack"], "list[Edit]"]
 """From a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back to edits."""
@@ -82,6 +84,21 @@ class SearchProblem:
     def limits(self) -> PromptLimits:
         """How large a prompt may be that is handed back."""
         return PromptLimits.in_search(self.baseline_prompt, self.evaluator, self.options.parts)
+
+    def can_read(self, prompt: Prompt) -> bool:
+        """Whether every model reads a prompt to its end, with the longest texts and the longest rephrasing."""
+        worded = prompt.described_as(max(self._descriptions, key=len))
+        models = [one.model for one in self.evaluator.each]
+        return all(model.can_read(worded, self._longest_texts) for model in models if can(model, "has_longest"))
+
+    @cached_property
+    def _descriptions(self) -> list[str]:
+        return [text for split in ("train", "test") for text in self.evaluator.rephrasings.on(split)[0]]
+
+    @cached_property
+    def _longest_texts(self) -> list[str]:
+        texts = [text for split in ("train", "val", "test") for text in self.evaluator.texts(split)]
+        return sorted(texts, key=len)[-_LONGEST_TEXTS:]
 
     @cached_property
     def no_verbatim(self) -> NoVerbatim | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,17 +11,18 @@ import psopt
 import pytest
 from psopt import LMConfig, Task
 from psopt.api import plan_run
-from psopt.errors import BudgetReachedError, InputError
+from psopt.errors import BudgetReachedError, InputError, ModelError
 from psopt.models import Capabilities
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
 from psopt.runs import RunSettings
 from psopt.runs.planning import PlanOptions
 from psopt.search import Observer
+from psopt.search_spaces import Example
 from psopt.settings import DataOptions
 
 from tests.cli.limited_runs import own_words
-from tests.models.tiny_lm import save_model
+from tests.models.tiny_lm import make_network, save_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,3 +184,16 @@ def test_a_limit_that_pays_nothing_is_refused_before_the_first_answer(
         optimize(monkeypatch, tmp_path, model, Listener(), lm=LMConfig(max_calls=50))
     assert model.asked == []
     assert not (tmp_path / "run").exists()
+
+
+def test_a_search_tries_nothing_that_its_model_can_not_read(tmp_path: Path) -> None:
+    """With all examples the prompt would be too long for it: what fits is tried, and the run comes to its end."""
+    model = f"hf/{save_model(tmp_path / 'model', network=make_network(max_position_embeddings=270))}"
+    sizes: dict[str, Any] = {"trials": 4, "rounds": 1, "samples": 12, "test_samples": 12, "rephrasings": 2}
+    run = psopt.optimize(TASK, model=model, out=tmp_path / "run", heldout=2, **sizes)
+    trials = run.trials_frame()
+    assert (trials.state == "complete").sum() == 4
+    assert max(map(len, trials.edits[trials.state == "complete"])) > 1
+    eight = tuple(Example(sample.text, str(sample.label)) for sample in TASK.train[:8])
+    with pytest.raises(ModelError, match="exceed the 270 tokens"):
+        psopt.measure(TASK, replace(run.baseline.prompt, examples=eight), model=model, rephrasings=2)

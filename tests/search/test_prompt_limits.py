@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
-from psopt.search._fitting import best_within, in_place_of, obvious, obvious_choices
+from psopt.search._fitting import TOO_LONG, best_within, in_place_of, objection, obvious, obvious_choices
 from psopt.search_spaces import CALIBRATE, ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 from psopt.settings import flat, of_flat
 
@@ -105,6 +105,7 @@ def search_state(tried: Sequence[Any], restriction: SearchRestriction, pool: Seq
         baseline_prompt=PROMPT,
         options=SimpleNamespace(parts=restriction),
         orders=ORDERS[:1],
+        can_read=lambda prompt: True,
         task=SimpleNamespace(labels=PROMPT.labels),
     )
     best = max(tried, key=lambda one: one.val.f1)
@@ -131,6 +132,14 @@ def test_in_place_of_what_is_too_long_the_best_of_it_is_tried() -> None:
     assert within[-2:] == (NOTES[6], NOTES[7])
     assert state.problem.limits.allow(apply_edits(PROMPT, within), within)
     assert in_place_of(state, tuple(NOTES[:1])) == tuple(NOTES[:1])
+
+
+def test_in_place_of_what_the_model_can_not_read_the_best_of_it_is_tried() -> None:
+    state = search_state([candidate(0, (), 0.5)], SearchRestriction())
+    state.problem.can_read = lambda prompt: len(prompt.notes) <= 2
+    assert objection(state, NOTES) == TOO_LONG
+    assert in_place_of(state, tuple(NOTES)) == (NOTES[6], NOTES[7])
+    assert all(len(edits) <= 2 for edits in obvious(state, NOTES, is_first=True))
 
 
 def calibrated_search(*, constant: str | None = None) -> Any:

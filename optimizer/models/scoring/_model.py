@@ -71,7 +71,7 @@ class ScoringModel:
         Whether a label's score is the mean or the sum of its tokens' log-probabilities.
     """
 
-    capabilities = Capabilities(has_probabilities=True, has_label_prior=True)
+    capabilities = Capabilities(has_probabilities=True, has_label_prior=True, has_longest=True)
 
     def __init__(self, name: str, version: str, *, cache: AnswerCache | None = None, likelihood: str = "mean") -> None:
         if likelihood not in _SCORING:
@@ -147,8 +147,6 @@ class ScoringModel:
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
         """The scores of each text, from the cache or, some at a time, from the model."""
         conversations = [render(prompt, text) for text in texts]
-        lead, asked = _begun(prompt, conversations)
-        labels = _labels_in_answers(prompt)
         keys = self._keys(prompt, conversations)
         times = Counter(keys)
         scores_of = self._cache.get_many(times)
@@ -156,8 +154,9 @@ class ScoringModel:
         missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
         if missing:
             missing_keys = list(missing)
-            prompts, tree = self.scorer.tokenizer.scored(list(missing.values()), labels, lead, asked)
-            self._check_length(prompts, tree)
+            prompts, tree = self._tokens(prompt, list(missing.values()))
+            if error := self._too_long(prompts, tree):
+                raise error
             for indices, steps in self.scorer.steps(prompts, tree):
                 if np.isnan(steps).any():
                     raise ModelError(f"{self.name} gives NaN for a probability: its weights are damaged")
@@ -170,15 +169,24 @@ class ScoringModel:
                 count(sum(times[key] for key in answered))
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 
-    def _check_length(self, prompts: Sequence[list[int]], tree: LabelTree) -> None:
+    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
+        """Whether it reads a prompt with each of some texts to the end; loads the model."""
+        return self._too_long(*self._tokens(prompt, [render(prompt, text) for text in texts])) is None
+
+    def _tokens(self, prompt: Prompt, conversations: Sequence[Messages]) -> tuple[list[list[int]], LabelTree]:
+        lead, asked = _begun(prompt, conversations)
+        return self.scorer.tokenizer.scored(conversations, _labels_in_answers(prompt), lead, asked)
+
+    def _too_long(self, prompts: Sequence[list[int]], tree: LabelTree) -> ModelError | None:
         longest = self.scorer.longest
         n_prompt = max(map(len, prompts))
         n_label = max(map(len, tree.paths()))
-        if longest and n_prompt + n_label > longest:
-            raise ModelError(
-                f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {self.name} "
-                "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
-            )
+        if not longest or n_prompt + n_label <= longest:
+            return None
+        return ModelError(
+            f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {self.name} "
+            "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
+        )
 
     def _keys(self, prompt: Prompt, conversations: Sequence[Messages]) -> list[bytes]:
         lead, asked = _begun(prompt, conversations)
