@@ -208,7 +208,7 @@ def _notes(run: Run, found: Candidate, names: Mapping[str, str]) -> list[str]:
             notes.append(f"{names[candidate.id]}: {note}")
     shown = {"The original prompt": run.baseline, f"Prompt {names[found.id]}": found}
     lines = [shares_line((of.test or of.val).to_dict(), name) for name, of in shown.items()][: len(chosen)]
-    if run.recommendation and run.recommendation.verdict.reason.startswith("The original prompt"):
+    if run.recommendation and run.recommendation.verdict.reason.startswith("The original prompt has F1"):
         lines[0] = ""  # the verdict says it
     return [*notes, *filter(None, lines)]
 

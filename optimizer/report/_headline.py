@@ -50,9 +50,9 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
 
 
 def lopsided_lines(contents: Contents) -> list[str]:
-    """Which prompts on the cards answer one label to most texts on test, or guess; but what the verdict says."""
+    """Which prompts on the cards answer one label to most texts on test, or guess where the verdict does not say it."""
     reason = (contents.run.get("recommended") or {}).get("reason") or ""
-    shown = {} if reason.startswith("The original prompt") else {"The original prompt": contents.run["baseline"]}
+    shown = {} if reason.startswith("The original prompt has F1") else {"The original prompt": contents.run["baseline"]}
     if contents.chosen["id"] != contents.run["baseline"]["id"]:
         shown[contents.name.replace("p", "P", 1)] = contents.chosen
     return [line for name, of in shown.items() if (line := shares_line(of["test"], name))]
