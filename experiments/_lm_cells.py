@@ -11,7 +11,7 @@ from _lm_sets import NAMES
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,6 +41,12 @@ class KeptResults:
     def has(self, **fields: Any) -> bool:
         """Whether there is a row with these values."""
         return any(all(row[name] == value for name, value in fields.items()) for row in self.rows)
+
+    def measure(self, cell: dict[str, Any], measured: Callable[..., dict[str, Any]], *arguments: Any) -> None:
+        """Add and print a row of a cell and what is measured of it, if there is none yet."""
+        if not self.has(**cell):
+            self.add({**cell, **measured(*arguments)})
+            print(json.dumps(self.rows[-1]), flush=True)
 
     def add(self, *rows: dict[str, Any]) -> None:
         """Add rows, and write all down."""

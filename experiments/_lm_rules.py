@@ -77,6 +77,17 @@ def _among_labels(tree: LabelTree, steps: Floats) -> Floats:
     return among
 
 
+def scored_steps(
+    scorer: Any, tokenizer: Any, conversations: Sequence[Messages], labels: Sequence[str], asked: str
+) -> tuple[LabelTree, Floats]:
+    """The labels as a tree, and what a model says of its steps behind each conversation, (n_texts, n_steps)."""
+    prompts, tree = tokenizer.scored(conversations, labels, asked=asked)
+    steps = np.empty((len(prompts), len(tree.nodes)))
+    for indices, scores in scorer.steps(prompts, tree):
+        steps[indices] = scores
+    return tree, steps
+
+
 def scored_answers(name: str, task: Task, n_held: int) -> Answering:
     """How a local model answers by its labels' mean likelihoods, as psopt has it, with the label prior and without.
 
@@ -85,10 +96,7 @@ def scored_answers(name: str, task: Task, n_held: int) -> Answering:
     model: Any = load_model(name, task, cache_dir=None)
 
     def answer(conversations: list[Messages]) -> dict[str, NDArray[np.int64]]:
-        prompts, tree = model.scorer.tokenizer.scored(conversations, task.labels, asked=ASKED)
-        steps = np.empty((len(prompts), len(tree.nodes)))
-        for indices, scores in model.scorer.steps(prompts, tree):
-            steps[indices] = scores
+        tree, steps = scored_steps(model.scorer, model.scorer.tokenizer, conversations, task.labels, ASKED)
         likelihoods = tree.log_likelihoods(steps, per_token=True)
         scored = Scored(likelihoods[:n_held], likelihoods[n_held:], likelihoods[:0])
         return {prior: answers(scored, prior, np.zeros(0)) for prior in ("none", "batch")}

@@ -12,14 +12,13 @@ Each cell is saved when it is done, and not measured again.
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _lm_cells import KeptResults, figures_of, lm_parser
-from _lm_rules import SCORES, Scored, label_scores
+from _lm_rules import ASKED, SCORES, Scored, label_scores, scored_steps
 from _lm_rules import answers as labels_of
 from _lm_sets import enough, lm_task, wordings_by_people
 from psopt.models import load_model
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 _N_HELD, _N_PRIOR, _N_WORDINGS = 60, 30, 3
-_ASKED = "\nLabel:"
 WAYS = ("label", "asked", "no turns")
 
 
@@ -48,9 +46,7 @@ def main() -> None:
         for dataset in words.sets:
             for way in WAYS:
                 cell = {"model": Path(name).stem, "dataset": dataset, "way": way}
-                if not kept.has(**cell):
-                    kept.add({**cell, **_measured(name, dataset, way, words.data)})
-                    print(json.dumps(kept.rows[-1]), flush=True)
+                kept.measure(cell, _measured, name, dataset, way, words.data)
 
 
 def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
@@ -76,10 +72,7 @@ def _scores(scorer: Any, conversations: Sequence[Messages], task: Task, way: str
     tokenizer = scorer.tokenizer
     if way == "no turns":
         tokenizer = PromptTokenizer(_WithoutTemplate(tokenizer._tokenizer))
-    prompts, tree = tokenizer.scored(conversations, task.labels, asked=_ASKED if way == "asked" else "")
-    steps = np.empty((len(prompts), len(tree.nodes)))
-    for indices, scored in scorer.steps(prompts, tree):
-        steps[indices] = scored
+    tree, steps = scored_steps(scorer, tokenizer, conversations, task.labels, ASKED if way == "asked" else "")
     return {kind: label_scores(tree, steps, kind) for kind in SCORES}
 
 

@@ -15,7 +15,6 @@ Each cell is saved when it is done, and not measured again.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +54,7 @@ def main() -> None:
             task = lm_task(dataset, words.data)
             for name, prompt in _prompts(task, model, dataset):
                 cell = {"model": Path(model).stem, "dataset": dataset, "prompt": name}
-                if not kept.has(**cell):
-                    kept.add({**cell, **_cell(task, prompt, model)})
-                    print(json.dumps(kept.rows[-1]), flush=True)
+                kept.measure(cell, _cell, task, prompt, model)
 
 
 def _prompts(task: Task, model: str, dataset: str) -> Iterator[tuple[str, Prompt]]:

@@ -60,13 +60,11 @@ def main() -> None:
         for dataset in words.sets:
             for draw, way in itertools.product(range(DRAWS), SERVED_WAYS if words.served else WAYS):
                 cell = {"model": Path(name).stem, "dataset": dataset, "way": way, "draw": draw, "served": words.served}
-                if (draw and way == "no examples") or kept.has(**cell):
-                    continue
-                kept.add({**cell, **_measured(name, dataset, way, draw, words.data, served=words.served)})
-                print(json.dumps(kept.rows[-1]), flush=True)
+                if not draw or way != "no examples":
+                    kept.measure(cell, _measured, name, dataset, way, draw, words.data, words.served)
 
 
-def _measured(name: str, dataset: str, way: str, draw: int, data: Path, *, served: bool) -> dict[str, Any]:
+def _measured(name: str, dataset: str, way: str, draw: int, data: Path, served: bool) -> dict[str, Any]:
     started = time.monotonic()
     task = lm_task(dataset, data)
     held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)

@@ -11,7 +11,6 @@ Each cell is saved when it is done, and not measured again.
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,9 +40,7 @@ def main() -> None:
         for dataset in words.sets:
             for strategy in STRATEGIES:
                 cell = {"model": Path(name).stem, "dataset": dataset, "strategy": strategy}
-                if not kept.has(**cell):
-                    kept.add({**cell, **_measured(name, dataset, strategy, words.data)})
-                    print(json.dumps(kept.rows[-1]), flush=True)
+                kept.measure(cell, _measured, name, dataset, strategy, words.data)
 
 
 def _measured(name: str, dataset: str, strategy: str, data: Path) -> dict[str, Any]:

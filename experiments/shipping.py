@@ -45,10 +45,7 @@ def main() -> None:
         for dataset in words.sets:
             for seed in words.seeds:
                 run = {"model": Path(model).stem, "dataset": dataset, "seed": seed, "edits_by": _writer(words.writer)}
-                if not kept.has(**run):
-                    measured = _run(model, words.writer, dataset, seed, words.data)
-                    kept.add({**run, **measured})
-                    print(json.dumps(kept.rows[-1]), flush=True)
+                kept.measure(run, _run, model, words.writer, dataset, seed, words.data)
 
 
 def _writer(address: str | None) -> str:

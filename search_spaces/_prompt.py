@@ -72,8 +72,7 @@ class Prompt(PromptParts):
 
     def _repr_html_(self) -> str:
         """The messages as a model gets them, the place of the text left open, as notebooks show them."""
-        messages = open_messages(self) if self.template else render(self, "{text}")
-        shown = [line(message["role"]) + preformatted(message["content"]) for message in messages]
+        shown = [line(message["role"]) + preformatted(message["content"]) for message in open_messages(self)]
         return card(f"Prompt {self.id}", *shown)
 
     @property

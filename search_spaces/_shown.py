@@ -67,7 +67,9 @@ def without_additions(prompt: P) -> P:
 
 
 def open_messages(prompt: PromptParts) -> Messages:
-    """Return the messages of a prompt's template, its fields standing in them as they were spelled."""
+    """Return a prompt's messages with their fields open, as they were spelled; in psopt's own form ``{text}``."""
+    if prompt.template is None:
+        return render(prompt, "{text}")
     return [
         {
             "role": message.role,
@@ -87,11 +89,10 @@ def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> 
 
     By default the original is the prompt without its additions.
     """
-    original = original or without_additions(prompt)
-    if prompt.template is None:
-        return _own_turns(prompt, original)
     new = open_messages(prompt)
-    old = open_messages(original)
+    old = open_messages(original or without_additions(prompt))
+    if prompt.template is None:
+        return _own_turns(new, old)
     # Turns of examples stand before the last message of the user's: the others keep their places from both ends.
     n_turns = max(0, len(new) - len(old))
     of_user = [place for place, message in enumerate(old) if message["role"] == "user"]
@@ -108,10 +109,10 @@ def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> 
     return shown
 
 
-def _own_turns(prompt: PromptParts, original: PromptParts) -> list[ShownMessage]:
+def _own_turns(new: Messages, old: Messages) -> list[ShownMessage]:
     """The messages of psopt's own form, where the instructions stand in the first turn of the user's."""
-    messages = [(turn["role"], turn["content"].split("\n")) for turn in render(prompt, "{text}")]
-    before = [line for turn in render(original, "{text}") for line in turn["content"].split("\n")]
+    messages = [(turn["role"], turn["content"].split("\n")) for turn in new]
+    before = [line for turn in old for line in turn["content"].split("\n")]
     marked = iter(mark_added(before, [line for _, lines in messages for line in lines]))
     shown = [(role, tuple(itertools.islice(marked, len(lines)))) for role, lines in messages]
     return [ShownMessage(role, lines, added=all(line.added for line in lines)) for role, lines in shown]

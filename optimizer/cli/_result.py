@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._tables import print_sentences, print_table
-from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values, shares_line
+from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values, shares_lines
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -207,10 +208,9 @@ def _notes(run: Run, found: Candidate, names: Mapping[str, str]) -> list[str]:
         if note and candidate.id not in {run.baseline.id, found.id}:
             notes.append(f"{names[candidate.id]}: {note}")
     shown = {"The original prompt": run.baseline, f"Prompt {names[found.id]}": found}
-    lines = [shares_line((of.test or of.val).to_dict(), name) for name, of in shown.items()][: len(chosen)]
-    if run.recommendation and run.recommendation.verdict.reason.startswith("The original prompt has F1"):
-        lines[0] = ""  # the verdict says it
-    return [*notes, *filter(None, lines)]
+    reason = run.recommendation.verdict.reason if run.recommendation else ""
+    told = {name: (of.test or of.val).to_dict() for name, of in itertools.islice(shown.items(), len(chosen))}
+    return [*notes, *shares_lines(told, reason)]
 
 
 def on_test(scores: Scores) -> list[str]:

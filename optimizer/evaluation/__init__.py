@@ -6,6 +6,7 @@ from psopt.evaluation._answer_shares import (
     answer_shares,
     lopsidedness,
     shares_line,
+    shares_lines,
     why_worthless,
 )
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
@@ -133,6 +134,7 @@ __all__ = [
     "sequence",
     "share_shift",
     "shares_line",
+    "shares_lines",
     "shifts",
     "steadiness",
     "verdict",

@@ -22,6 +22,7 @@ LOPSIDED = 0.5
 _LEAST_GAINED = 0.25
 _MOST_UNLABELLED = 0.9  # chosen: nobody knows how many texts are of the label, and nine in ten may well be
 _SLIGHT = 0.2  # of kappa: Landis and Koch, Biometrics 1977
+_NOTHING = ": its S and C say nothing."
 _LEVEL = 0.05  # one-sided, as the gate's: Fisher's convention
 
 
@@ -137,7 +138,7 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
         return ""
     if lopsidedness(given, of_class) < LOPSIDED if of_class else max(given.values()) < _MOST_UNLABELLED:
         guess = _guess_phrase(scores) if of_class else ""
-        return f"{name} {guess}: its S and C say nothing." if guess else ""
+        return f"{name} {guess}{_NOTHING}" if guess else ""
     line = f"{name} {answered_phrase(scores)}"
     if not of_class:
         return f"{line}."
@@ -145,7 +146,13 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     if scores["near_constant"] is None:
         return line
     reached = f"Its F1 is {100 * scores['f1']:.1f}, and {100 * scores['constant_f1']:.1f} for always answering"
-    return f"{line} {reached} {most_answered(of_class)}: its S and C say nothing."
+    return f"{line} {reached} {most_answered(of_class)}{_NOTHING}"
+
+
+def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> list[str]:
+    """Return the `shares_line` of prompts by name, without one of which a verdict's reason says the same already."""
+    lines = [shares_line(scores, name) for name, scores in shown.items()]
+    return [line for line in lines if line and not reason.startswith(line.removesuffix(_NOTHING))]
 
 
 def answered_phrase(scores: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.evaluation import compare_paired, shares_line, verdict
+from psopt.evaluation import compare_paired, shares_lines, verdict
 from psopt.runs import quality_name
 
 if TYPE_CHECKING:
@@ -51,11 +51,10 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
 
 def lopsided_lines(contents: Contents) -> list[str]:
     """Which prompts on the cards answer one label to most texts on test, or guess where the verdict does not say it."""
-    reason = (contents.run.get("recommended") or {}).get("reason") or ""
-    shown = {} if reason.startswith("The original prompt has F1") else {"The original prompt": contents.run["baseline"]}
+    shown = {"The original prompt": contents.run["baseline"]["test"]}
     if contents.chosen["id"] != contents.run["baseline"]["id"]:
-        shown[contents.name.replace("p", "P", 1)] = contents.chosen
-    return [line for name, of in shown.items() if (line := shares_line(of["test"], name))]
+        shown[contents.name.replace("p", "P", 1)] = contents.chosen["test"]
+    return shares_lines(shown, (contents.run.get("recommended") or {}).get("reason") or "")
 
 
 def _p(value: float) -> str:

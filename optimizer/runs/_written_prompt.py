@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.runs._directory import RunDirectory
-    from psopt.templates import Messages
 
 
 WrittenForm = Literal["own", "text", "json", "openai", "promptfoo"]
@@ -58,7 +57,7 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
     if form == "json":
         return _as_json({**prompt.to_dict(), **({"measured": measured} if measured else {})}, "psopt")
     if form == "openai":
-        return _as_json(messages_of(prompt), "openai")
+        return _as_json(open_messages(prompt), "openai")
     if form == "promptfoo":
         if prompt.template is None:
             raise InputError("a prompt of psopt's own form names no variables of promptfoo's: take --format openai")
@@ -78,11 +77,6 @@ def _as_it_came(prompt: Prompt, measured: Mapping[str, Any] | None) -> WrittenPr
 
 def _as_json(data: Any, file_format: str) -> WrittenPrompt:
     return WrittenPrompt(json.dumps(data, indent=2, ensure_ascii=False) + "\n", ".json", file_format)
-
-
-def messages_of(prompt: Prompt) -> Messages:
-    """Return a prompt's messages with their fields open; in psopt's own form ``{text}`` stands for the text."""
-    return render(prompt, "{text}") if prompt.template is None else open_messages(prompt)
 
 
 def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:

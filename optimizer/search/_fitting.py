@@ -51,22 +51,30 @@ def in_place_of(state: SearchState, edits: tuple[Edit, ...]) -> tuple[Edit, ...]
     """Return what is tried in place of a draw: the draw itself, calibrated where that is needed, as far as it fits."""
     if objection(state, edits) == UNCALIBRATED:
         edits = (CALIBRATE, *edits)
-    match objection(state, edits):
-        case "":
-            return edits
-        case reason:
-            return best_within(state, edits, _reads if reason == TOO_LONG else _allows)
+    return best_within(state, edits, _may_be_tried) if objection(state, edits) else edits
+
+
+def _allows(state: SearchState, edits: Sequence[Edit]) -> bool:
+    return state.problem.limits.allow(apply_edits(state.problem.baseline_prompt, edits), edits)
+
+
+def _reads(state: SearchState, edits: Sequence[Edit]) -> bool:
+    return state.problem.can_read(apply_edits(state.problem.baseline_prompt, edits))
+
+
+def _may_be_tried(state: SearchState, edits: Sequence[Edit]) -> bool:
+    """Only tokens that the user has set, and what models read, bound what is tried: 25 edits what is handed back."""
+    return (state.problem.limits.most_tokens is None or _allows(state, edits)) and _reads(state, edits)
 
 
 def best_within(
-    state: SearchState, edits: tuple[Edit, ...], allows: Callable[[SearchState, Sequence[Edit]], bool] | None = None
+    state: SearchState, edits: tuple[Edit, ...], allows: Callable[[SearchState, Sequence[Edit]], bool] = _allows
 ) -> tuple[Edit, ...]:
     """Choose the edits that do most good, as far as the limits allow; all of them if they fit.
 
     What they do is told by the trials so far and, before these tell anything, by what proposers expect. Bundles stay
     whole, and the order of the edits stays.
     """
-    allows = allows or _allows
     if allows(state, edits):
         return edits
     worths = edit_worths(state.history.evaluated, state.pool)
@@ -77,14 +85,6 @@ def best_within(
         if allows(state, [edit for edit in edits if edit in larger]):
             chosen = larger
     return tuple(edit for edit in edits if edit in chosen)
-
-
-def _allows(state: SearchState, edits: Sequence[Edit]) -> bool:
-    return state.problem.limits.allow(apply_edits(state.problem.baseline_prompt, edits), edits)
-
-
-def _reads(state: SearchState, edits: Sequence[Edit]) -> bool:
-    return state.problem.can_read(apply_edits(state.problem.baseline_prompt, edits))
 
 
 def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:

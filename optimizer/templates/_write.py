@@ -143,13 +143,11 @@ def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tupl
     start, end = nodes[index].start, nodes[index + 1].start
     role, (place,) = nodes[index].value["role"], content_nodes(nodes[index])
     named = text[role.start : role.end] if alike else next(spellings(text, role, message.role))
-    turns = []
-    for spelled in spellings(text, place, "".join(written_text(message))):
-        turn = text[start:end]
-        for node, instead in sorted([(role, named), (place, spelled)], key=lambda change: -change[0].start):
-            turn = turn[: node.start - start] + instead + turn[node.end - start :]
-        turns.append(turn)
-    return tuple(turns)
+    first, second = sorted([role, place], key=lambda node: node.start)
+    between, after = text[first.end : second.start], text[second.end : end]
+    spelled = spellings(text, place, "".join(written_text(message)))
+    pairs = [(named, content) if first is role else (content, named) for content in spelled]
+    return tuple(text[start : first.start] + one + between + other + after for one, other in pairs)
 
 
 def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:
