@@ -40,8 +40,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Tests run on the bundled samples, whatever is at hand; what is about real data asks for `data_dir`.
-_DATA_DIR = os.environ.pop("PSOPT_DATA_DIR", None)
+# Tests run on the bundled samples, whatever is at hand; what is about real data asks for `data_dir`. The processes that
+# pytest starts read this file after the one that starts them, and by another name: it is gone by its own.
+_DATA_DIR = os.environ.pop("PSOPT_DATA_DIR", None) or os.environ.get("PSOPT_TESTS_DATA_DIR")
+if _DATA_DIR:
+    os.environ["PSOPT_TESTS_DATA_DIR"] = _DATA_DIR
 
 # Two processes on two cores slow each other down where each begins two threads.
 if "PYTEST_XDIST_WORKER" in os.environ:
