@@ -17,7 +17,7 @@ below the original one on test by more than a point in F1, or above by more than
 original prompt always says the same). *Probes*: F1 on 30 texts a set that we wrote to test what labels mean. *Planted*:
 the share of texts of other classes that a planted phrase of the recommended prompt's notes flips to the note's label;
 a dash where it has no such note. RTE was measured before a chat model's answer began with ``Label:`` and examples were
-turns; the other runs tried all new edits before examples alone.
+turns; CB tried all new edits before examples alone.
 """
 
 
