@@ -24,7 +24,7 @@ _ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly mov
 class PromptLimits:
     """The size limit of what is handed back: a number of edits, or the tokens per call that the user has set."""
 
-    # Definitions of one label count once: they stand on one line, as merged notes do. None for any number.
+    # Definitions of one label count once, and so do its examples. None for any number.
     most_edits: int | None
     most_tokens: int | None  # A call, with a text of mean length; None for any number. Nothing larger is tried.
     around: TokenRange  # those of that text, and of what every call holds beside it (see `tokens_around`)
@@ -63,11 +63,14 @@ class PromptLimits:
 
     def are_too_many(self, edits: Collection[Edit]) -> bool:
         """Whether a prompt of any length must not have so many edits."""
-        said = [edit for edit in edits if edit.kind != "calibration"]
-        lines = {(edit.label, edit.step) if edit.kind == "definition" else edit for edit in said}
-        n_examples = sum(edit.kind == "example" for edit in edits)
-        n_counted = len(lines) - min(n_examples, self.examples_allowed)
-        return self.most_edits is not None and n_counted > self.most_edits
+        if self.most_edits is None:
+            return False
+        others = {edit for edit in edits if edit.kind not in {"calibration", "definition", "example"}}
+        defined = {(edit.label, edit.step) for edit in edits if edit.kind == "definition"}
+        examples = [edit for edit in edits if edit.kind == "example"]
+        shown = {(edit.label, edit.step) for edit in examples}
+        n_shown = min(len(shown), max(0, len(examples) - self.examples_allowed))
+        return len(others) + len(defined) + n_shown > self.most_edits
 
 
 def tokens_a_call(prompt: Prompt, around: TokenRange) -> TokenRange:

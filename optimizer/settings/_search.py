@@ -28,10 +28,10 @@ class SearchRestriction:
     become no definitions, without sensitivity no unstable sample an example. `kinds` are those of edits. A candidate is
     feasible if its F1 on val is at least the baseline's less the `margin`; 1 allows everything. The default is a
     hundredth: well below the noise of a few hundred samples, chosen by judgement. `max_prompt_edits` is how many edits
-    a prompt may have that is handed back, the definitions of one label counted once; None for 25, or for any number
-    where `max_prompt_tokens` is given. `examples_allowed` is for how many examples there is room beside what else a
-    prompt may have: so many don't count among its edits, and where there is any, a prompt with nothing but examples is
-    among the first that are tried.
+    a prompt may have that is handed back, the definitions of one label counted once, as are its examples; None for 25,
+    or for any number where `max_prompt_tokens` is given. `examples_allowed` is for how many examples there is room
+    beside what else a prompt may have: so many don't count among its edits, and where there is any, a prompt with
+    nothing but examples is among the first that are tried.
 
     Raises
     ------

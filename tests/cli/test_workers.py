@@ -7,6 +7,8 @@ import json
 import os
 import random
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -101,6 +103,15 @@ def check_study(study: Any, folder: Path, trials: Any) -> Any:
 def dominates(one: Any, other: Any) -> Any:
     pairs = [(a, b) if name != 1 else (b, a) for name, (a, b) in enumerate(zip(one.values, other.values, strict=True))]
     return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+
+
+def test_a_new_storage_is_opened_by_several_at_once(tmp_path: Path) -> None:
+    """Four that find no tables and make them: without trying again, three fail in nearly every database."""
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(4):
+            all_here = threading.Barrier(4)
+            urls = [f"sqlite:///{tmp_path}/{number}.db"] * 4
+            list(pool.map(lambda url, here=all_here: (here.wait(), open_storage(url)), urls))
 
 
 def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None:

@@ -76,11 +76,14 @@ def test_examples_alone_are_tried_early_where_a_model_reads_them_as_turns() -> N
     assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=False)
 
 
-def test_definitions_of_one_label_count_once() -> None:
+def test_definitions_of_one_label_count_once_and_so_do_its_examples() -> None:
     limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_edits=2))
     definitions = [Edit("definition", "a", f"also {i}", ORIGIN) for i in range(5)]
     assert not limits.are_too_many([*definitions, NOTES[0]])
     assert limits.are_too_many([*definitions, *NOTES[:2]])
+    examples = [Edit("example", "ab"[i % 2], f"text {i}", ORIGIN) for i in range(6)]
+    assert not limits.are_too_many(examples)
+    assert limits.are_too_many([*examples, NOTES[0]])
 
 
 def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the_seed_prompt() -> None:

@@ -6,7 +6,7 @@ import contextlib
 import re
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import sqlalchemy.exc
@@ -17,6 +17,7 @@ from psopt.errors import DamagedStudyError, InputError, import_extra
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_SET_UPS = 20  # chosen: more than Optuna has tables, each of which another process may make first
 _SQLITE_TIMEOUT = 60  # seconds to wait for a lock, chosen amply: Python's 5 are short where many workers write
 
 _IN_QUERY = re.compile(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&\s]*", re.IGNORECASE)
@@ -48,7 +49,7 @@ def make_storage(url: str) -> optuna.storages.BaseStorage:
         path.parent.mkdir(parents=True, exist_ok=True)
         return JournalStorage(JournalFileBackend(str(path)))
     if url.startswith("sqlite:"):
-        return optuna.storages.RDBStorage(url, engine_kwargs={"connect_args": {"timeout": _SQLITE_TIMEOUT}})
+        return _set_up(url, {"connect_args": {"timeout": _SQLITE_TIMEOUT}})
     if "://" not in url:
         raise InputError(f"the storage {url!r} is no URL: write sqlite:///{url}, or journal:{url}")
     url = _escaped(url)
@@ -57,7 +58,20 @@ def make_storage(url: str) -> optuna.storages.BaseStorage:
         import_extra("psycopg", "a PostgreSQL storage", "postgres")
         url = f"postgresql+psycopg://{rest}"
     # A connection that broke while it lay idle is found out and made anew, instead of failing the next call.
-    return optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+    return _set_up(url, {"pool_pre_ping": True})
+
+
+def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
+    """Open a database, whose tables another process may be making: Optuna looks for each before it makes it."""
+    for _ in range(_SET_UPS - 1):
+        try:
+            return optuna.storages.RDBStorage(url, engine_kwargs=engine)
+        except sqlalchemy.exc.IntegrityError:
+            continue
+        except sqlalchemy.exc.DBAPIError as error:
+            if "already exists" not in str(error):
+                raise
+    return optuna.storages.RDBStorage(url, engine_kwargs=engine)
 
 
 @contextlib.contextmanager
