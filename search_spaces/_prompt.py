@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, InputError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from psopt.templates import Messages
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that its id is worked out once: a search asks for it at every step
 class Prompt(PromptParts):
     """A classification prompt, in parts.
 
@@ -80,7 +81,7 @@ class Prompt(PromptParts):
         """How an answer is read: ``label``, or as the template says."""
         return self.template.answer if self.template else "label"
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Twelve hexadecimal digits that name this prompt: equal prompts have equal ids, on any machine."""
         data = self.to_dict()
