@@ -109,7 +109,7 @@ promise: $(SETUP)  ## Count how often a worse prompt is handed back, and what of
 	$(BIN)/python experiments/promise.py
 	$(BIN)/python experiments/write_results.py
 
-EXPERIMENTS := table1 appendix_a appendix_b appendix_c how_many_rephrasings prosa prosa_free what_shakes transfer ablation racing groups_on_trec dspy_peers dspy_equal_calls
+EXPERIMENTS := table1 appendix_a appendix_b appendix_c how_many_rephrasings prosa prosa_free what_shakes transfer ablation racing groups_on_trec dspy_equal_calls
 
 experiments: $(SETUP)  ## Run the experiments that need no key (TREC's files in PSOPT_DATA_DIR); takes about an hour
 	@for name in $(EXPERIMENTS); do \

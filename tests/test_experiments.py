@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psopt.models
 import pytest
-from psopt.dspy_programs._sizing import AUTO_CALLS
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
-from psopt.tasks import read_bundled
 
 from tests.fake_server import FakeServer
 
@@ -28,7 +26,6 @@ SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # 
 BESIDES = (
     "confidence.py",
     "dspy_equal_calls.py",
-    "dspy_peers.py",
     "groups_on_trec.py",
     "answer_lead.py",
     "example_turns.py",
@@ -45,7 +42,6 @@ BESIDES = (
     "shipping.py",
     "write_results.py",
 )
-LABELLED = {sample.text: str(sample.label) for samples in read_bundled("trec") for sample in samples}
 SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
 
 
@@ -212,27 +208,6 @@ def quick_lm(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     truth: dict[str, str] = {}
     monkeypatch.setattr("psopt.models.minilm_lm", lambda *_, **__: knowing_lm(truth))
     return truth
-
-
-def test_dspy_s_optimizers_are_compared(run: Any, quick_lm: dict[str, str]) -> None:
-    quick_lm.update(LABELLED)
-    found = run("dspy_peers.py", "--small", "--seeds", "0", "--only", "runs", folder="--out")
-    (rows,) = found["runs"]
-    assert len(rows) == 5
-    assert rows["unoptimised"]["calls"] == 0
-    assert all(0 <= row[name] <= 1 for row in rows.values() for name in ("f1", "sensitivity", "consistency"))
-
-
-def test_presets_are_compared_under_wordings_by_hand(
-    run: Any, quick_lm: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quick_lm.update(LABELLED)
-    for auto, most in (("light", 400), ("medium", 500)):
-        monkeypatch.setitem(AUTO_CALLS, auto, most)
-    found = run("dspy_peers.py", "--small", "--seeds", "0", "--only", "budgets", folder="--out")
-    (rows,) = found["budgets"]
-    assert {"unoptimised", "SensitivityOptimizer, light", "SensitivityOptimizer, medium"} < set(rows)
-    assert 0 < rows["SensitivityOptimizer, light"]["calls"] <= 400
 
 
 def test_optimizers_are_compared_within_the_same_number_of_calls(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import functools
 import hashlib
 import inspect
 import json
@@ -24,6 +25,7 @@ _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Event, thre
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
 _OWN = ("dspy.", "psopt.")
 _DEEPEST = 40
+_SOURCES = 1024  # chosen, amply: classes and functions of a program; each is looked up again for every answer
 
 
 def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
@@ -180,6 +182,7 @@ class _Reader:
         return [[name, self.read(part, name)] for name, part in sorted(used.items()) if _is_constant(name, part)]
 
 
+@functools.lru_cache(maxsize=_SOURCES)
 def source_of(thing: Any) -> str:
     """The source of a class or a function; typed into a console it has none, and its compiled code stands for it."""
     try:

@@ -59,6 +59,7 @@ SMALL = ["--dataset", "trec", "--trials", "3", "--samples", "12", "--rephrasings
 SMALL += ["--test-samples", "12", "--heldout", "2"]  # all of test under ten wordings takes a minute
 
 
+@pytest.mark.usefixtures("report")
 def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert psopt(["optimize", *SMALL, "--program", "mine:sort", "--out", "run"]) == 0
     run = json.loads((tmp_path / "run" / "run.json").read_text())

@@ -79,6 +79,7 @@ def test_of_many_train_examples_a_third_is_set_aside_and_the_valset_stays_whole(
     assert {given.place[:8] for given in split_examples(train, None, None)["test"]} == {"trainset"}
 
 
+@pytest.mark.usefixtures("report")
 @pytest.mark.parametrize("make", [chain_of_thought, two_steps])
 def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_process(
     make: Any, tmp_path: Path

@@ -1,0 +1,17 @@
+"""Compilations without their report, which other tests look at: drawing it takes a third of a small compilation."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def report() -> None:
+    """Ask for the report."""
+
+
+@pytest.fixture(autouse=True)
+def no_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the report out, unless a test asks for it."""
+    if "report" not in request.fixturenames:
+        monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: None)
