@@ -10,7 +10,7 @@ from psopt.rephrasings._other_source import given_wordings, of_another_source
 from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import RephrasingSet
-from psopt.rephrasings._shown import marked_text, shown_segments
+from psopt.rephrasings._shown import Segment, marked_text, shown_segments
 from psopt.rephrasings._text_changes import change_texts
 from psopt.settings import RephrasingOptions, read_families
 
@@ -21,6 +21,7 @@ __all__ = [
     "Checks",
     "RephrasingOptions",
     "RephrasingSet",
+    "Segment",
     "Verdict",
     "change_texts",
     "closeness",

@@ -41,7 +41,6 @@ class Checks:
     keep_labels: bool = True  # refuse a rephrasing that drops a label which the original names
     # Gives the likeness in meaning of two texts, in [-1, 1]; None where no encoder is installed
     closeness: Closeness | None = None
-    least_closeness: float = LEAST_CLOSENESS
     judge: Judge | None = None  # says whether two texts ask for the same
     # Refuse a rephrasing that loses or adds what is protected in a template (see `protected_ranges`)
     protects: bool = False
@@ -58,7 +57,7 @@ class Checks:
         facts: dict[str, Any] = {"characters": len(text)}
         if self.closeness is not None:
             facts["closeness"] = round(self.closeness(self.original, text), 3)
-            if facts["closeness"] < self.least_closeness:
+            if facts["closeness"] < LEAST_CLOSENESS:
                 return Verdict(text, f"means something else (likeness {facts['closeness']})", facts)
         if self.judge is not None:
             facts["judged_equivalent"] = self.judge(self.original, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.rephrasings._checks import named_labels
@@ -15,6 +15,7 @@ from psopt.rephrasings._set import Rejected, RephrasingSet, comparable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from psopt.models.chat import Writer
     from psopt.rephrasings._checks import Checks, Verdict
     from psopt.search_spaces import Messages
 
@@ -36,21 +37,8 @@ _SYSTEM = (
 )
 
 
-class TextWriter(Protocol):
-    """A model that writes, as `psopt.models.chat.Writer`."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    def write(self, conversations: Sequence[Messages], *, temperature: float = 0.0, sample: int = 0) -> list[str]:
-        """Write a text for each conversation."""
-        ...
-
-
 def write_rephrasings(
-    writer: TextWriter,
+    writer: Writer,
     checks: Checks,
     n_search: int = 10,
     n_heldout: int = 10,
@@ -141,7 +129,7 @@ def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _texts(writer: TextWriter, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
+def _texts(writer: Writer, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
     """Ask for one text after the other, each shown those of its own kind: verdicts on all that is written.
 
     Until so many texts, none of them `taken`, were accepted, or one place was tried in vain.

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from psopt.templates._layout import layout_at, shows_examples
 from psopt.templates._lines import LEAD_WORDS
-from psopt.templates._template import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.templates._draft import Span
     from psopt.templates._lines import Line
-    from psopt.templates._template import SlotKind
+    from psopt.templates._template import Slot, SlotKind
 
 _STEP = re.compile(r"[ \t]*1[.)][ \t]")
 _SAME_BLOCK = ("prose", "bullet", "labels", "caption")
@@ -86,11 +84,6 @@ def announcing_line(text: str) -> str:
     """The last line of a text, if it is a short one that announces what comes next."""
     last = text.rstrip().rsplit("\n", 1)[-1]
     return last if last.endswith(":") and len(last.split()) <= LEAD_WORDS else ""
-
-
-def own_slots(spans: Sequence[Span]) -> list[str]:
-    """The kinds of edits for which an author chose a place."""
-    return [piece.kind for span in spans for piece in span.pieces if isinstance(piece, Slot)]
 
 
 def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:

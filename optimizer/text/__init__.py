@@ -5,7 +5,7 @@ from psopt.text._files import as_text, parse_json, read_bytes, read_json, read_t
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
 from psopt.text._markdown import escaped_markdown, fenced
-from psopt.text._normal_form import answer_words, looks_like, normal_form, shown_signs
+from psopt.text._normal_form import answer_words, normal_form, shown_signs
 from psopt.text._numbers import numbers_in, whole_number
 from psopt.text._one_line import one_line
 from psopt.text._phrases import (
@@ -40,7 +40,6 @@ __all__ = [
     "label_mentions",
     "latex_table",
     "line_changes",
-    "looks_like",
     "markdown_table",
     "names_label",
     "normal_form",

@@ -43,9 +43,9 @@ def phrases_of(text: str) -> set[str]:
     return set(phrases_of_words(words_of(text)))
 
 
-def phrases_of_words(words: Sequence[str], longest: int = LONGEST_PHRASE) -> Iterator[str]:
+def phrases_of_words(words: Sequence[str]) -> Iterator[str]:
     """Yield every phrase of consecutive words, the first ones also as what the words begin with."""
-    for length in range(1, longest + 1):
+    for length in range(1, LONGEST_PHRASE + 1):
         for start in range(len(words) - length + 1):
             phrase = " ".join(words[start : start + length])
             yield phrase

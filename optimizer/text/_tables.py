@@ -21,15 +21,15 @@ def markdown_table(rows: Sequence[Mapping[str, str]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
 
 
-def latex_table(rows: Sequence[Mapping[str, str]], n_texts: int) -> str:
-    r"""Rows of the same columns as a `tabular` with booktabs' rules; the first `n_texts` columns hold words.
+def latex_table(rows: Sequence[Mapping[str, str]]) -> str:
+    r"""Rows of the same columns as a `tabular` with booktabs' rules; the first two columns hold words.
 
-    >>> print(latex_table([{"prompt": "a_b", "S": "40 (30–50)"}], n_texts=1).splitlines()[4])
+    >>> print(latex_table([{"prompt": "a_b", "S": "40 (30–50)"}]).splitlines()[4])
     a\_b & 40 (30--50) \\
     """
     cells = [[*rows[0]], *([*row.values()] for row in rows)]
     head, *body = [f"{' & '.join(map(_escaped, line))} \\\\" for line in cells]
-    columns = "l" * n_texts + "r" * (len(rows[0]) - n_texts)
+    columns = "ll" + "r" * (len(rows[0]) - 2)
     lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule", head, "\\midrule", *body, "\\bottomrule"]
     return "\n".join([*lines, "\\end{tabular}"])
 

@@ -9,7 +9,7 @@ from psopt.search_spaces import Edit, Provenance
 from psopt.text import field_and_phrase, label_mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 _MOST_PHRASES = 12  # in one sentence; chosen by judgement, not measured
 
@@ -55,15 +55,6 @@ def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit,
     merged = tuple(merged)
     replaced = {name for edit in merged for name in edit.merges}
     return (*(edit for edit in edits if replaced.isdisjoint(edit.stands_for)), *merged)
-
-
-def notes_by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[list[Edit]]:
-    """The notes that `keep` wants, in lists of at least two of one label."""
-    notes: dict[str, list[Edit]] = {}
-    for edit in edits:
-        if edit.kind == "note" and keep(edit):
-            notes.setdefault(edit.label, []).append(edit)
-    return [of_label for of_label in notes.values() if len(of_label) > 1]
 
 
 def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
