@@ -1,4 +1,4 @@
-"""Small tables to copy: into a README, or into a paper."""
+"""Texts and small tables as Markdown or LaTeX: texts of others may read like markup, and are to show as they are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,26 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+_SIGNS = "\\`*_[]<&|#~"  # what begins markup, HTML or an entity within a line, or ends a table's cell
+
+
+def escaped_markdown(text: str) -> str:
+    r"""Return a text that shows as it is within a line or a cell of Markdown, its white space folded.
+
+    By backslashes and not by entities: they stand where CommonMark reads them, and read well where nothing does.
+
+    >>> print(escaped_markdown("don't <b>shout</b> | #1"))
+    don't \<b>shout\</b> \| \#1
+    """
+    return "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in " ".join(text.split()))
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """Return a text in a code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{language}\n{text}\n{ticks}"
 
 
 def markdown_table(rows: Sequence[Mapping[str, str]]) -> str:
