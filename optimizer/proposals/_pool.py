@@ -41,7 +41,7 @@ def propose_edits(
     template, what would read as a part of it once it is exported. `hold_back` says which samples are no examples.
     """
     checks = ProposalChecks.of(task, prompt, hold_back)
-    shown = _shown_texts(prompt, pool)
+    shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     if task.spec.is_open:
         edits = _edits_of_open_answers(task, predictions, diagnosis, shown, checks)
     else:
@@ -74,10 +74,6 @@ def _edits_of_labels(
     edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
     refused = checks.against_edits(edits)
     return [edit for edit in edits if edit.id not in refused]
-
-
-def _shown_texts(prompt: Prompt, pool: Sequence[Edit]) -> set[str]:
-    return {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
 
 
 def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: PhraseEvidence) -> list[FailureSlice]:

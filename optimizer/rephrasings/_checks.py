@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt.rephrasings._passages import protected_texts
-from psopt.rephrasings._set import comparable, shortened
+from psopt.rephrasings._set import comparable, differing, shortened
 from psopt.text import names_label
 
 if TYPE_CHECKING:
@@ -80,24 +79,16 @@ class Checks:
 
     def _marks(self, text: str) -> str | None:
         """Template marks, placeholders and addresses must be those of the original."""
-        expected = Counter(_MARKS.findall(self.original))
-        present = Counter(_MARKS.findall(text))
-        if lost := expected - present:
-            return f"lost the mark {next(iter(lost))}"
-        if added := present - expected:
-            return f"added the mark {next(iter(added))}"
-        return None
+        faults = differing(_MARKS.findall(self.original), _MARKS.findall(text))
+        return next((f"{fault} the mark {mark}" for fault, mark in faults), None)
 
     def _protected(self, text: str) -> str | None:
         """Of a template: what is protected must come again, as often; labels are checked by their names."""
         if not self.protects:
             return None
-        expected = Counter(protected_texts(self.original))
-        present = Counter(protected_texts(text))
-        for fault, differing in (("lost", expected - present), ("added", present - expected)):
-            for protected in differing:
-                if fault == "added" or protected not in text:
-                    return f"{fault} what is protected: {shortened(protected)}"
+        for fault, protected in differing(protected_texts(self.original), protected_texts(text)):
+            if fault == "added" or protected not in text:
+                return f"{fault} what is protected: {shortened(protected)}"
         return None
 
     def _named(self, text: str) -> str | None:

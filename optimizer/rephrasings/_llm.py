@@ -10,7 +10,7 @@ from psopt.errors import InputError
 from psopt.rephrasings._checks import named_labels
 from psopt.rephrasings._passages import Passages, in_step, protected_texts, read_passages
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_numbers
-from psopt.rephrasings._set import Rejected, RephrasingSet, comparable
+from psopt.rephrasings._set import Rejected, RephrasingSet, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -90,9 +90,8 @@ def write_rephrasings(
                     choices[-1].append(verdict.text)
                 if on_text:
                     on_text(verdict)
-        seen = {comparable(text) for text in (original, *written)}
         combined = (passages.joined(texts) for texts in in_step(choices, passages.texts))
-        new = [*itertools.islice((text for text in combined if comparable(text) not in seen), wanted)]
+        new = [*itertools.islice(distinct(combined, (original, *written)), wanted)]
         if len(new) < wanted:
             last = f"; at last it wrote {refused[-1]}" if refused else ""
             raise InputError(
