@@ -131,12 +131,12 @@ def _has_plainer(phrase: str, signs: Mapping[str, frozenset[int]], lower: Mappin
     return any(
         signs.get(other, frozenset()) >= signs[phrase]
         and all(lower[other][label] >= lower[phrase][label] - _AS_SURE for label in signs[phrase])
-        for other in _implied(phrase)
+        for other in implied(phrase)
     )
 
 
-def _implied(phrase: str) -> Iterator[str]:
-    """The phrases that every text shows which shows this one."""
+def implied(phrase: str) -> Iterator[str]:
+    """The other phrases that every text shows which shows this one."""
     field, alone = field_and_phrase(phrase)
     words = alone.removeprefix("^").split()
     parts = [(start, end) for start in range(len(words)) for end in range(start + 1, len(words) + 1)]

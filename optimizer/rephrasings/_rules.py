@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.rephrasings._checks import named_labels
-from psopt.rephrasings._frames import Named, frames_of, wordings
+from psopt.rephrasings._frames import Named, frames_without, wordings
 from psopt.rephrasings._instruction import is_english, read_instruction
 from psopt.rephrasings._passages import in_step, read_passages
 from psopt.rephrasings._set import RephrasingSet, distinct
@@ -130,7 +130,7 @@ def rephrasings(
     Of a template's description each passage that orders or asks is rephrased on its own, or else the longest; sentences
     are put around the first of them. A passage that has fewer rephrasings comes round again.
     """
-    frames = frames_of(side).without(protect)
+    frames = frames_without(side, protect)
     if not n_parts:
         return distinct(wordings(original, frames, named, seed), avoid)
     passages = read_passages(original, protect)

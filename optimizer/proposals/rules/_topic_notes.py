@@ -13,12 +13,9 @@ from psopt.tasks import sample_shows
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
     from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
     from psopt.tasks import Task
-
-    Flags = NDArray[np.bool_]
 
 # All chosen by judgement: three samples are no one's slip; half of a topic makes it the topic's own, and where nine of
 # ten of the answers that err so are of it, the others need no such note.
@@ -34,7 +31,10 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
     """
     edits = []
     for failing in topics:
-        is_of = _shows(predictions, failing)
+        is_of = np.array(
+            [any(sample_shows(sample.text, phrase) for phrase in failing.phrases) for sample in predictions.samples],
+            dtype=np.bool_,
+        )
         if failing.how != "phrases" or is_of.all() or is_of.sum() < _LEAST_SAMPLES:
             continue
         own = predictions.of_samples(is_of)
@@ -50,10 +50,3 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
                 text = f"For {described(task.noun, failing.phrases)}: {note.text[0].lower()}{note.text[1:]}"
                 edits.append(Edit("note", "", text, origin, gain))
     return edits
-
-
-def _shows(predictions: Predictions, failing: FailureSlice) -> Flags:
-    return np.array(
-        [any(sample_shows(sample.text, phrase) for phrase in failing.phrases) for sample in predictions.samples],
-        dtype=np.bool_,
-    )
