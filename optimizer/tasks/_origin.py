@@ -122,12 +122,6 @@ def by_hand(builtin: Builtin) -> str:
     return f"to do it by hand, {getting} at {where} and put {', '.join(builtin.needed)} into {folder}"
 
 
-def where_looked(builtin: Builtin) -> str:
-    """Say where the files were looked for."""
-    own = data_folder(builtin.name)
-    return f"not in {own}" if own else "PSOPT_DATA_DIR is not set"
-
-
 def _differences(builtin: Builtin, folder: Path) -> str:
     for file in () if builtin.archive else builtin.files:
         digest = _digest(folder / file.name)

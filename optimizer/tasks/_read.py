@@ -17,7 +17,7 @@ from psopt.tasks._download import DownloadError, download
 from psopt.tasks._files import check_file, read_rows
 from psopt.tasks._frames import rows_of_frame
 from psopt.tasks._hub import HubName, fetch_tables, is_hub_name
-from psopt.tasks._origin import Origin, find_local, where_looked
+from psopt.tasks._origin import Origin, data_folder, find_local
 from psopt.tasks._promptfoo_tests import EXPECTED, is_tests, read_tests
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits
@@ -222,7 +222,9 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]
         origin = find_local(builtin) or Origin(download(builtin), "downloaded")
         train, test = builtin.read(origin.path)
     except DownloadError as error:
-        missing = f"{builtin.name.upper()}'s files are not at hand ({where_looked(builtin)}; {error})"
+        folder = data_folder(builtin.name)
+        looked = f"not in {folder}" if folder else "PSOPT_DATA_DIR is not set"
+        missing = f"{builtin.name.upper()}'s files are not at hand ({looked}; {error})"
         fix = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
         if strict:
             raise DataError(f"{missing}: {fix}") from error

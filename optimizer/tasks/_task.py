@@ -17,7 +17,7 @@ from psopt.tasks._columns import ColumnChoice, as_names, listed
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
-from psopt.tasks._ordered import told_again
+from psopt.tasks._ordered import number_of
 from psopt.tasks._read import check_name, described_data, read_builtin, read_data, refuse, split_rows
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
@@ -123,7 +123,8 @@ class Task:
     @property
     def order(self) -> tuple[str, ...]:
         """The order of the labels as it was told: empty where they have none, or are numbers that stand by value."""
-        return told_again(self.labels, self.positions) if self.positions else ()
+        by_value = all(number_of(label) == place for label, place in zip(self.labels, self.positions, strict=False))
+        return () if by_value or not self.positions else self.labels
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.templates._layout import layout_at, shows_examples
+from psopt.templates._layout import EXAMPLES, layout_at
 from psopt.templates._lines import LEAD_WORDS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str = "", answer
     """Return an empty slot for a place, in the style of what surrounds it."""
     layout = layout_at(text, place.position, elsewhere, answer_tag)
     new = layout.newline
-    slot = layout.section(kind, again=kind == "examples" and shows_examples(text[: place.position]))
+    slot = layout.section(kind, again=kind == "examples" and EXAMPLES.search(text[: place.position]) is not None)
     if not place.headed and layout.style != "xml":
         slot = replace(slot, opening="")
     if place.before:
