@@ -1,7 +1,16 @@
 """What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
 from psopt.search_spaces._calibration import Calibration
-from psopt.search_spaces._edits import CALIBRATE, ORDERS, WEAK_SPOT, Edit, EditKind, Provenance, apply_edits
+from psopt.search_spaces._edits import (
+    CALIBRATE,
+    ORDERS,
+    WEAK_SPOT,
+    Edit,
+    EditKind,
+    Provenance,
+    allowed_edits,
+    apply_edits,
+)
 from psopt.search_spaces._parameters import (
     chosen_edits,
     first_parameters,
@@ -10,18 +19,18 @@ from psopt.search_spaces._parameters import (
     suggest_edits,
 )
 from psopt.search_spaces._prompt import Prompt
-from psopt.search_spaces._prompt_format import (
+from psopt.search_spaces._prompt_parts import (
     BULLETS,
     CASINGS,
     LISTINGS,
     PLAIN,
     SEPARATORS,
+    Definition,
+    Example,
     PromptFormat,
     in_order,
 )
-from psopt.search_spaces._prompt_parts import Definition, Example
 from psopt.search_spaces._render import additions_of, render, render_additions
-from psopt.search_spaces._restriction import allowed_edits
 from psopt.search_spaces._said import with_statements
 from psopt.search_spaces._shown import (
     ShownLine,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.notebooks import shortened
 from psopt.search_spaces._calibration import BATCH, Calibration
-from psopt.search_spaces._prompt_format import in_order
-from psopt.search_spaces._prompt_parts import Definition, Example
+from psopt.search_spaces._prompt_parts import Definition, Example, in_order
 from psopt.settings import TextKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from psopt.search_spaces._prompt import Prompt
+    from psopt.settings import SearchRestriction
 
 EditKind = TextKind | Literal["calibration"]
 WEAK_SPOT = "weak spot"
@@ -51,7 +51,7 @@ class Edit:
     one `bundle` are switched on and off together. In a program of several steps an example may be for one `step`. An
     edit that `merges` others stands in their place; it names their parameters. The `fields` of an example are the
     columns of its row (see `Example`); they say no more than which sample it is, and are no part of its id. The `title`
-    is what its parameter is called in a study (see `with_titles`), empty in studies of before 0.2: it changes nothing.
+    is what its parameter is called in a study (see `with_titles`), empty until it joins a pool: it changes nothing.
     """
 
     kind: EditKind
@@ -103,32 +103,35 @@ class Edit:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Edit:
         """Build an edit from `to_dict`'s data."""
-        origin = data["provenance"]
-        return cls(
-            kind=data["kind"],
-            label=data["label"],
-            text=data["text"],
-            provenance=Provenance(
-                origin["author"],
-                origin["view"],
-                origin["topic"],
-                tuple(origin["samples"]),
-                int(origin.get("support", 0)),
-                tuple(origin.get("counter", ())),
-            ),
-            gain=float(data["gain"]),
-            bundle=data.get("bundle", ""),
-            step=data.get("step", ""),
-            merges=tuple(data.get("merges", ())),
-            fields=tuple((name, value) for name, value in data.get("fields", ())),
-            title=data.get("title", ""),
-        )
+        origin = {name: _frozen(value) for name, value in data["provenance"].items()}
+        own = {part.name: _frozen(data[part.name]) for part in fields(cls) if part.name in data}
+        return cls(**{**own, "provenance": Provenance(**origin)})
+
+
+def _frozen(value: Any) -> Any:
+    """JSON's lists as tuples."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 CALIBRATE = Edit(
     "calibration", "", "take out the label prior", Provenance("rules", "task"), title=f"calibration: {BATCH}"
 )
 """The edit that changes no word of a prompt but its decision rule (see `Calibration`)."""
+
+
+def allowed_edits(edits: Iterable[Edit], restriction: SearchRestriction) -> list[Edit]:
+    """Return the edits that a search may use."""
+    left_out = set(restriction.without)
+    return [edit for edit in edits if _may_use(edit, restriction) and not {edit.id, edit.parameter_name} & left_out]
+
+
+def _may_use(edit: Edit, restriction: SearchRestriction) -> bool:
+    """Whether its kind and its view may be used; of examples weak spots alone are from a view."""
+    if edit.kind not in restriction.kinds:
+        return False
+    if edit.kind != "example":
+        return True
+    return not restriction.no_verbatim and (edit.provenance.topic != WEAK_SPOT or "sensitivity" in restriction.views)
 
 
 def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -> Prompt:

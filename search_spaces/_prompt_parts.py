@@ -1,15 +1,89 @@
-"""What a prompt is made of: its fields as frozen values, as far as rendering reads them."""
+"""What a prompt is made of, as frozen values: its format, examples and definitions, and its fields for rendering."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import random
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from psopt.search_spaces._prompt_format import PLAIN, PromptFormat
+from psopt.errors import InputError
+from psopt.settings import FAMILIES, Family
 from psopt.tasks import LABEL, Row, fields_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psopt.templates import Template
+
+T = TypeVar("T")
+
+SEPARATORS = (": ", " - ", " = ", ":\n")
+LISTINGS = (", ", " | ", " / ", "; ")
+BULLETS = ("- ", "* ", "1. ", "")
+CASINGS = ("as is", "upper", "lower")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFormat:
+    """How a prompt is laid out and in which order it lists things; the default is psopt's own."""
+
+    # The kind of variation that a rephrasing is, by which sensitivity is told apart: ``paraphrase`` and ``wording``
+    # change the description, by an author and by rule; ``format`` the layout; ``label-order`` and ``example-order``
+    # what they say
+    family: Family = "paraphrase"
+    separator: str = ": "  # between a name and what it names
+    listing: str = ", "  # between labels
+    bullet: str = "- "  # Before each definition and note; ``1. `` counts.
+    casing: str = "as is"  # ``as is``, ``upper`` or ``lower``, for headings and names, never for the user's own words
+    blank_lines: int = 1  # between parts
+    # Seeds of the order; 0 is the given one
+    label_order: int = 0
+    example_order: int = 0
+
+    @property
+    def layout(self) -> PromptFormat:
+        """The same without its family: equal layouts give equal prompts."""
+        return PromptFormat(**{**asdict(self), "family": "paraphrase"})
+
+    def heading(self, text: str) -> str:
+        """A heading in this casing."""
+        return {"upper": text.upper(), "lower": text.lower()}.get(self.casing, text)
+
+    def bulleted(self, items: Sequence[str]) -> list[str]:
+        """Items, each with its bullet."""
+        if self.bullet == "1. ":
+            return [f"{number}. {item}" for number, item in enumerate(items, 1)]
+        return [self.bullet + item for item in items]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the default, as plain JSON data."""
+        default = asdict(PromptFormat())
+        return {name: value for name, value in asdict(self).items() if value != default[name]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PromptFormat:
+        """Build a format from `to_dict`'s data.
+
+        Raises InputError if a part or the family is unknown.
+        """
+        unknown = set(data) - {part.name for part in fields(cls)}
+        if unknown:
+            raise InputError(f"a form has no part {sorted(unknown)[0]!r}")
+        prompt_format = cls(**data)
+        if prompt_format.family not in FAMILIES:
+            raise InputError(f"there is no family {prompt_format.family!r}; known: {', '.join(FAMILIES)}")
+        return prompt_format
+
+
+PLAIN = PromptFormat()
+
+
+def in_order(items: Sequence[T], seed: int) -> list[T]:
+    """Items in the order of a seed; 0 leaves them as they are."""
+    ordered = list(items)
+    if seed:
+        random.Random(seed).shuffle(ordered)  # noqa: S311  # an order, nothing secret
+    return ordered
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.search_spaces._prompt_format import in_order
+from psopt.search_spaces._prompt_parts import in_order
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, fields_of
 from psopt.templates import Additions, Messages, render_template
 
 if TYPE_CHECKING:
-    from psopt.search_spaces._prompt_format import PromptFormat
-    from psopt.search_spaces._prompt_parts import PromptParts
+    from psopt.search_spaces._prompt_parts import PromptFormat, PromptParts
 
 SYSTEM = "You are a text classifier."
 _SYSTEM_OF_OTHERS = "You read texts and answer precisely."

@@ -89,29 +89,8 @@ def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> 
 
     By default the original is the prompt without its additions.
     """
-    new = open_messages(prompt)
+    messages = [(turn["role"], turn["content"].split("\n")) for turn in open_messages(prompt)]
     old = open_messages(original or without_additions(prompt))
-    if prompt.template is None:
-        return _own_turns(new, old)
-    # Turns of examples stand before the last message of the user's: the others keep their places from both ends.
-    n_turns = max(0, len(new) - len(old))
-    of_user = [place for place, message in enumerate(old) if message["role"] == "user"]
-    first_turn = of_user[-1] if of_user else len(old) - 1
-    shown = []
-    for place, message in enumerate(new):
-        lines = message["content"].split("\n")
-        if first_turn <= place < first_turn + n_turns:
-            marked = [ShownLine(line, added=True) for line in lines]
-            shown.append(ShownMessage(message["role"], tuple(marked), added=True))
-        else:
-            before = old[place if place < first_turn else place - n_turns]["content"].split("\n")
-            shown.append(ShownMessage(message["role"], tuple(mark_added(before, lines))))
-    return shown
-
-
-def _own_turns(new: Messages, old: Messages) -> list[ShownMessage]:
-    """The messages of psopt's own form, where the instructions stand in the first turn of the user's."""
-    messages = [(turn["role"], turn["content"].split("\n")) for turn in new]
     before = [line for turn in old for line in turn["content"].split("\n")]
     marked = iter(mark_added(before, [line for _, lines in messages for line in lines]))
     shown = [(role, tuple(itertools.islice(marked, len(lines)))) for role, lines in messages]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError, UnknownNameError
@@ -12,11 +12,10 @@ from psopt.search_spaces._prompt_parts import Definition, Example
 from psopt.tasks import columns_of_row
 
 if TYPE_CHECKING:
-    from psopt.tasks import Sample, Task
+    from psopt.tasks import Task
     from psopt.templates import Template
 
-Strategy = Literal["simple", "detail", "1-shot"]
-STRATEGIES: tuple[str, ...] = get_args(Strategy)
+STRATEGIES = ("simple", "detail", "1-shot")
 
 
 def seed_prompt(
@@ -65,16 +64,12 @@ def _all_definitions(task: Task) -> tuple[Definition, ...]:
 def _one_of_each(task: Task, seed: int, *, with_columns: bool) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     examples = []
-    if task.spec.is_open:
-        if not task.train:
-            raise InputError("strategy '1-shot' needs an example, and train is empty")
-        sample = task.train[int(rng.integers(len(task.train)))]
+    for label in (None,) if task.spec.is_open else task.labels:
+        fitting = [sample for sample in task.train if label is None or sample.label == label]
+        if not fitting:
+            lacking = "train is empty" if label is None else f"train has none of {label!r}"
+            raise InputError(f"strategy '1-shot' needs an example{' of every class' * bool(label)}, and {lacking}")
+        sample = fitting[int(rng.integers(len(fitting)))]
         fields = columns_of_row(sample.text) if with_columns else ()
-        return (Example(str(sample.text), str(sample.label), fields=fields),)
-    for label in task.labels:
-        of_label: list[Sample] = [sample for sample in task.train if sample.label == label]
-        if not of_label:
-            raise InputError(f"strategy '1-shot' needs an example of every class, and train has none of {label!r}")
-        text = of_label[int(rng.integers(len(of_label)))].text
-        examples.append(Example(str(text), label, fields=columns_of_row(text) if with_columns else ()))
+        examples.append(Example(str(sample.text), str(sample.label), fields=fields))
     return tuple(examples)

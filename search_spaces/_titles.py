@@ -22,8 +22,7 @@ def with_titles(edits: Iterable[Edit], pool: Iterable[Edit]) -> list[Edit]:
     """Give edits that join a pool their titles: the same for what is switched together, else no two alike.
 
     A title follows from the edit; where the pool has it already, a digest of the edit stands at its end. So an edit's
-    title hangs on what came before: it is kept with the edit, and never made anew. Edits of a pool without titles (of
-    studies before 0.2) keep their parameters, and what joins their bundles has none either.
+    title hangs on what came before: it is kept with the edit, and never made anew.
     """
     titles = {edit.parameter_name: edit.title for edit in pool}
     titled = []

@@ -4,7 +4,6 @@ from psopt.answers._answer_type import CLOSENESS, F1, ONE_LABEL, AnswerType
 from psopt.answers._book import (
     FIRST_CODE,
     code_of,
-    learn,
     packed,
     text_of,
     texts_from_bytes,
@@ -16,7 +15,7 @@ from psopt.answers._grouping import classes_by_pairs
 from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, NoLabel, answers_line, shown
 from psopt.answers._open_answers import WHOLLY, OpenAnswers
 from psopt.answers._open_grid import distinct_answers, numbered, places_of, similarities_of, worths_of
-from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for
+from psopt.answers._reader import ANSWER_FORMS, AnswerReader, reader_for
 from psopt.answers._reading import read_answer
 from psopt.answers._sets import LabelSets
 from psopt.answers._thoughts import spoken_part as spoken
@@ -38,12 +37,10 @@ __all__ = [
     "NoLabel",
     "OpenAnswers",
     "answers_line",
-    "check_spec",
     "classes_by_pairs",
     "code_of",
     "distinct_answers",
     "embed_with",
-    "learn",
     "numbered",
     "packed",
     "places_of",

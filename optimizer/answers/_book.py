@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -36,11 +36,6 @@ def text_of(code: int) -> str:
     return _texts[code]
 
 
-def learn(texts: Iterable[str]) -> list[int]:
-    """Return the numbers of answers that another process has read."""
-    return [code_of(text) for text in texts]
-
-
 def packed(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[str]]:
     """Return a grid of open answers as it can be kept: places among the texts, N/A after the last, -1 not asked."""
     distinct = np.unique(codes[codes >= FIRST_CODE])
@@ -51,7 +46,7 @@ def packed(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[str]]:
 
 def unpacked(places: NDArray[np.integer], texts: Sequence[str], n_labels: int) -> NDArray[np.int64]:
     """Return the numbers of answers that `packed` has written, for a task of so many labels."""
-    codes = np.array([*learn(texts), n_labels, -1], dtype=np.int64)  # the last is where -1 points to
+    codes = np.array([*map(code_of, texts), n_labels, -1], dtype=np.int64)  # the last is where -1 points to
     return np.asarray(codes[places])
 
 

@@ -39,10 +39,6 @@ class Standing(NamedTuple):
     start: int
     end: int
 
-    def moved(self, by: int) -> Standing:
-        """The same in a text that begins elsewhere."""
-        return Standing(self.label, self.start + by, self.end + by)
-
 
 class LabelNames:
     """Finds labels in texts as whole words or phrases, in time linear in the text.

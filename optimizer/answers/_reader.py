@@ -19,6 +19,7 @@ from psopt.answers._texts import read_json, read_text
 from psopt.answers._thoughts import has_thoughts, spoken_part
 from psopt.errors import InputError, import_own_function, nearest
 from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT
+from psopt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -130,7 +131,7 @@ class AnswerReader:
 
 
 def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerReader:
-    """Return what reads the answers to a prompt, made once for a specification and labels.
+    """Return what reads the answers to a prompt.
 
     Raises InputError if the specification is none of these, the pattern none, or there is no such function.
 
@@ -144,22 +145,10 @@ def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerRea
     form : str
         What an answer is: ``label``, or another form of `AnswerSpec.form`.
     """
-    return _made(spec, tuple(labels), form)
-
-
-def check_spec(spec: str) -> None:
-    """Make sure that `reader_for` takes a specification.
-
-    Raises InputError if it does not, in one line.
-    """
-    _extractor(spec)
+    return AnswerReader(spec, tuple(labels), form, _extractor(spec))
 
 
 @functools.lru_cache(maxsize=256)
-def _made(spec: str, labels: tuple[str, ...], form: str) -> AnswerReader:
-    return AnswerReader(spec, labels, form, _extractor(spec))
-
-
 def _extractor(spec: str) -> Callable[[str], Extract]:
     if spec == LABEL:
         return Extract
@@ -168,7 +157,8 @@ def _extractor(spec: str) -> Callable[[str], Extract]:
     form, colon, argument = spec.partition(":")
     if form in _EXTRACTORS:
         if not argument.strip():
-            raise InputError(f"--answer {spec} says not where the label stands: give {_form_named(form)}")
+            whole = next(known for known in ANSWER_FORMS if known.startswith(f"{form}:"))
+            raise InputError(f"--answer {spec} says not where the label stands: give {whole}")
         return _EXTRACTORS[form](argument)
     if colon and _FUNCTION.fullmatch(spec):
         return _OwnFunction(spec)
@@ -180,10 +170,6 @@ def _or_refused(kind: str, answer: str) -> str:
     """The kind of an answer that says nothing, or that it refuses to."""
     declines = kind not in (CUT_OFF, "") and _REFUSAL.search(answer[:_REFUSING]) is not None
     return REFUSED if declines else kind
-
-
-def _form_named(name: str) -> str:
-    return next(form for form in ANSWER_FORMS if form.startswith(f"{name}:"))
 
 
 class _OwnFunction:
@@ -204,13 +190,10 @@ class _OwnFunction:
         try:
             label = self._function(text)
         except Exception as error:  # whatever the user's function does
-            raise InputError(f"--answer {self._spec} failed on an answer: {_in_a_line(error)}") from error
+            said = one_line(f"{type(error).__name__}: {error}")
+            raise InputError(f"--answer {self._spec} failed on an answer: {said}") from error
         if label is None:
             return Extract(None, NO_MATCH)
         if not isinstance(label, str):
             raise InputError(f"--answer {self._spec} returned {label!r}: a label or None is wanted")
         return Extract(label)
-
-
-def _in_a_line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -188,7 +188,8 @@ class _Reader:
         if first is None:
             return None
         is_next = _BEGINS.fullmatch(text, start, first.start) and is_parted(text, first.end)
-        return first.label if is_next or is_asserted(rest, first.moved(-start)) else None
+        in_rest = first._replace(start=first.start - start, end=first.end - start)
+        return first.label if is_next or is_asserted(rest, in_rest) else None
 
     def whole(self, text: str) -> int | None:
         """The label that a text is, but for its edges, as it is written or without escapes."""

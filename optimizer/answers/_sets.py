@@ -12,8 +12,7 @@ from psopt.answers._label_names import LabelNames
 from psopt.answers._no_label import UNKNOWN
 from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import declared_part, fenced_part, unescaped, whole_label, without_crossed
-from psopt.tasks import set_written as _set_written
-from psopt.tasks import written_set
+from psopt.tasks import set_written, written_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +22,6 @@ _NOTHING = frozenset({"", "none", "[]", "{}", "no label", "no labels", "none of 
 _HEADING = re.compile(r"\A\W*[^\W\d]\w*(?:[ \t]+\w+){0,2}\W*:")  # "Labels: "
 _BETWEEN = re.compile(r"(?:[\W_]|\b(?:\d{1,3}(?=[.):])|and|und|et|y|e)\b)*", re.IGNORECASE)
 _names = functools.lru_cache(maxsize=64)(LabelNames)
-set_written = functools.lru_cache(maxsize=65536)(_set_written)
 _EDGES = " \t\r\n.\"'`*_-•[](){}"
 
 

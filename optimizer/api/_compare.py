@@ -80,7 +80,7 @@ class Comparison(list[ComparisonResult]):
 
     def to_latex(self) -> str:
         """The table in percent, for a paper: a `tabular` with booktabs' rules."""
-        return latex_table(self.in_percent(), n_texts=2)
+        return latex_table(self.in_percent())
 
     def figure(self) -> go.Figure:
         """F1 against S on one sheet, with intervals: a point a prompt and model."""

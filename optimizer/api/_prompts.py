@@ -16,8 +16,8 @@ from psopt.templates import named_fields, read_template
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.rephrasings import Segment
     from psopt.tasks import Task
-    from psopt.templates import Segment
 
     AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
     """A prompt, what `read_source` has read, or what it reads: a file, ``MODULE:NAME``, a text, chat messages."""

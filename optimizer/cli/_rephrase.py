@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from psopt.api import ShownPrompt
-    from psopt.rephrasings import Verdict
+    from psopt.rephrasings import Segment, Verdict
     from psopt.runs import PromptSource
     from psopt.tasks import Task
-    from psopt.templates import Segment
     from rich.console import Console
     from rich.text import Text
 

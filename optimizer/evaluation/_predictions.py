@@ -14,7 +14,7 @@ from psopt.answers import (
     ONE_LABEL,
     WHOLLY,
     AnswerType,
-    learn,
+    code_of,
     places_of,
     similarities_of,
     text_of,
@@ -171,7 +171,7 @@ class Predictions:
     def _references(self) -> NDArray[np.int64]:
         if not self.is_labelled:
             raise ValueError("a sample has no label")
-        return np.array(learn(str(sample.label) for sample in self.samples), dtype=np.int64)
+        return np.array([code_of(str(sample.label)) for sample in self.samples], dtype=np.int64)
 
     @property
     def true_classes(self) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from psopt.tasks import columns_of_row, shown_words
 from psopt.text import FUNCTION_WORDS, private_words, without_markup, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Sample, Task
@@ -25,8 +25,8 @@ LEAST_TEXTS = 5
 figures are usually given out (k-anonymity with k = 5: El Emam and Dankar, "Protecting privacy using k-anonymity",
 2008)."""
 _SENTENCE = 3  # words that are a piece of a text, however often they stand
-# What psopt's own notes and definitions are put together of, beside function words.
-_SCAFFOLD = frozenset(["begins", "contains", "usually", "belongs", "whose", "answer", "write"])
+# What psopt's own notes and definitions are put together of. A rare pair with such a word is a way of putting things.
+_SCAFFOLD = FUNCTION_WORDS.union(["begins", "contains", "usually", "belongs", "whose", "answer", "write"])
 _BORDERS = re.compile(r"[^\w\s'’-]+")
 
 
@@ -72,7 +72,7 @@ class NoVerbatim:
                 return f"holds {said!r}, a number of a sample"
             if not self._private.isdisjoint(run):
                 return f"holds {said!r}, which is private"
-            if n_texts[run] < LEAST_TEXTS and not _is_scaffold(run):
+            if n_texts[run] < LEAST_TEXTS and _SCAFFOLD.isdisjoint(run):
                 return f"holds {said!r}, which stands in fewer than {LEAST_TEXTS} samples"
         return None
 
@@ -131,8 +131,3 @@ def _runs(text: str) -> tuple[Run, ...]:
 def _runs_of(words: Sequence[str]) -> Iterator[Run]:
     for length in range(1, _SENTENCE + 1):
         yield from (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
-
-
-def _is_scaffold(run: Iterable[str]) -> bool:
-    """Whether one of the words says nothing of a text: a rare pair with it is a way of putting things."""
-    return any(word in FUNCTION_WORDS or word in _SCAFFOLD for word in run)

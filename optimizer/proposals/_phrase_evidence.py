@@ -38,8 +38,6 @@ class PhraseEvidence:
     labels: tuple[str, ...]
     # How many texts of each class show it; phrases that fewer than `LEAST_TEXTS` show are left out
     counts: dict[str, NDArray[np.int64]]
-    # The purity that it has at least: the lower end of Jeffreys' 95 % interval (one-sided) of a class's share
-    lower: dict[str, NDArray[np.float64]]
     # How many texts of a class must show a phrase: 1 % of its texts, three at least, so that what is quoted is about a
     # part of the class and not about a few senders
     least: NDArray[np.int64]
@@ -51,8 +49,6 @@ class PhraseEvidence:
     plainest: frozenset[str]
     private: frozenset[str]  # words that are private in train
     samples: tuple[Sample, ...]  # the distinct ones
-    # Which of the distinct samples show a phrase, of those that are a sign of any class
-    holders: dict[str, NDArray[np.int64]]
 
     @classmethod
     def of(cls, task: Task) -> PhraseEvidence:
@@ -63,12 +59,11 @@ class PhraseEvidence:
         private = private_words(shown_words(sample.text) for sample in samples)
         if is_open:  # without classes no phrase is a sign of one
             nothing: NDArray[np.int64] = np.array([], dtype=np.int64)
-            return cls(tuple(task.labels), {}, {}, nothing, {}, frozenset(), private, tuple(samples), {})
+            return cls(tuple(task.labels), {}, nothing, {}, frozenset(), private, tuple(samples))
         distinct = _distinct(samples, private)
         truth = np.array([task.labels.index(str(sample.label)) for sample in distinct], dtype=np.int64)
         sizes = np.bincount(truth, minlength=len(task.labels))
-        holders = _holders(distinct)
-        counts = {phrase: np.bincount(truth[rows], minlength=len(sizes)) for phrase, rows in holders.items()}
+        counts = {phrase: np.bincount(truth[rows], minlength=len(sizes)) for phrase, rows in _holders(distinct).items()}
         phrases = [phrase for phrase in counts if tells_a_topic(phrase) and private.isdisjoint(words_of(phrase))]
         table = np.array([counts[phrase] for phrase in phrases], dtype=np.int64).reshape(-1, len(sizes))
         least = np.maximum(LEAST_TEXTS, np.ceil(LEAST_SHARE * sizes)).astype(np.int64)
@@ -82,13 +77,11 @@ class PhraseEvidence:
         return cls(
             labels=tuple(task.labels),
             counts=counts,
-            lower=bounds,
             least=least,
             signs=signs,
             plainest=frozenset(phrase for phrase in signs if not _has_plainer(phrase, signs, bounds)),
             private=private,
             samples=tuple(distinct),
-            holders={phrase: holders[phrase] for phrase in signs},
         )
 
     def is_sign(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
@@ -138,12 +131,12 @@ def _has_plainer(phrase: str, signs: Mapping[str, frozenset[int]], lower: Mappin
     return any(
         signs.get(other, frozenset()) >= signs[phrase]
         and all(lower[other][label] >= lower[phrase][label] - _AS_SURE for label in signs[phrase])
-        for other in _implied(phrase)
+        for other in implied(phrase)
     )
 
 
-def _implied(phrase: str) -> Iterator[str]:
-    """The phrases that every text shows which shows this one."""
+def implied(phrase: str) -> Iterator[str]:
+    """The other phrases that every text shows which shows this one."""
     field, alone = field_and_phrase(phrase)
     words = alone.removeprefix("^").split()
     parts = [(start, end) for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
@@ -161,8 +154,7 @@ def _holders(samples: Iterable[Sample]) -> dict[str, NDArray[np.int64]]:
     for row, sample in enumerate(samples):
         for phrase in written_sample_phrases(sample.text):
             rows[phrase].append(row)
-    frequent = sorted(phrase for phrase in rows if len(rows[phrase]) >= LEAST_TEXTS)
-    return {phrase: np.array(rows[phrase], dtype=np.int64) for phrase in frequent}
+    return {phrase: np.array(rows[phrase]) for phrase in sorted(rows) if len(rows[phrase]) >= LEAST_TEXTS}
 
 
 def _distinct(samples: Iterable[Sample], private: frozenset[str]) -> list[Sample]:

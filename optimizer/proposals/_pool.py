@@ -6,18 +6,12 @@ from typing import TYPE_CHECKING
 
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
-from psopt.proposals._open_topics import topics_of
 from psopt.proposals._support import with_support
-from psopt.proposals._topics import NoteTopics, one_a_topic
-from psopt.proposals.rules import (
-    definitions_from_subclasses,
-    definitions_from_task,
-    examples_from_train,
-    examples_of_open_answers,
-    notes_from_slices,
-    notes_on_open_answers,
-    notes_on_topics,
-)
+from psopt.proposals._topics import NoteTopics, one_a_topic, topics_of
+from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
+from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
+from psopt.proposals.rules._notes import notes_from_slices
+from psopt.proposals.rules._open_notes import notes_on_open_answers, notes_on_topics
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
@@ -46,7 +40,7 @@ def propose_edits(
     template, what would read as a part of it once it is exported. `hold_back` says which samples are no examples.
     """
     checks = ProposalChecks.of(task, prompt, hold_back)
-    shown = _shown_texts(prompt, pool)
+    shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     if task.spec.is_open:
         edits = _edits_of_open_answers(task, predictions, diagnosis, shown, checks)
     else:
@@ -79,10 +73,6 @@ def _edits_of_labels(
     edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
     refused = checks.against_edits(edits)
     return [edit for edit in edits if edit.id not in refused]
-
-
-def _shown_texts(prompt: Prompt, pool: Sequence[Edit]) -> set[str]:
-    return {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
 
 
 def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: PhraseEvidence) -> list[FailureSlice]:

@@ -1,4 +1,4 @@
-"""At most one note a topic: what a prompt says twice it pays twice, and two notes that differ by a word confuse."""
+"""Topics of edits, and at most one note for each: what a prompt says twice it pays twice, and may confuse."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from psopt.text import LIGHT_WORDS, label_mentions, topic_words, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from psopt.diagnosis import FailureSlice
     from psopt.search_spaces import Edit
     from psopt.tasks import Task
 
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 _SAME_WORDS = 0.6
 
 
+def topics_of(slices: Iterable[FailureSlice]) -> list[FailureSlice]:
+    """One slice of each topic of open answers, of the view that sees it most severe; the most severe first."""
+    unique: dict[str, FailureSlice] = {}
+    for failing in sorted(slices, key=lambda failing: -failing.severity):
+        unique.setdefault(failing.topic, failing)
+    return list(unique.values())
+
+
 class NoteTopics:
     """The topics that notes have taken, by label.
 
@@ -25,7 +34,7 @@ class NoteTopics:
     about the same. Others are about all their words, and about the same where three of five agree.
     """
 
-    def __init__(self, task: Task, edits: Iterable[Edit] = (), notes: Iterable[str] = ()) -> None:
+    def __init__(self, task: Task, edits: Iterable[Edit], notes: Iterable[str]) -> None:
         self._labels = task.labels
         self._noun = frozenset(words_of(task.noun))
         self._taken: list[tuple[int, Topics, Topics]] = []

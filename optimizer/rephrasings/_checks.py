@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt.rephrasings._passages import protected_texts
-from psopt.rephrasings._set import comparable, shortened
+from psopt.rephrasings._set import comparable, differing, shortened
 from psopt.text import names_label
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ class Checks:
     keep_labels: bool = True  # refuse a rephrasing that drops a label which the original names
     # Gives the likeness in meaning of two texts, in [-1, 1]; None where no encoder is installed
     closeness: Closeness | None = None
-    least_closeness: float = LEAST_CLOSENESS
     judge: Judge | None = None  # says whether two texts ask for the same
     # Refuse a rephrasing that loses or adds what is protected in a template (see `protected_ranges`)
     protects: bool = False
@@ -58,7 +56,7 @@ class Checks:
         facts: dict[str, Any] = {"characters": len(text)}
         if self.closeness is not None:
             facts["closeness"] = round(self.closeness(self.original, text), 3)
-            if facts["closeness"] < self.least_closeness:
+            if facts["closeness"] < LEAST_CLOSENESS:
                 return Verdict(text, f"means something else (likeness {facts['closeness']})", facts)
         if self.judge is not None:
             facts["judged_equivalent"] = self.judge(self.original, text)
@@ -81,24 +79,16 @@ class Checks:
 
     def _marks(self, text: str) -> str | None:
         """Template marks, placeholders and addresses must be those of the original."""
-        expected = Counter(_MARKS.findall(self.original))
-        present = Counter(_MARKS.findall(text))
-        if lost := expected - present:
-            return f"lost the mark {next(iter(lost))}"
-        if added := present - expected:
-            return f"added the mark {next(iter(added))}"
-        return None
+        faults = differing(_MARKS.findall(self.original), _MARKS.findall(text))
+        return next((f"{fault} the mark {mark}" for fault, mark in faults), None)
 
     def _protected(self, text: str) -> str | None:
         """Of a template: what is protected must come again, as often; labels are checked by their names."""
         if not self.protects:
             return None
-        expected = Counter(protected_texts(self.original))
-        present = Counter(protected_texts(text))
-        for fault, differing in (("lost", expected - present), ("added", present - expected)):
-            for protected in differing:
-                if fault == "added" or protected not in text:
-                    return f"{fault} what is protected: {shortened(protected)}"
+        for fault, protected in differing(protected_texts(self.original), protected_texts(text)):
+            if fault == "added" or protected not in text:
+                return f"{fault} what is protected: {shortened(protected)}"
         return None
 
     def _named(self, text: str) -> str | None:

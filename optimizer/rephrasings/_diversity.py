@@ -13,7 +13,6 @@ from psopt.rephrasings._protected import protected_ranges
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.rephrasings._protected import Span
     from psopt.rephrasings._set import RephrasingSet
 
 TAME = 0.3
@@ -90,12 +89,8 @@ def tame_note(value: float | None) -> str | None:
 
 def _instructions(text: str, labels: Sequence[str]) -> str:
     said = " ".join(read_passages(text, labels).texts) or text
-    return _without(said, protected_ranges(said, labels))
-
-
-def _without(text: str, spans: Sequence[Span]) -> str:
-    edges = [0, *(edge for span in spans for edge in span), len(text)]
-    return " ".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    edges = [0, *(edge for span in protected_ranges(said, labels) for edge in span), len(said)]
+    return " ".join(said[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 def _grams(text: str) -> frozenset[tuple[str, ...]]:

@@ -1,20 +1,24 @@
-"""Rephrasings as a file, rephrasings.json: to look at, edit by hand, reuse and share between models."""
+"""Rephrasings as a file, rephrasings.json, to look at, edit by hand and reuse; and wordings of another source.
+
+Those tell what S comes to where others say the task than those whom a search has listened to.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.rephrasings._set import Rejected, RephrasingSet, shortened
+from psopt.rephrasings._set import Rejected, RephrasingSet, differing, distinct, shortened
 from psopt.search_spaces import PLAIN, PromptFormat
 from psopt.templates import template_marks
-from psopt.text import read_json
+from psopt.text import parse_json, read_json, read_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
 SCHEMA_VERSION = 1
+_FEWEST = 2  # S of one wording is 0
 
 
 def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
@@ -59,13 +63,10 @@ def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
 
     Raises InputError if there is one, naming the field.
     """
-    expected = Counter(template_marks(rephrasings.original))
+    expected = template_marks(rephrasings.original)
     for text in (*rephrasings.search, *rephrasings.heldout):
-        present = Counter(template_marks(text))
-        for fields, fault in ((expected - present, "lost"), (present - expected, "added")):
-            if fields:
-                field = next(iter(fields))
-                raise InputError(f"{path}: the rephrasing {shortened(text)} has {fault} the field {field}")
+        for fault, field in differing(expected, template_marks(text)):
+            raise InputError(f"{path}: the rephrasing {shortened(text)} has {fault} the field {field}")
 
 
 def from_file(data: Any) -> RephrasingSet:
@@ -107,3 +108,64 @@ def _entries(values: Any, part: str) -> list[dict[str, Any]]:
         if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
             raise InputError(f"number {number} of {part!r} is neither a text nor an entry with a 'text'")
     return entries
+
+
+def read_wordings(path: Path) -> tuple[str, ...]:
+    """Read wordings of the task: a text file with one per line, a JSON list of texts, or a rephrasings.json.
+
+    Of a rephrasings.json all are taken that are not its original.
+
+    Raises InputError if it can't be read, or holds none.
+    """
+    content = read_text(path, f"wordings {path}")
+    if path.suffix.lower() != ".json":
+        return tuple(distinct(line.strip() for line in content.splitlines() if line.strip()))
+    texts = _listed(parse_json(content, f"wordings {path}"))
+    wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
+    if not texts or wrong:
+        where = f"; number {wrong[0]} is none" if wrong else ""
+        raise InputError(f"wordings {path}: expected a list of texts, or a rephrasings.json{where}")
+    return tuple(distinct(texts))
+
+
+def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], str]:
+    """Wordings as Python takes them, a path or the texts themselves, and what they are called."""
+    if isinstance(given, str | Path):
+        return read_wordings(Path(given)), str(given)
+    return tuple(distinct(given)), "another source" if given else ""
+
+
+def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) -> RephrasingSet:
+    """Make a set of them, as held-out rephrasings; the original is left out where it is among them.
+
+    Raises InputError if fewer than two are left, or one of them does not fit.
+
+    Parameters
+    ----------
+    original : str
+        What is said in other words.
+    n_parts : int
+        Of how many parts each has to be, where they are of a template.
+    """
+    texts = tuple(distinct(wordings, [original]))
+    if len(texts) < _FEWEST:
+        raise InputError(
+            f"--heldout-from needs {_FEWEST} wordings or more beside the prompt's own, and has {len(texts)}"
+        )
+    try:
+        rephrasings = RephrasingSet(original, (original,), texts, "file", n_parts=n_parts)
+    except InputError as error:
+        raise InputError(f"--heldout-from: {error}") from error
+    if n_parts:
+        check_fields(rephrasings, Path("--heldout-from"))
+    return rephrasings
+
+
+def _listed(data: Any) -> list[Any]:
+    if isinstance(data, list):
+        return data
+    if not isinstance(data, dict):
+        return []
+    entries = [*(data.get("search") or ()), *(data.get("heldout") or ())]
+    texts = [entry.get("text") if isinstance(entry, dict) else entry for entry in entries]
+    return [text for text in texts if text != data.get("original")]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,42 +26,25 @@ _SHORTEST_LABEL = 3
 _NOT_SAID = re.compile(r"\b(?:not|never|no|only|unless|except|without|but|if|also)\b|n['’]t\b|\d", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"[.!?:;](?=\s)|\n")
 _SAYS_WHAT = re.compile(r"[^\W\d_]{2,}")
+_SLOT = re.compile(r"\{\w+\}")
 _LISTS = re.compile(r"\{(?:list|or)\}")
 # One order to read and one role are enough: two read badly.
 _READING = re.compile(r"\b(?:read|look|go through|consider)\b", re.IGNORECASE)
 _ROLE = re.compile(r"\b(?:you are an? |act as |as an? (?:careful|expert|specialist))", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Frames:
-    """One side of wordings.toml: what to search with, or what to hold out; the file says what each kind is."""
-
-    frames: tuple[str, ...]
-    orders: tuple[str, ...]
-    questions: tuple[str, ...]
-    closings: tuple[str, ...]
-    label_openings: tuple[str, ...]
-    label_closings: tuple[str, ...]
-    answer_closings: tuple[str, ...]
-    by_labels: tuple[str, ...]
-
-    def without(self, words: Sequence[str]) -> Frames:
-        """The sentences in which none of these words stands: no label is brought in by a frame."""
-        words = [re.escape(word.strip()) for word in words if len(word.strip()) >= _SHORTEST_LABEL]
-        if not words:
-            return self
-        named = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
-        kinds = (getattr(self, kind.name) for kind in fields(self))
-        return Frames(*(tuple(text for text in kind if not named.search(_SLOT.sub("", text))) for kind in kinds))
+Frames = dict[str, list[str]]
+"""Sentences of one side of wordings.toml, to search with or to hold out, by their kind; the file says what each is."""
 
 
-_SLOT = re.compile(r"\{\w+\}")
-
-
-@cache
-def frames_of(side: Side) -> Frames:
-    """Read one side of wordings.toml."""
-    return Frames(**{kind: tuple(texts) for kind, texts in wordings_file()[side].items()})
+def frames_without(side: Side, words: Sequence[str]) -> Frames:
+    """The sentences of a side in which none of these words stands: no label is brought in by a frame."""
+    frames: Frames = wordings_file()[side]
+    words = [re.escape(word.strip()) for word in words if len(word.strip()) >= _SHORTEST_LABEL]
+    if not words:
+        return frames
+    named = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    return {kind: [text for text in texts if not named.search(_SLOT.sub("", text))] for kind, texts in frames.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +80,7 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
     rng = np.random.default_rng(seed)
     slots = named.slots
     framed = _framed(instruction, frames, named, slots)
-    closings = [closing.format(**slots) for closing in frames.closings] if named.around else []
+    closings = [closing.format(**slots) for closing in frames["closings"]] if named.around else []
     beside = _beside(instruction, frames, named, slots)
     kinds = [
         _by_labels(instruction, frames, named, slots),
@@ -117,7 +99,7 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
 
 def _framed(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> dict[str, list[str]]:
     """The instruction in frames: those that fit what it is, and those that fit any."""
-    forms = {"order": frames.orders, "question": frames.questions}.get(instruction.form, ())
+    forms = {"order": frames["orders"], "question": frames["questions"]}.get(instruction.form, [])
     said = {"D": instruction.core, "d": continued(instruction.core)}
     of_form = [] if instruction.lead or instruction.core == instruction.text else [instruction.core]
     for frame in forms:
@@ -125,7 +107,7 @@ def _framed(instruction: Instruction, frames: Frames, named: Named, slots: dict[
             ends = not frame.endswith("}")
             core = {key: value.removesuffix(".") for key, value in said.items()} if ends else said
             of_form.append(instruction.lead + frame.format(**slots, **core))
-    around = frames.frames if named.around else ()
+    around = frames["frames"] if named.around else []
     of_any = [
         frame.format(D=instruction.text, **slots) for frame in around if _suits(frame, instruction, instruction.text)
     ]
@@ -146,11 +128,11 @@ def _beside(instruction: Instruction, frames: Frames, named: Named, slots: dict[
     if not named.labels or instruction.form == "statement" or (named.alone and not named.asks_for_label):
         return []
     text = instruction.text
-    answers = [with_sentence(text, closing) for closing in frames.answer_closings] if named.asks_for_label else []
+    answers = [with_sentence(text, closing) for closing in frames["answer_closings"]] if named.asks_for_label else []
     if len(named.labels) > _MOST_NAMED:
         return answers
-    before = [f"{opening.format(**slots)} {text}" for opening in frames.label_openings]
-    return [*before, *(with_sentence(text, closing.format(**slots)) for closing in frames.label_closings), *answers]
+    before = [f"{opening.format(**slots)} {text}" for opening in frames["label_openings"]]
+    return [*before, *(with_sentence(text, closing.format(**slots)) for closing in frames["label_closings"]), *answers]
 
 
 def _by_labels(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> list[str]:
@@ -169,5 +151,5 @@ def _by_labels(instruction: Instruction, frames: Frames, named: Named, slots: di
         _SAYS_WHAT.search(label) for label in labels
     ):
         return []
-    ways = [way for way in frames.by_labels if len(labels) <= _MOST_NAMED or not _LISTS.search(way)]
+    ways = [way for way in frames["by_labels"] if len(labels) <= _MOST_NAMED or not _LISTS.search(way)]
     return [instruction.lead + way.format(**slots) for way in ways]

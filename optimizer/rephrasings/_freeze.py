@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
@@ -186,7 +186,7 @@ def rephrasings_for(
     if not n_parts:
         original = " ".join(original.split())
     curated = read_curated(task.name)
-    if curated is None or comparable(curated.original) != comparable(original):
+    if curated is None or comparable(curated["original"]) != comparable(original):
         labels = () if task.spec.is_open else task.labels
         return rephrase_by_rules(
             original,
@@ -203,11 +203,11 @@ def rephrasings_for(
 
 
 def _curated_first(
-    task: Task, curated: _Curated, original: str, n_search: int, n_heldout: int, seed: int
+    task: Task, curated: dict[str, Any], original: str, n_search: int, n_heldout: int, seed: int
 ) -> RephrasingSet:
     rng = np.random.default_rng([seed, 4])
-    search = [original, *(curated.search[int(index)] for index in rng.permutation(len(curated.search)))]
-    heldout = [curated.heldout[int(index)] for index in rng.permutation(len(curated.heldout))]
+    search = [original, *(curated["search"][int(index)] for index in rng.permutation(len(curated["search"])))]
+    heldout = [curated["heldout"][int(index)] for index in rng.permutation(len(curated["heldout"]))]
     sides: tuple[tuple[Side, list[str], int], ...] = (("search", search, n_search), ("heldout", heldout, n_heldout))
     for side, texts, wanted in sides:
         by_rule = rephrasings(original, Named(task.noun), side, seed, task.labels, avoid=(*search, *heldout))
@@ -216,19 +216,10 @@ def _curated_first(
     return RephrasingSet(original, tuple(search[:n_search]), tuple(heldout[:n_heldout]), "builtin")
 
 
-@dataclass(frozen=True, slots=True)
-class _Curated:
-    """The rephrasings written for a task's original description; the original itself is in neither list."""
-
-    original: str
-    search: tuple[str, ...]
-    heldout: tuple[str, ...]
-
-
-def read_curated(task_name: str) -> _Curated | None:
-    """Return what is written for a built-in task, or None."""
+def read_curated(task_name: str) -> dict[str, Any] | None:
+    """Return what is written for a built-in task's ``original`` description (``search``, ``heldout``), or None."""
     file = resources.files("psopt.rephrasings.builtin").joinpath(f"{task_name}.json")
     if not task_name.isidentifier() or not file.is_file():
         return None
-    data = json.loads(file.read_text("utf-8"))
-    return _Curated(data["original"], tuple(data["search"]), tuple(data["heldout"]))
+    curated: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return curated

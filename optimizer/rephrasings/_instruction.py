@@ -72,11 +72,8 @@ class Instruction:
     @property
     def is_one_sentence(self) -> bool:
         """Whether words may be put after the core within its sentence."""
-        return len(sentence_ranges(self.core)) == 1 and re.search(r"[:;]\s", self.core) is None and self._ends_plainly
-
-    @property
-    def _ends_plainly(self) -> bool:
-        return re.search(r"\w\.?$", self.core) is not None and "://" not in self.core.rsplit(None, 1)[-1]
+        ends_plainly = re.search(r"\w\.?$", self.core) is not None and "://" not in self.core.rsplit(None, 1)[-1]
+        return len(sentence_ranges(self.core)) == 1 and re.search(r"[:;]\s", self.core) is None and ends_plainly
 
 
 def read_instruction(text: str, protect: Collection[str] = ()) -> Instruction:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.rephrasings._checks import named_labels
 from psopt.rephrasings._passages import Passages, in_step, protected_texts, read_passages
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_numbers
-from psopt.rephrasings._set import Rejected, RephrasingSet, comparable
+from psopt.rephrasings._set import Rejected, RephrasingSet, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from psopt.models.chat import Writer
     from psopt.rephrasings._checks import Checks, Verdict
     from psopt.search_spaces import Messages
 
@@ -36,21 +37,8 @@ _SYSTEM = (
 )
 
 
-class TextWriter(Protocol):
-    """A model that writes, as `psopt.models.chat.Writer`."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    def write(self, conversations: Sequence[Messages], *, temperature: float = 0.0, sample: int = 0) -> list[str]:
-        """Write a text for each conversation."""
-        ...
-
-
 def write_rephrasings(
-    writer: TextWriter,
+    writer: Writer,
     checks: Checks,
     n_search: int = 10,
     n_heldout: int = 10,
@@ -102,9 +90,8 @@ def write_rephrasings(
                     choices[-1].append(verdict.text)
                 if on_text:
                     on_text(verdict)
-        seen = {comparable(text) for text in (original, *written)}
         combined = (passages.joined(texts) for texts in in_step(choices, passages.texts))
-        new = [*itertools.islice((text for text in combined if comparable(text) not in seen), wanted)]
+        new = [*itertools.islice(distinct(combined, (original, *written)), wanted)]
         if len(new) < wanted:
             last = f"; at last it wrote {refused[-1]}" if refused else ""
             raise InputError(
@@ -141,7 +128,7 @@ def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _texts(writer: TextWriter, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
+def _texts(writer: Writer, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
     """Ask for one text after the other, each shown those of its own kind: verdicts on all that is written.
 
     Until so many texts, none of them `taken`, were accepted, or one place was tried in vain.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.rephrasings._checks import named_labels
-from psopt.rephrasings._frames import Named, frames_of, wordings
+from psopt.rephrasings._frames import Named, frames_without, wordings
 from psopt.rephrasings._instruction import is_english, read_instruction
 from psopt.rephrasings._passages import in_step, read_passages
-from psopt.rephrasings._set import RephrasingSet, comparable
+from psopt.rephrasings._set import RephrasingSet, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -130,9 +130,9 @@ def rephrasings(
     Of a template's description each passage that orders or asks is rephrased on its own, or else the longest; sentences
     are put around the first of them. A passage that has fewer rephrasings comes round again.
     """
-    frames = frames_of(side).without(protect)
+    frames = frames_without(side, protect)
     if not n_parts:
-        return _distinct(wordings(original, frames, named, seed), avoid)
+        return distinct(wordings(original, frames, named, seed), avoid)
     passages = read_passages(original, protect)
     if not passages.texts:
         raise InputError(NOTHING_TO_REPHRASE)
@@ -144,13 +144,5 @@ def rephrasings(
     for place in telling:
         around = place == telling[0]
         own = Named(named.noun, labels if around else (), around=around)
-        choices[place] = _distinct(wordings(passages.texts[place], frames, own, [seed, place]), [passages.texts[place]])
-    return _distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)
-
-
-def _distinct(texts: Iterable[str], avoid: Iterable[str]) -> Iterator[str]:
-    seen = {comparable(text) for text in avoid}
-    for text in texts:
-        if comparable(text) not in seen:
-            seen.add(comparable(text))
-            yield text
+        choices[place] = distinct(wordings(passages.texts[place], frames, own, [seed, place]), [passages.texts[place]])
+    return distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)

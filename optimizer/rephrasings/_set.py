@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
 from psopt.search_spaces import PLAIN, PromptFormat
 from psopt.templates import split_description
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _SOURCES = ("builtin", "rules", "file")
 
@@ -103,6 +107,26 @@ def comparable(text: str) -> str:
     True
     """
     return "".join(sign for sign in text.casefold() if sign.isalnum()) or text.strip()
+
+
+def differing(expected: Iterable[str], present: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what one text holds more often than the other: ``("lost", piece)``, then ``("added", piece)``.
+
+    >>> list(differing(["{a}", "{b}"], ["{b}", "{b}"]))
+    [('lost', '{a}'), ('added', '{b}')]
+    """
+    before, after = Counter(expected), Counter(present)
+    yield from (("lost", piece) for piece in before - after)
+    yield from (("added", piece) for piece in after - before)
+
+
+def distinct(texts: Iterable[str], avoid: Iterable[str] = ()) -> Iterator[str]:
+    """Yield the first of those that differ in nothing but case, spaces and signs, and none that is to avoid."""
+    seen = {comparable(text) for text in avoid}
+    for text in texts:
+        if comparable(text) not in seen:
+            seen.add(comparable(text))
+            yield text
 
 
 def shortened(text: str) -> str:

@@ -1,30 +1,57 @@
-"""A prompt in stretches, to be shown before anything is asked: what is rephrased, and what is kept."""
+"""A prompt in stretches, to be shown before anything is asked: what is rephrased, what is kept, where edits go."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from psopt.rephrasings._passages import read_passages
 from psopt.rephrasings._protected import protected_ranges
 from psopt.search_spaces import render
-from psopt.templates import Segment, segments
+from psopt.templates import Field, Part, Slot, split_description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from psopt.search_spaces import Prompt
-    from psopt.templates import Stretch
+    from psopt.templates import Piece
 
+SegmentKind = Literal["rephrased", "kept", "field", "slot"]
+_Stretch = tuple[str, SegmentKind, int | None]
+"""The text, its kind, and which passage of the piece it belongs to, if to any."""
 _SAMPLE = "\ue000"
 """Stands for the text to classify, while psopt's own form is taken apart."""
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of one message."""
+
+    message: int  # which message, from 0
+    role: str
+    text: str  # as it stands in the prompt; of a slot ``{{psopt.notes}}`` or the like
+    kind: SegmentKind  # ``rephrased``, ``kept``, ``field`` or ``slot``
+    # Which of the passages that are rephrased it belongs to, from 0; fields and what is protected are kept in one
+    passage: int | None = None
+
+
 def shown_segments(prompt: Prompt) -> list[Segment]:
     """Return a prompt in stretches, in its order: its messages, with fields and places for edits open."""
-    if prompt.template is None:
+    template = prompt.template
+    if template is None:
         return _own_form(prompt)
-    return segments(prompt.template, prompt.description, partial(_split, prompt.labels))
+    parts = split_description(prompt.description)
+    shown: list[Segment] = []
+    n_passages = 0
+    for number, message in enumerate(template.messages):
+        for piece in message.pieces:
+            stretches = list(_stretches(piece, parts, prompt.labels))
+            for text, kind, passage in stretches:
+                place = None if passage is None else n_passages + passage
+                shown.append(Segment(number, message.role, text, kind, place))
+            n_passages += len({passage for _, _, passage in stretches} - {None})
+    return shown
 
 
 def marked_text(stretches: Sequence[Segment]) -> str:
@@ -45,18 +72,44 @@ def marked_text(stretches: Sequence[Segment]) -> str:
     return "".join(pieces)
 
 
-def _split(labels: Sequence[str], part: str) -> Iterator[Stretch]:
+def _stretches(piece: Piece, parts: Sequence[str], labels: Sequence[str]) -> Iterator[_Stretch]:
+    match piece:
+        case Part():
+            for text, kind, passage in _split(parts[piece.index], labels):
+                yield from _without_fields(text, kind, passage, [field.spelled for field in piece.fields])
+        case Field():
+            yield piece.spelled, "field", None
+        case Slot():
+            yield _mark(piece), "slot", None
+        case _:
+            yield str(piece), "kept", None
+
+
+def _split(part: str, labels: Sequence[str]) -> Iterator[_Stretch]:
     """A part's passages, without what is protected in them, and what is kept around them."""
     passages = read_passages(part, labels)
     for number, text in enumerate(passages.texts):
         yield passages.kept[number], "kept", None
         end = 0
         for start, stop in (*protected_ranges(text, labels), (len(text), len(text))):
-            if text[end:start]:
-                yield text[end:start], "rephrased", number
+            yield text[end:start], "rephrased", number
             yield text[start:stop], "kept", number
             end = stop
     yield passages.kept[-1], "kept", None
+
+
+def _without_fields(text: str, kind: SegmentKind, passage: int | None, fields: Sequence[str]) -> Iterator[_Stretch]:
+    pattern = "|".join(map(re.escape, sorted(fields, key=len, reverse=True)))
+    for stretch in re.split(f"({pattern})", text) if pattern else [text]:
+        if stretch:
+            yield stretch, "field" if stretch in fields else kind, passage
+
+
+def _mark(slot: Slot) -> str:
+    """A place for edits as the author could have marked it, on a line of its own where edits stand so."""
+    before = slot.opening[: len(slot.opening) - len(slot.opening.lstrip())]
+    after = slot.closing[len(slot.closing.rstrip()) :]
+    return f"{before}{slot.spelled or f'{{{{psopt.{slot.kind}}}}}'}{after}"
 
 
 def _own_form(prompt: Prompt) -> list[Segment]:

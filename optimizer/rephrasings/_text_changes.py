@@ -14,7 +14,7 @@ from psopt.tasks import Row
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from psopt.rephrasings._llm import TextWriter
+    from psopt.models.chat import Writer
     from psopt.search_spaces import Messages
     from psopt.settings import TextFamily
 
@@ -49,7 +49,7 @@ def change_texts(
     n_columns: int,
     seed: int,
     labels: Sequence[str] = (),
-    writer: TextWriter | None = None,
+    writer: Writer | None = None,
 ) -> list[tuple[str, list[str]]]:
     """Return the texts as they are, then changed, the families by turns: columns of N texts, each with its family.
 
@@ -63,7 +63,7 @@ def change_texts(
     ----------
     n_columns : int
         How many, the unchanged one among them.
-    writer : TextWriter, optional
+    writer : Writer, optional
         Writes paraphrases of texts.
     """
     protected = {word.casefold() for label in labels for word in re.findall(r"[^\W\d_]+", label)}
@@ -86,7 +86,7 @@ def change_texts(
 
 
 def _columns(
-    texts: Sequence[str], family: TextFamily, seed: int, protected: Collection[str], writer: TextWriter | None
+    texts: Sequence[str], family: TextFamily, seed: int, protected: Collection[str], writer: Writer | None
 ) -> Iterator[list[str]]:
     """Yield the texts as a family changes them, each time otherwise."""
     number = 0
@@ -181,7 +181,7 @@ _CHANGES: dict[str, Callable[[str, int, random.Random, Collection[str]], str]] =
 }
 
 
-def _paraphrased(texts: Sequence[str], number: int, protected: Collection[str], writer: TextWriter) -> list[str]:
+def _paraphrased(texts: Sequence[str], number: int, protected: Collection[str], writer: Writer) -> list[str]:
     """The texts in a model's words; those of which it loses a number or a label's word stay as they are."""
     values = list(dict.fromkeys(value for text in texts for value in _values(text) if len(value.strip()) > 1))
     written = writer.write([_ask(value) for value in values], temperature=0.7 if number else 0.0, sample=number)

@@ -42,7 +42,7 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
         changed=_changed_settings(pairs),
         front=figure,
         markdown=markdown_table(rows),
-        latex=latex_table(rows, n_texts=2),
+        latex=latex_table(rows),
         version=__version__,
     )
     return page, [figure]
@@ -65,7 +65,7 @@ def comparison_page(
         What stands in the place of F1.
     """
     figure = compared_figure(measured, quality)
-    copied = {"markdown": markdown_table(rows), "latex": latex_table(rows, n_texts=2)}
+    copied = {"markdown": markdown_table(rows), "latex": latex_table(rows)}
     content = {"rows": rows, "lines": lines, "front": figure, "version": __version__, **copied}
     return render_page("comparison.html", [figure], **content), [figure]
 

@@ -22,19 +22,24 @@ from psopt.tasks._answer_spec import (
 from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._dataset import RemoteFile
 from psopt.tasks._download import DownloadError, check_online, fetch_dataset, retrieve
-from psopt.tasks._header import columns_of
-from psopt.tasks._hub_name import HubName, is_hub_name
+from psopt.tasks._hub import HubName, is_hub_name
 from psopt.tasks._label_hints import are_mostly_rare
-from psopt.tasks._load import as_task, load_task
 from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import list_datasets
-from psopt.tasks._read import read_bundled
-from psopt.tasks._read_samples import read_samples
+from psopt.tasks._read import columns_of, read_bundled
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
-from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
-from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words, written_sample_phrases
+from psopt.tasks._row import (
+    Row,
+    columns_of_row,
+    fields_of,
+    inputs_of,
+    sample_phrases,
+    sample_shows,
+    shown_words,
+    written_sample_phrases,
+)
 from psopt.tasks._strata import subset
-from psopt.tasks._task import Task
+from psopt.tasks._task import Task, as_task, load_task, read_samples
 from psopt.tasks._texts import InputColumns, is_data_file, texts_of_file, texts_of_lines, texts_of_records
 
 __all__ = [

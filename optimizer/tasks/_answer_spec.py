@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,8 +19,6 @@ FUNCTION = "function"
 REFERENCE = "reference"
 _USUAL_THRESHOLD = 0.9
 """From which cosine on two free answers count as the same; a choice, so that S is told at .85 and .95 too."""
-_FUNCTION_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"
-"""How functions are named, ``MODULE:NAME``."""
 LABEL = "label"
 ORDINAL = "ordinal"
 LABELS = "labels"
@@ -45,10 +42,18 @@ _FORMS = {
     TEXT: f"{TEXT}, {TEXT}:{TOKEN_F1} or {TEXT}:{JSON}",
     FREE: _OF_FREE,
 }
-# What stands after the first plus after which one of these does; a model's name may have a plus of its own.
-_MEASURED = {
-    LABELS: re.compile(rf"(?P<rest>.*?)\+(?P<measure>{EXACT})"),
-    FREE: re.compile(rf"(?P<rest>.*?)\+(?P<measure>{REFERENCE}|{JUDGE}:.*|{_FUNCTION_NAME})", re.DOTALL),
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_CHAT_MODEL = rf"{JUDGE}:/*[^/].*?/+[^/].*?"
+_FUNCTION = rf"(?!(?:{EMBEDDING}|{NLI}|{JUDGE}|{REFERENCE}):)[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"  # MODULE:NAME
+# What each kind is followed by. A model's name may have a plus of its own, so details end as early as they can.
+_WRITTEN = {
+    LABEL: r"(?P<detail>)(?P<measure>)",
+    ORDINAL: r"(?P<detail>)(?P<measure>)",
+    LABELS: rf"(?::(?P<detail>\t|.*?\S.*?))?(?:\+(?P<measure>{EXACT}))?",
+    NUMBER: rf"(?::(?P<detail>{_NUMBER}%?))?(?P<measure>)",
+    TEXT: rf"(?::(?P<detail>{TOKEN_F1}|{JSON}))?(?P<measure>)",
+    FREE: rf"(?::(?P<detail>{EMBEDDING}(?::(?:0?\.\d*[1-9]\d*|1(?:\.0*)?))?|{NLI}:.*?\S.*?|{_CHAT_MODEL}|{_FUNCTION}))?"
+    rf"(?:\+(?:{REFERENCE}|(?P<measure>{_CHAT_MODEL}|{_FUNCTION})))?",
 }
 
 
@@ -84,19 +89,13 @@ class AnswerSpec:
         if kind not in ANSWERS:
             hint = nearest(kind, ANSWERS) or f"; known: {', '.join(ANSWERS)}"
             raise InputError(f"{where}: unknown answer type {text!r}{hint}")
-        pattern = _MEASURED.get(kind)
-        measured = pattern.fullmatch(text) if pattern else None
-        written, measure = (measured["rest"], measured["measure"]) if measured else (text, "")
-        detail = written.removeprefix(kind)
-        spec = cls(kind, detail.removeprefix(":"), "" if measure == REFERENCE else measure)
-        if f"+{JUDGE}:" in text and (kind != FREE or not spec._has_sound_measure):
-            how = f"a judge is for {FREE}+{JUDGE}:MODEL, a chat model"
+        written = re.fullmatch(kind + _WRITTEN[kind], text)
+        if written is None:
+            how = f"say {_FORMS.get(kind, f'{kind}, without a colon')}"
+            if f"+{JUDGE}:" in text:
+                how = f"a judge is for {FREE}+{JUDGE}:MODEL, a chat model"
             raise InputError(f"{where}: answers {text!r} can't be read: {how}")
-        is_sound = not detail or (detail.startswith(":") and spec._has_sound_detail)
-        if not is_sound or not spec._has_sound_measure:
-            known = _FORMS.get(kind, f"{kind}, without a colon")
-            raise InputError(f"{where}: answers {text!r} can't be read: say {known}")
-        return spec
+        return cls(kind, written["detail"] or "", written["measure"] or "")
 
     @classmethod
     def of_form(cls, form: str) -> AnswerSpec:
@@ -107,20 +106,6 @@ class AnswerSpec:
         """As ``--answers`` takes it."""
         written = f"{self.kind}:{self.detail}" if self.detail else self.kind
         return f"{written}+{self.measure}" if self.measure else written
-
-    @property
-    def _has_sound_detail(self) -> bool:
-        if self.kind == LABELS:
-            return bool(self.detail.strip()) or self.detail == "\t"
-        if self.kind == NUMBER:
-            return _tolerance(self.detail) is not None
-        if self.kind == FREE:
-            return bool(self.detail) and self.equivalence.is_sound and self.equivalence.kind != REFERENCE
-        return self.kind == TEXT and self.detail in (TOKEN_F1, JSON)
-
-    @property
-    def _has_sound_measure(self) -> bool:
-        return self.kind != FREE or self.rating.is_sound
 
     @property
     def equivalence(self) -> Instrument:
@@ -165,23 +150,13 @@ class AnswerSpec:
     @property
     def tolerance(self) -> tuple[float, bool]:
         """By how much numbers may differ and be the same, and whether that is a share of the number."""
-        return _tolerance(self.detail) or (0.0, False)
+        value = float(self.detail.removesuffix("%") or 0)
+        return (value / 100, True) if self.detail.endswith("%") else (value, False)
 
     @property
     def threshold(self) -> float:
         """From which cosine on two free answers are the same; the usual one where something else says so."""
         return self.equivalence.threshold
-
-
-def _tolerance(detail: str) -> tuple[float, bool] | None:
-    is_share = detail.endswith("%")
-    try:
-        value = float(detail.removesuffix("%"))
-    except ValueError:
-        return None
-    if not math.isfinite(value) or value < 0:
-        return None
-    return (value / 100, True) if is_share else (value, False)
 
 
 def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
@@ -211,32 +186,11 @@ class Instrument:
         return cls(FUNCTION, text)
 
     @property
-    def is_sound(self) -> bool:
-        """Whether the name can be one of its kind's."""
-        if self.kind == EMBEDDING:
-            return _threshold(self.name) is not None
-        if self.kind == JUDGE:
-            return "/" in self.name.strip("/")
-        if self.kind == NLI:
-            return bool(self.name.strip())
-        return self.kind == REFERENCE or re.fullmatch(_FUNCTION_NAME, self.name) is not None
-
-    @property
     def threshold(self) -> float:
         """From which cosine on an embedding takes two answers for the same; of what else compares, the usual one."""
-        return (_threshold(self.name) if self.kind == EMBEDDING else None) or _USUAL_THRESHOLD
+        return float(self.name) if self.kind == EMBEDDING and self.name else _USUAL_THRESHOLD
 
     @property
     def is_asked(self) -> bool:
         """Whether it must be asked or called: what it says is kept beside the answers."""
         return self.kind in (NLI, JUDGE, FUNCTION)
-
-
-def _threshold(written: str) -> float | None:
-    if not written:
-        return _USUAL_THRESHOLD
-    try:
-        value = float(written)
-    except ValueError:
-        return None
-    return value if 0 < value <= 1 else None

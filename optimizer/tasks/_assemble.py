@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
@@ -38,24 +38,6 @@ _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _MOST_NAMED = 5
 
 
-class TaskFields(TypedDict):
-    """What `Task` is made of: loaders return this, so that they stand below the class whose methods call them."""
-
-    name: str
-    description: str
-    labels: tuple[str, ...]
-    train: tuple[Sample, ...]
-    val: tuple[Sample, ...]
-    test: tuple[Sample, ...]
-    info: DatasetInfo
-    definitions: Mapping[str, str]
-    subclasses: Mapping[str, Mapping[str, str]]
-    noun: str
-    label_column: str
-    positions: tuple[float, ...]
-    answers: str
-
-
 def assemble(
     name: str,
     described: TaskFile,
@@ -66,8 +48,8 @@ def assemble(
     label_column: str = "",
     test_is_drawn: bool = False,
     revision: str = "",
-) -> TaskFields:
-    """Put the fields of a task together.
+) -> dict[str, Any]:
+    """Put the fields of a `Task` together: loaders stand below the class whose methods call them.
 
     Without a description it is ``Classify the <noun> into one of the given classes.``, or where answers are no labels
     ``Give the answer that the <noun> asks for.``; without labels those of the samples are taken in alphabetical order.
@@ -91,22 +73,22 @@ def assemble(
         labels, positions = in_order(described.origin, labels, described.order)
     elif described.answers is None:
         notes += [scale_hint(labels), several_hint(labels)]
-    return TaskFields(
-        name=name,
-        description=described.description
+    return {
+        "name": name,
+        "description": described.description
         or _DESCRIPTIONS.get(spec.kind, "Give the answer that the {noun} asks for.").format(noun=noun),
-        labels=labels,
-        train=splits.train,
-        val=splits.val,
-        test=splits.test,
-        info=DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn, revision),
-        definitions=described.definitions,
-        subclasses=described.subclasses,
-        noun=noun,
-        label_column=label_column,
-        positions=positions,
-        answers=str(spec),
-    )
+        "labels": labels,
+        "train": splits.train,
+        "val": splits.val,
+        "test": splits.test,
+        "info": DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn, revision),
+        "definitions": described.definitions,
+        "subclasses": described.subclasses,
+        "noun": noun,
+        "label_column": label_column,
+        "positions": positions,
+        "answers": str(spec),
+    }
 
 
 def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Splits]:

@@ -6,11 +6,10 @@ import csv
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
-from psopt.tasks._balanced import draw_balanced
 from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._formats import Record, in_words, wide_fields
 from psopt.tasks._samples import read_train_test, samples_of
-from psopt.text import read_text
+from psopt.tasks._strata import draw_balanced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 TRAIN = "train.csv"
 TEST = "test.csv"
-CLASSES = "classes.txt"
 LABELS = (
     "Company",
     "Educational Institution",
@@ -47,13 +45,12 @@ def read_published(folder: Path) -> TrainTest:
 
     Raises DataError if a file can't be read, or a line is not class number, title, text.
     """
-    _check_classes(folder / CLASSES)
     return read_articles(folder / TRAIN, "train", stream=1), read_articles(folder / TEST, "test", stream=2)
 
 
-def read_articles(path: Path, prefix: str, *, stream: int, n: int = SIZE) -> tuple[Sample, ...]:
-    """Draw `n` articles from a file, balanced; sample ids are the prefix and the line number."""
-    rows = draw_balanced(((row.values["label"], row) for row in _rows(path)), LABELS, n, stream=stream)
+def read_articles(path: Path, prefix: str, *, stream: int) -> tuple[Sample, ...]:
+    """Draw 2,000 articles from a file, balanced; sample ids are the prefix and the line number."""
+    rows = draw_balanced(((row.values["label"], row) for row in _rows(path)), LABELS, SIZE, stream=stream)
     if not rows:
         raise DataError(f"{path}: is empty")
     return samples_of(path, rows, prefix)
@@ -88,19 +85,6 @@ def _row(path: Path, line: int, fields: list[str]) -> Record:
     return Record(f"line {line}", {"id": str(line), "text": f"{title}: {text}", "label": _BY_NUMBER[number]})
 
 
-def _check_classes(path: Path) -> None:
-    """The list of classes, where it is there, must be ours: the numbers mean nothing without it."""
-    if not path.exists():
-        return
-    names = read_text(path, error=DataError).split("\n")
-    classes = [name.strip() for name in names if name.strip()]
-    for line, (name, label) in enumerate(zip(classes, LABELS, strict=False), start=1):
-        if name.casefold() != label.replace(" ", "").casefold():
-            raise DataError(f"{path}, line {line}: class {line} is {name!r} where DBPedia has {label!r}")
-    if len(classes) != len(LABELS):
-        raise DataError(f"{path}: {len(classes)} classes where DBPedia has {len(LABELS)}")
-
-
 DBPEDIA = Builtin(
     name="dbpedia",
     description="encyclopedia articles by what they are about: 14 classes, 2,000 of the test file (Zhang et al.)",
@@ -111,7 +95,6 @@ DBPEDIA = Builtin(
             "42db5221ddedddb673a4cabcc5f3a7d869714c878bcfe4ba94b29d14aa38e417",
             68_341_743,
             members=(f"dbpedia_csv/{TRAIN}", f"dbpedia_csv/{TEST}"),
-            optional=(f"dbpedia_csv/{CLASSES}",),
         ),
     ),
     read=read_published,

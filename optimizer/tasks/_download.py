@@ -20,8 +20,7 @@ from urllib.parse import urlsplit
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
-from psopt.tasks._hub_fetch import fetch_tables
-from psopt.tasks._hub_name import HubName, is_hub_name
+from psopt.tasks._hub import HubName, fetch_tables, is_hub_name
 from psopt.tasks._origin import by_hand, cached_folder, user_folder
 
 if TYPE_CHECKING:
@@ -73,18 +72,14 @@ def download(builtin: Builtin) -> Path:
     for file in builtin.files:
         retrieve(file, folder)
     if builtin.archive:
-        _unpack(folder / builtin.archive.name, builtin.archive, target)
+        path = folder / builtin.archive.name
+        try:
+            unpack(path, builtin.archive, target)
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            if not target.is_dir():  # where it is, another process was quicker, and has removed the archive
+                raise DownloadError(f"{target} can't be written: {error.strerror}") from error
     return target
-
-
-def _unpack(path: Path, archive: RemoteFile, target: Path) -> None:
-    try:
-        unpack(path, archive, target)
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        if target.is_dir():  # another process was quicker, and has removed the archive
-            return
-        raise DownloadError(f"{target} can't be written: {error.strerror}") from error
 
 
 def check_online() -> None:

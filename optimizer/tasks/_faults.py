@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_NAMED = 10  # rows that a message names, of each kind of fault
+_MOST_NAMED = 10  # rows that a message names, of each kind of fault
 
 
 class RowError(DataError):
@@ -64,7 +64,7 @@ def _told(found: Sequence[tuple[Record, RowError]]) -> str:
     row, first = found[0]
     if len(found) == 1:
         return f"{row.where}: {first.fault}; {first.fix}"
-    places = ", ".join(row.where for row, _ in found[:MOST_NAMED])
-    others = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
+    places = ", ".join(row.where for row, _ in found[:_MOST_NAMED])
+    others = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
     example = "" if first.fault == first.kind else f" (the first: {first.fault})"
     return f"{first.kind} in {len(found):,} rows: {places}{others}{example}; {first.fix}"

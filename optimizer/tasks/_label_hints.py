@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
+import os.path
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.tasks._ordered import number_of
-from psopt.text import looks_like
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +24,6 @@ _TIMES_AS_FREQUENT = 10
 _MOST_MISSPELT = 5
 _SPACE = re.compile(r"\s+")
 _PARTING = re.compile(r"(?<!\d)[\s_\-\u2010-\u2015.'\u2019]+|[\s_\-\u2010-\u2015.'\u2019]+(?!\d)")
-_CONFUSED = str.maketrans("I0ı", "lOi")  # in many a typeface
 
 
 def scale_hint(labels: Sequence[str]) -> str:
@@ -59,8 +57,8 @@ def several_hint(labels: Sequence[str]) -> str:
 def typo_hint(sizes: Mapping[str, int]) -> str:
     """Say which rare labels are one edit apart from a frequent one, from how often each is met; else nothing.
 
-    Labels that differ in case, white space, signs between words or look-alike letters alone are named however frequent
-    they are; those that differ in a digit are two names.
+    Labels that differ in case, white space or signs between words alone are named however frequent they are; those that
+    differ in a digit are two names.
 
     >>> typo_hint({"technical": 120, "tecnical": 1, "billing": 80})
     "label 'tecnical' (1) looks like 'technical' (120)"
@@ -72,21 +70,15 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
     for number, label in enumerate(by_frequency):
         alike = next((other for other in by_frequency[:number] if _is_misspelt(label, other, sizes)), None)
         if alike is not None:
-            found.append(f"{_told(label)} ({sizes[label]:,}) looks like {_told(alike)} ({sizes[alike]:,})")
+            found.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
     others = f", and {len(found) - _MOST_MISSPELT:,} more are alike" if len(found) > _MOST_MISSPELT else ""
     return f"label {', '.join(found[:_MOST_MISSPELT])}{others}" if found else ""
 
 
-def _told(label: str) -> str:
-    """A label as a message names it; letters of several alphabets by their codes, which alone tell them apart."""
-    return repr(label) if looks_like(label) == label else f"{label!r}, written {label!a}"
-
-
 def _is_misspelt(label: str, other: str, sizes: Mapping[str, int]) -> bool:
-    one, two = ("".join(name.casefold().split()) for name in (label, other))
-    seen, as_well = (looks_like(html.unescape(name)) for name in (label, other))
-    if _bare(seen) == _bare(as_well) or seen.translate(_CONFUSED) == as_well.translate(_CONFUSED):
+    if _bare(label) == _bare(other):
         return True
+    one, two = ("".join(name.casefold().split()) for name in (label, other))
     if min(len(one), len(two)) < _SHORTEST_MISSPELT or sizes[other] < _TIMES_AS_FREQUENT * sizes[label]:
         return False
     return _is_one_edit(one, two)
@@ -102,19 +94,13 @@ def _is_one_edit(one: str, two: str) -> bool:
     """Tell whether one sign is added, left out, changed or swapped with its neighbour; digits are never a slip."""
     if abs(len(one) - len(two)) > 1:
         return False
-    start = _n_alike(one, two)
-    end = _n_alike(one[start:][::-1], two[start:][::-1])
+    start = len(os.path.commonprefix([one, two]))  # noqa: RUF071  # of signs, not of folders
+    end = len(os.path.commonprefix([one[start:][::-1], two[start:][::-1]]))  # noqa: RUF071
     changed, instead = one[start : len(one) - end], two[start : len(two) - end]
     if any(sign.isdigit() for sign in changed + instead):
         return False
     is_swapped = len(changed) == 2 and changed[::-1] == instead
     return is_swapped or max(len(changed), len(instead)) == 1
-
-
-def _n_alike(one: str, two: str) -> int:
-    """Count the signs that two texts begin with alike."""
-    pairs = enumerate(zip(one, two, strict=False))
-    return next((place for place, (sign, other) in pairs if sign != other), min(len(one), len(two)))
 
 
 def are_mostly_rare(sizes: Collection[int]) -> bool:

@@ -45,12 +45,6 @@ def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[t
     return tuple(ordered), tuple(places[label] for label in ordered)
 
 
-def told_again(labels: Sequence[str], positions: Sequence[float]) -> tuple[str, ...]:
-    """Return the order by which `in_order` gives these positions: the labels, or none where they are numbers."""
-    by_value = all(number_of(label) == place for label, place in zip(labels, positions, strict=True))
-    return () if by_value else tuple(labels)
-
-
 def number_of(label: str) -> float | None:
     """Return the finite number that a label is; None if it is none."""
     try:

@@ -14,7 +14,7 @@ from psopt.text import read_bytes
 
 if TYPE_CHECKING:
     from psopt.tasks._data import Source
-    from psopt.tasks._dataset import Builtin, RemoteFile
+    from psopt.tasks._dataset import Builtin
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,9 @@ def find_local(builtin: Builtin) -> Origin | None:
             if _holds_all(own / inner, builtin):
                 return Origin(own / inner, "local", _differences(builtin, own))
     cached = cached_folder(builtin)
-    if cached.is_dir() and (builtin.archive or all(_is_published(cached / file.name, file) for file in builtin.files)):
+    paths = {cached / file.name: file.sha256 for file in builtin.files}
+    are_published = all(os.access(path, os.F_OK) and _digest(path) == sha256 for path, sha256 in paths.items())
+    if cached.is_dir() and (builtin.archive or are_published):
         return Origin(cached, "local")
     return None
 
@@ -120,12 +122,6 @@ def by_hand(builtin: Builtin) -> str:
     return f"to do it by hand, {getting} at {where} and put {', '.join(builtin.needed)} into {folder}"
 
 
-def where_looked(builtin: Builtin) -> str:
-    """Say where the files were looked for."""
-    own = data_folder(builtin.name)
-    return f"not in {own}" if own else "PSOPT_DATA_DIR is not set"
-
-
 def _differences(builtin: Builtin, folder: Path) -> str:
     for file in () if builtin.archive else builtin.files:
         digest = _digest(folder / file.name)
@@ -135,10 +131,6 @@ def _differences(builtin: Builtin, folder: Path) -> str:
                 f"sha256 {digest[:12]}.., published {file.sha256[:12]}.."
             )
     return ""
-
-
-def _is_published(path: Path, file: RemoteFile) -> bool:
-    return os.access(path, os.F_OK) and _digest(path) == file.sha256
 
 
 def _digest(path: Path) -> str:

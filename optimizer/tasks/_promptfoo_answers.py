@@ -6,6 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from psopt.errors import InputError
+from psopt.text import yaml_node
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -141,9 +144,6 @@ def _compared(code: str, variables: Mapping[str, Any]) -> str:
 def _in_schema(kind: str, schema: Any) -> Any:
     """The members that a JSON schema fixes: one alone as it is, several as JSON; None where it fixes none."""
     if isinstance(schema, str):
-        from psopt.errors import InputError
-        from psopt.text import yaml_node
-
         try:
             schema = yaml_node(schema, kind).plain()
         except InputError as error:

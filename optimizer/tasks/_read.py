@@ -6,19 +6,18 @@ import os
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, InputError
 from psopt.tasks._assemble import assemble, left_out
-from psopt.tasks._builtin import BUILTINS, check_fields, find_builtin
-from psopt.tasks._cells import is_empty
-from psopt.tasks._columns import as_names, find_columns
+from psopt.tasks._builtin import BUILTINS, find_builtin
+from psopt.tasks._cells import column_names, is_empty
+from psopt.tasks._columns import find_columns
 from psopt.tasks._download import DownloadError, download
 from psopt.tasks._files import check_file, read_rows
 from psopt.tasks._frames import rows_of_frame
-from psopt.tasks._hub_fetch import fetch_tables
-from psopt.tasks._hub_name import HubName, is_hub_name
-from psopt.tasks._origin import Origin, find_local, where_looked
+from psopt.tasks._hub import HubName, fetch_tables, is_hub_name
+from psopt.tasks._origin import Origin, data_folder, find_local
 from psopt.tasks._promptfoo_tests import EXPECTED, is_tests, read_tests
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits
@@ -27,90 +26,88 @@ from psopt.tasks._taskfile import TaskFile, read_task_file
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.tasks._assemble import TaskFields
     from psopt.tasks._columns import ColumnChoice
+    from psopt.tasks._data import Source
     from psopt.tasks._dataset import Builtin, TrainTest
     from psopt.tasks._formats import Record
 
 
-def read_dataset(
-    dataset: str | Path,
+def read_data(
+    place: Path | HubName,
+    test: Path | None,
+    described: TaskFile,
+    choice: ColumnChoice,
     *,
-    inputs: str | Sequence[str] = (),
-    text_column: str | None = None,
-    label_column: str | None = None,
-    task_file: str | Path | None = None,
-    test_file: str | Path | None = None,
-    answers: str | None = None,
-    order: Sequence[str] = (),
-    seed: int = 42,
-    strict_data: bool = False,
-    require_labels: bool = True,
-    skip_empty: bool = False,
-    pinned_column: str | None = None,
-    skip_unread: bool = False,
-) -> TaskFields:
-    """Read a data set and split it; see `load_task`, which takes the same."""
-    name = str(dataset)
-    if seed < 0:
-        raise InputError(f"seed must be 0 or more, not {seed}")
-    check_name(name)
-    if name in BUILTINS:
-        _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
-        _refuse(name, answers=answers, order=tuple(order) or None, skip_empty=skip_empty or None)
-        _refuse(name, pinned_column=pinned_column)
-        builtin = find_builtin(name)
-        check_fields(builtin, as_names(inputs))
-        return _read_builtin(builtin, seed=seed, strict=strict_data)
-    place, described = described_data(name, task_file)
-    described = described.answered(answers, order)
-    test = Path(test_file) if test_file else described.test
-    choice = described.columns(inputs, text_column, label_column, pinned_column)
-    skips = skip_empty or described.skip_empty
-    if isinstance(place, Path) and is_tests(place) and choice.label is None:
-        choice = replace(choice, label=EXPECTED)
-    found = _found(place, choice, skip_unread=skip_unread)
-    table = make_samples(
-        str(place), found.rows, choice, require_labels=require_labels, spec=described.spec, skip_empty=skips
-    )
-    tables = [table]
-    separate_test = None
-    if test:
-        tables.append(
-            make_samples(str(test), read_rows(test), choice, require_labels=True, spec=described.spec, skip_empty=skips)
-        )
-        separate_test = tables[1].placed
-    splits = make_splits(str(place), table.placed, separate_test, seed=seed, by_label=not described.spec.is_open)
-    return assemble(
-        described.name or (place.short if isinstance(place, HubName) else place.stem),
-        described,
-        splits,
-        source="hub" if isinstance(place, HubName) else "file",
-        notes=[*found.notes, *left_out(tables, splits)],
-        label_column=table.label_column,
-        test_is_drawn=draws_test(table.placed, separate_test),
-        revision=found.revision,
-    )
-
-
-class _Found(NamedTuple):
-    """The rows of a file, or of a data set on the hub with its commit; and what is to be said of them."""
-
-    rows: list[Record]
-    revision: str = ""
-    notes: tuple[str, ...] = ()
-
-
-def _found(place: Path | HubName, choice: ColumnChoice, *, skip_unread: bool) -> _Found:
-    if not isinstance(place, HubName):
-        if not is_tests(place):
-            return _Found(read_rows(place))
+    seed: int,
+    require_labels: bool,
+    skip_unread: bool,
+) -> dict[str, Any]:
+    """Read a data file, or a data set on the hub, and perhaps a file of test samples, and split them."""
+    revision = ""
+    notes: Sequence[str] = ()
+    kind: Source = "file"
+    if isinstance(place, HubName):
+        name, kind = place.short, "hub"
+        fetched = fetch_tables(place)
+        rows, left_out_splits = _rows_of_hub(str(place), fetched.tables, choice)
+        revision, notes = fetched.revision, (fetched.note, *left_out_splits)
+    elif is_tests(place):
+        name = place.stem
         check_file(place)
         tests = read_tests(place)
-        return _Found(tests.rows, notes=tuple(filter(None, [tests.note(skip=skip_unread)])))
-    fetched = fetch_tables(place)
-    rows, notes = _rows_of_hub(str(place), fetched.tables, choice)
-    return _Found(rows, fetched.revision, (fetched.note, *notes))
+        rows, notes = tests.rows, (tests.note(skip=skip_unread),)
+        choice = replace(choice, label=choice.label or EXPECTED)
+    else:
+        name = place.stem
+        rows = read_rows(place)
+    return split_rows(
+        described.name or name,
+        str(place),
+        rows,
+        described,
+        choice,
+        test=test,
+        seed=seed,
+        require_labels=require_labels,
+        kind=kind,
+        notes=notes,
+        revision=revision,
+    )
+
+
+def split_rows(
+    name: str,
+    source: str,
+    rows: Sequence[Record],
+    described: TaskFile,
+    choice: ColumnChoice,
+    *,
+    test: Path | None = None,
+    seed: int,
+    require_labels: bool = True,
+    kind: Source,
+    notes: Sequence[str] = (),
+    revision: str = "",
+) -> dict[str, Any]:
+    """Make samples of rows, and of those of a test file; split them, and put a task's fields together."""
+    spec, skips = described.spec, described.skip_empty
+    table = make_samples(source, rows, choice, require_labels=require_labels, spec=spec, skip_empty=skips)
+    tables = [table]
+    if test:
+        of_test = read_rows(test)
+        tables.append(make_samples(str(test), of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
+    separate_test = tables[1].placed if test else None
+    splits = make_splits(source, table.placed, separate_test, seed=seed, by_label=not spec.is_open)
+    return assemble(
+        name,
+        described,
+        splits,
+        source=kind,
+        notes=[*notes, *left_out(tables, splits)],
+        label_column=table.label_column,
+        test_is_drawn=draws_test(table.placed, separate_test),
+        revision=revision,
+    )
 
 
 def check_name(name: str) -> None:
@@ -123,7 +120,7 @@ def check_name(name: str) -> None:
         find_builtin(name)  # raises, unless it is one
 
 
-def _refuse(name: str, **options: object) -> None:
+def refuse(name: str, **options: object) -> None:
     for option, value in options.items():
         if value is not None:
             raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
@@ -146,14 +143,32 @@ def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubN
     return described.data, described
 
 
-class _HubRows(NamedTuple):
-    """The rows of a data set, and in one per line what was left out."""
+def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> tuple[str, ...]:
+    """The columns of a data file, or what a prompt may name of a built-in data set's samples.
 
-    rows: list[Record]
-    notes: list[str]
+    A column counts that some row has; loading says which row lacks an input. Nothing is downloaded, but for data on the
+    hub.
+
+    Raises
+    ------
+    DataError, UnknownNameError, InputError
+        If there is no such data set, or the file can't be read.
+
+    Examples
+    --------
+    >>> columns_of("cb")
+    ('premise', 'hypothesis')
+    """
+    if str(dataset) in BUILTINS:
+        return BUILTINS[str(dataset)].fields
+    check_name(str(dataset))
+    place, _ = described_data(str(dataset), task_file)
+    if isinstance(place, HubName):
+        return tuple(dict.fromkeys(name for table in fetch_tables(place).tables.values() for name in table.features))
+    return tuple(column_names([row.values for row in read_rows(place)]))
 
 
-def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> _HubRows:
+def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> tuple[list[Record], list[str]]:
     """Make rows of the splits that are called train, validation or test; one split alone is left for psopt to split.
 
     Others are left out, and so are splits without a single label where another one has labels, as the test splits of
@@ -162,7 +177,7 @@ def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -
     Raises DataError if none of several splits is called train, or a column is missing.
     """
     if len(tables) == 1:
-        return _HubRows(_rows(source, next(iter(tables.values()))), [])
+        return _rows(source, next(iter(tables.values()))), []
     unknown = [split for split in tables if SPLIT_NAMES.get(split.lower()) is None]
     used = {split: table for split, table in tables.items() if split not in unknown}
     if all(SPLIT_NAMES[split.lower()] != "train" for split in used):
@@ -170,7 +185,7 @@ def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -
     unlabelled = _without_labels(source, used, choice)
     notes = [f"the split {split!r} is left out: it is neither train, validation nor test" for split in unknown]
     notes += [f"the split {split!r} is left out: it has no labels" for split in unlabelled]
-    return _HubRows(_rows(source, {split: table for split, table in used.items() if split not in unlabelled}), notes)
+    return _rows(source, {split: table for split, table in used.items() if split not in unlabelled}), notes
 
 
 def _rows(source: str, tables: Any) -> list[Record]:
@@ -196,7 +211,7 @@ def _is_unlabelled(source: str, table: Any, label: str) -> bool:
     return all(is_empty(row.values[label]) for row in rows_of_frame(source, table.select_columns([label])) or ())
 
 
-def _read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
+def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]:
     """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample.
 
     Raises DataError if local files can't be used, or, if `strict`, none are at hand.
@@ -207,7 +222,9 @@ def _read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
         origin = find_local(builtin) or Origin(download(builtin), "downloaded")
         train, test = builtin.read(origin.path)
     except DownloadError as error:
-        missing = f"{builtin.name.upper()}'s files are not at hand ({where_looked(builtin)}; {error})"
+        folder = data_folder(builtin.name)
+        looked = f"not in {folder}" if folder else "PSOPT_DATA_DIR is not set"
+        missing = f"{builtin.name.upper()}'s files are not at hand ({looked}; {error})"
         fix = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
         if strict:
             raise DataError(f"{missing}: {fix}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import math
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
 from psopt.tasks._cells import check_characters, is_empty
-from psopt.tasks._faults import MOST_NAMED, RowError, of_each_row
+from psopt.tasks._faults import RowError, of_each_row
 from psopt.text import whole_number
 
 if TYPE_CHECKING:
@@ -32,23 +33,54 @@ def read_references(source: str, rows: Sequence[Record], column: str, spec: Answ
     cells = [row.values.get(column) for row in rows]
     if all(is_empty(cell) for cell in cells):
         return [None] * len(rows)
+    separator = spec.detail if spec.kind == LABELS else ""
+    if separator and not any(separator in str(cell) for cell in cells):
+        raise DataError(
+            f"{source}: the separator {separator!r} of --answers {LABELS}:{separator} never occurs in column "
+            f"{column!r}: name another, or leave it out where the column holds lists"
+        )
+    return of_each_row(
+        source, rows, lambda index, row: _reference(cells[index], f"{source}, {row.where}", column, spec)
+    )
+
+
+def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
+    """What is right by one cell.
+
+    Raises RowError if that can't be read.
+    """
+    name = f"the answer (column {column!r})"
+    value = "empty" if is_empty(cell) else f"{str(cell)[:60]!r}"
     if spec.kind == LABELS:
-        references: list[str | None] = list(_sets(source, rows, column, spec.detail))
+        members = _members(cell, spec.detail)
+        if members is None:
+            kind = (
+                f"{name} is a list, where others are parted by {spec.detail!r}" if spec.detail else f"{name} is no list"
+            )
+            fix = f"write all as lists, or name what parts the labels of all, such as --answers {LABELS}:;"
+            raise RowError(where, f"{kind}: {value}", fix, kind)
+        reference: str | None = written_set(members, sorted(set(members)))
     else:
-        read = _number if spec.kind == NUMBER else _json if spec.form == JSON else _text
-        references = [None if is_empty(cell) else read(cell) for cell in cells]
+        reference = as_reference(cell, spec)
+    if reference is None:
         wanted = {NUMBER: "a number", JSON: "JSON"}.get(spec.form, "a text, or a list of texts")
-        _refuse(source, rows, column, references, f"is not {wanted}")
-    return of_each_row(source, rows, lambda index, row: _checked(references[index], f"{source}, {row.where}", column))
-
-
-def _checked(reference: str | None, where: str, column: str) -> str | None:
-    cell = f"the answer (column {column!r})"
-    if reference is not None and len(reference) > LONGEST_REFERENCE:
-        fault = f"{cell} has {len(reference):,} characters; at most {LONGEST_REFERENCE:,} are taken"
-        raise RowError(where, fault, "is it the right column?", f"{cell} has too many characters")
-    check_characters(reference or "", where, cell)
+        kind = f"{name} is not {wanted}"
+        raise RowError(where, f"{kind}: {value}", "correct it or remove the row", kind)
+    if len(reference) > LONGEST_REFERENCE:
+        fault = f"{name} has {len(reference):,} characters; at most {LONGEST_REFERENCE:,} are taken"
+        raise RowError(where, fault, "is it the right column?", f"{name} has too many characters")
+    check_characters(reference, where, name)
     return reference
+
+
+def _members(cell: Any, separator: str) -> list[str] | None:
+    """The labels of a cell, none where it is empty; None where they can't be told apart."""
+    if is_empty(cell):
+        return []
+    listed = _as_list(cell)
+    if not separator:
+        return listed
+    return [part.strip() for part in str(cell).split(separator) if part.strip()] if listed is None else None
 
 
 def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> str | None:
@@ -87,6 +119,7 @@ def written_set(labels: Iterable[str], among: Sequence[str]) -> str:
     return json.dumps([label for label in among if label in chosen], ensure_ascii=False)
 
 
+@functools.lru_cache(maxsize=65536)
 def set_written(text: str) -> frozenset[str]:
     """Return the labels that `written_set` wrote."""
     return frozenset(json.loads(text))
@@ -159,30 +192,6 @@ def _list_of_texts(text: str) -> list[str] | None:
     return None
 
 
-def _sets(source: str, rows: Sequence[Record], column: str, separator: str) -> list[str]:
-    cells = [row.values.get(column) for row in rows]
-    lists = [None if is_empty(cell) else _as_list(cell) for cell in cells]
-    if separator:
-        is_text = [members is None for members in lists]
-        _refuse_where(source, rows, column, is_text, f"is a list, where others are parted by {separator!r}")
-        texts = ["" if is_empty(cell) else str(cell) for cell in cells]
-        if not any(separator in text for text in texts):
-            raise DataError(
-                f"{source}: the separator {separator!r} of --answers {LABELS}:{separator} never occurs in column "
-                f"{column!r}: name another, or leave it out where the column holds lists"
-            )
-        sets = [[part.strip() for part in text.split(separator) if part.strip()] for text in texts]
-    else:
-        how = f"is no list: name what parts its labels, such as --answers {LABELS}:;"
-        if any(members is not None for members in lists):
-            how = "is no list, and others are: write all as lists, or all with a separator that you name"
-        is_list = [members is not None or is_empty(cell) for cell, members in zip(cells, lists, strict=True)]
-        _refuse_where(source, rows, column, is_list, how)
-        sets = [members or [] for members in lists]
-    among = sorted({label for members in sets for label in members})
-    return [written_set(members, among) for members in sets]
-
-
 def _as_list(cell: Any) -> list[str] | None:
     if isinstance(cell, str):
         return _list_of_texts(cell.strip())
@@ -190,19 +199,3 @@ def _as_list(cell: Any) -> list[str] | None:
         return None
     members = [str(member).strip() for member in cell if isinstance(member, (str, int))]
     return members if len(members) == len(cell) else None
-
-
-def _refuse(source: str, rows: Sequence[Record], column: str, references: Sequence[object], how: str) -> None:
-    _refuse_where(source, rows, column, [reference is not None for reference in references], how)
-
-
-def _refuse_where(source: str, rows: Sequence[Record], column: str, is_fine: Sequence[bool], how: str) -> None:
-    places = [row for row, fine in zip(rows, is_fine, strict=True) if not fine]
-    if not places:
-        return
-    first = places[0]
-    value = first.values.get(column)
-    shown = "empty" if is_empty(value) else f"{str(value)[:60]!r}"
-    named = ", ".join(row.where for row in places[:MOST_NAMED])
-    others = f" and {len(places) - MOST_NAMED:,} more" if len(places) > MOST_NAMED else ""
-    raise DataError(f"{source}: the answer (column {column!r}) {how}: {named}{others} (the first: {shown})")

@@ -166,10 +166,11 @@ def read_train_test(folder: Path) -> TrainTest:
 def _placed(where: str, row: Record, columns: Columns, number: int, *, only_texts: bool) -> Placed:
     """Make a sample without its label."""
     values = row.values
+    subclass = values.get(columns.subclass) if columns.subclass else None
     sample = Sample(
         id=_id(values.get(columns.id), where) if columns.id else str(number),
         text=text_of(where, values, columns, only_texts=only_texts, may_skip=True),
-        subclass=_optional(values.get(columns.subclass)) if columns.subclass else None,
+        subclass=None if is_empty(subclass) else str(subclass).strip(),
         pinned=_pinned(values.get(columns.pinned), where, columns.pinned) if columns.pinned else False,
     )
     return Placed(sample, _split(values.get(columns.split), where) if columns.split else None)
@@ -218,7 +219,3 @@ def _pinned(value: Any, where: str, column: str) -> bool:
         fix = "it must be true or false (1, 0, yes, no); rename the column if it is about something else"
         raise RowError(where, f"{kind}: {reprlib.repr(value)}", fix, kind)
     return _PINNED[said]
-
-
-def _optional(value: Any) -> str | None:
-    return None if is_empty(value) else str(value).strip()

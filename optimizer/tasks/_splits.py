@@ -65,7 +65,11 @@ def make_splits(
     than classes, or there are fewer samples than splits.
     """
     if all(sample.label is None for sample, _ in placed):
-        return _unlabelled(source, placed, separate_test)
+        if separate_test:
+            raise DataError(
+                f"{source}: has no labels, so a test file is of no use; leave it out, or add a label column"
+            )
+        return Splits((), tuple(sample for sample, _ in placed), ())
     marked = _as_marked(source, placed, separate_test)
     if by_label:
         _check_classes(source, marked)
@@ -108,12 +112,6 @@ def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None 
     """Whether test is set aside by chance: the data mark none, and have labels."""
     marks_test = bool(separate_test) or any(split == "test" for _, split in placed)
     return not marks_test and any(sample.label is not None for sample, _ in placed)
-
-
-def _unlabelled(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
-    if separate_test:
-        raise DataError(f"{source}: has no labels, so a test file is of no use; leave it out, or add a label column")
-    return Splits((), tuple(sample for sample, _ in placed), ())
 
 
 def _as_marked(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:

@@ -1,17 +1,24 @@
-"""Drawing samples so that every class keeps its share."""
+"""Drawing samples so that every class keeps its share, or so that all have the same."""
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from psopt.tasks._data import Sample
 
     Samples = tuple[Sample, ...]
+
+_SEED = 42
+"""Of the draws that make a published data set small: they stay the same whatever a task's seed, so that results on
+one test set compare; the task's seed draws val from train."""
+
+T = TypeVar("T")
 
 
 def subset(samples: Sequence[Sample], n: int, *, seed: int, by_label: bool = True) -> Samples:
@@ -70,6 +77,33 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     while sum(counts.values()) > n:  # the least for small classes comes from the largest
         counts[max(labels, key=lambda label: (counts[label], label))] -= 1
     return counts
+
+
+def draw_balanced(items: Iterable[tuple[str, T]], labels: Sequence[str], n: int, *, stream: int) -> list[T]:
+    """Draw `n` items, as many of every label (give or take one), in their own order.
+
+    Of a label with too few items all are taken. `items` are (label, item), read once: every one is given a random key,
+    and the smallest keys of each label are kept, so that memory holds `n` items and no more. `stream` sets apart draws.
+
+    >>> draw_balanced(((label, i) for i, label in enumerate("aaaaaaaaab")), "ab", 4, stream=1)
+    [1, 2, 9]
+    """
+    wanted = shares(dict.fromkeys(labels, 1), n)
+    kept: dict[str, list[tuple[float, int, T]]] = {label: [] for label in labels}
+    for number, (key, (label, item)) in enumerate(zip(_keys(stream), items, strict=False)):
+        heap = kept[label]  # its first is the largest key, kept negative
+        if len(heap) < wanted[label]:
+            heapq.heappush(heap, (-key, number, item))
+        elif heap and -key > heap[0][0]:
+            heapq.heapreplace(heap, (-key, number, item))
+    by_number = {number: item for heap in kept.values() for _, number, item in heap}
+    return [by_number[number] for number in sorted(by_number)]
+
+
+def _keys(stream: int) -> Iterator[float]:
+    rng = _generator(_SEED, stream)
+    while True:
+        yield from rng.random(4096).tolist()
 
 
 def _choose(strata: Sequence[str], wanted: Mapping[str, int], rng: np.random.Generator) -> set[int]:

@@ -7,6 +7,7 @@ paper behind psopt (E25) the larger one is the test set, and the smaller one is 
 from __future__ import annotations
 
 import reprlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
@@ -32,14 +33,9 @@ RTE_LABELS = {"entailment": "entailment", "not_entailment": "contradiction/neutr
 _OWN_LABELS = {label: label for label in (*CB_LABELS.values(), *RTE_LABELS.values())}
 
 
-def read_cb(folder: Path) -> TrainTest:
-    """Read (train, test) of CB from the published files."""
-    return read_pairs(folder / TRAIN, "train", CB_LABELS), read_pairs(folder / TEST, "test", CB_LABELS)
-
-
-def read_rte(folder: Path) -> TrainTest:
-    """Read (train, test) of RTE from the published files."""
-    return read_pairs(folder / TRAIN, "train", RTE_LABELS), read_pairs(folder / TEST, "test", RTE_LABELS)
+def read_published(labels: Mapping[str, str], folder: Path) -> TrainTest:
+    """Read (train, test) from the published files; `labels` as for `read_pairs`."""
+    return read_pairs(folder / TRAIN, "train", labels), read_pairs(folder / TEST, "test", labels)
 
 
 def read_bundled(folder: Path) -> TrainTest:
@@ -59,22 +55,17 @@ def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Samp
 
 
 def _row(where: str, row: Record, labels: Mapping[str, str]) -> Record:
-    premise = _sentence(where, row, "premise")
-    hypothesis = _sentence(where, row, "hypothesis")
+    fields = {}
+    for name in FIELDS:
+        value = row.values.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise DataError(f"{where}: the {name} is missing, empty or no text; expected premise, hypothesis and label")
+        fields[name] = " ".join(value.split())
     label = row.values.get("label")
     if not isinstance(label, str) or label not in labels:
         raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
-    fields = {"premise": premise, "hypothesis": hypothesis}
     text = Row(LAYOUT.format_map(fields), fields, FIELDS)
     return Record(row.where, {"text": text, "label": labels[label]})
-
-
-def _sentence(where: str, row: Record, name: str) -> str:
-    value = row.values.get(name)
-    if not isinstance(value, str) or not value.strip():
-        fault = "is empty or no text" if name in row.values else "is missing"
-        raise DataError(f"{where}: the {name} {fault}; expected an object with premise, hypothesis and label")
-    return " ".join(value.split())
 
 
 _ORIGIN = "https://dl.fbaipublicfiles.com/glue/superglue/data/v2/"
@@ -91,7 +82,7 @@ CB = Builtin(
             members=(f"CB/{TEST}", f"CB/{TRAIN}"),
         ),
     ),
-    read=read_cb,
+    read=partial(read_published, CB_LABELS),
     package="psopt.tasks.bundled_cb",
     read_bundled=read_bundled,
     page="https://super.gluebenchmark.com/tasks",
@@ -111,7 +102,7 @@ RTE = Builtin(
             members=(f"RTE/{TEST}", f"RTE/{TRAIN}"),
         ),
     ),
-    read=read_rte,
+    read=partial(read_published, RTE_LABELS),
     package="psopt.tasks.bundled_rte",
     read_bundled=read_bundled,
     page="https://super.gluebenchmark.com/tasks",

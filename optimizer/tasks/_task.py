@@ -1,32 +1,31 @@
-"""What is classified: samples, labels, and what is known about the labels."""
+"""What is classified: samples, labels, and what is known about the labels; loaded by name, or from a file."""
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import DataError
+from psopt.errors import DataError, InputError
 from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
-from psopt.tasks._assemble import assemble, left_out
+from psopt.tasks._builtin import BUILTINS, check_fields
 from psopt.tasks._checks import check_classes, check_positions, check_samples
-from psopt.tasks._columns import as_names
+from psopt.tasks._columns import ColumnChoice, as_names, listed
+from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
-from psopt.tasks._ordered import told_again
-from psopt.tasks._read import read_dataset
+from psopt.tasks._ordered import number_of
+from psopt.tasks._read import check_name, described_data, read_builtin, read_data, refuse, split_rows
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
-from psopt.tasks._splits import draws_test, make_splits
 from psopt.tasks._taskfile import TaskFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from psopt.tasks._assemble import TaskFields
     from psopt.tasks._data import DatasetInfo, Sample
 
 
@@ -124,7 +123,8 @@ class Task:
     @property
     def order(self) -> tuple[str, ...]:
         """The order of the labels as it was told: empty where they have none, or are numbers that stand by value."""
-        return told_again(self.labels, self.positions) if self.positions else ()
+        by_value = all(number_of(label) == place for label, place in zip(self.labels, self.positions, strict=False))
+        return () if by_value or not self.positions else self.labels
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -188,7 +188,13 @@ class Task:
             skip_empty=skip_empty,
             pinned_column=pinned_column,
         )
-        return cls(**_fields_of_records(records, described.answered(answers, order), seed=seed))
+        described = described.answered(answers, order)
+        rows = rows_of_frame(name, records)
+        if rows is None:
+            rows = [_row(name, number, record) for number, record in enumerate(records, start=1)]
+        if not rows:
+            raise DataError(f"{name}: no records")
+        return cls(**split_rows(name, name, rows, described, described.columns(), seed=seed, kind="memory"))
 
     @classmethod
     def from_pandas(cls, frame: Any, **options: Any) -> Task:
@@ -207,7 +213,124 @@ class Task:
     @classmethod
     def from_csv(cls, path: str | Path, **options: Any) -> Task:
         """Build a task from a .csv file (or .tsv, .jsonl, .parquet); `options` are those of `load_task`."""
-        return cls(**read_dataset(Path(path), **options))
+        return load_task(Path(path), **options)
+
+
+def as_task(task: Task | str | Path) -> Task:
+    """Return a task; a data set's name or file is loaded as `load_task` does.
+
+    Raises InputError if it is none of these.
+    """
+    if isinstance(task, str | Path):
+        return load_task(task)
+    if not isinstance(task, Task):
+        raise InputError(f"a task is expected, or a data set's name or file, not {type(task).__name__}")
+    return task
+
+
+def load_task(
+    dataset: str | Path,
+    *,
+    inputs: str | Sequence[str] = (),
+    text_column: str | None = None,
+    label_column: str | None = None,
+    task_file: str | Path | None = None,
+    test_file: str | Path | None = None,
+    answers: str | None = None,
+    order: Sequence[str] = (),
+    seed: int = 42,
+    strict_data: bool = False,
+    require_labels: bool = True,
+    skip_empty: bool = False,
+    pinned_column: str | None = None,
+    skip_unread: bool = False,
+) -> Task:
+    """Load a classification task.
+
+    Parameters
+    ----------
+    dataset : str or Path
+        A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, a
+        promptfoo configuration with its tests, a .toml task file that names its data, or
+        ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the extra ``hub``), whose splits are
+        those that are called train, validation and test.
+    inputs : str or sequence of str, optional
+        The columns that a prompt is shown. Of several, a sample's text is ``name: value``, one per line; a cell may be
+        empty where another is not. Every other column but those of label, split and subclass is a field of the
+        sample too (see `Row`).
+    text_column, label_column : str, optional
+        Which columns hold the texts (short for one input) and the labels; by default customary names are looked for.
+        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used where there are any.
+    task_file : path, optional
+        TOML: what the task is called and described as, its labels and their definitions.
+    test_file : path, optional
+        Test samples in a file of their own, with the same columns.
+    answers : str, optional
+        ``label`` (default) or ``ordinal``: labels that stand in an order, so that near answers count as near.
+    order : sequence of str, optional
+        The labels from the least to the most; labels that are numbers need none.
+    seed : int
+        Seeds the splits: 60 : 20 : 20, or a fifth of the rest for val where test is given.
+    strict_data : bool
+        Fail where a built-in data set's files are not at hand, rather than use the bundled sample.
+    require_labels : bool
+        If False, data without labels are taken too: all samples are then in `val`, their labels None, and the
+        task file must name the labels.
+    skip_empty : bool
+        Leave rows without a text or a label out, rather than refuse them; `info.note` says how many.
+    pinned_column : str, optional
+        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, where there is one. The
+        gate of a run and `psopt.check` look at these.
+    skip_unread : bool
+        Leave those assertions of a promptfoo configuration out that name no answer, rather than refuse them.
+
+    Raises
+    ------
+    DataError, UnknownNameError, InputError
+        If the data can't be used: one line that says what, where, and how to fix it.
+    """
+    name = str(dataset)
+    if seed < 0:
+        raise InputError(f"seed must be 0 or more, not {seed}")
+    check_name(name)
+    if name in BUILTINS:
+        refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
+        refuse(name, answers=answers, order=tuple(order) or None, skip_empty=skip_empty or None)
+        refuse(name, pinned_column=pinned_column)
+        check_fields(BUILTINS[name], as_names(inputs))
+        return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))
+    place, described = described_data(name, task_file)
+    described = replace(described.answered(answers, order), skip_empty=skip_empty or described.skip_empty)
+    choice = described.columns(inputs, text_column, label_column, pinned_column)
+    test = Path(test_file) if test_file else described.test
+    return Task(
+        **read_data(place, test, described, choice, seed=seed, require_labels=require_labels, skip_unread=skip_unread)
+    )
+
+
+def read_samples(
+    path: Path,
+    task: Task,
+    *,
+    inputs: str | Sequence[str] = (),
+    text_column: str | None = None,
+    label_column: str | None = None,
+) -> tuple[Sample, ...]:
+    """Read samples of a task from a .csv, .tsv, .jsonl or .parquet file, all with labels or all without.
+
+    Raises DataError if the file can't be read, or a label is none of the task's.
+    """
+    rows = read_rows(path)
+    has_labels = label_column is None or any(label_column in row.values for row in rows)
+    choice = ColumnChoice(as_names(inputs), label_column if has_labels else None, text_column)
+    table = make_samples(str(path), rows, choice, require_labels=False, spec=task.spec)
+    samples = tuple(placed.sample for placed in table.placed)
+    for sample in samples:
+        if sample.label is not None and not task.spec.is_open and sample.label not in task.labels:
+            raise DataError(
+                f"{path}, sample {sample.id}: {sample.label!r} is none of the task's labels: {listed(task.labels)}"
+            )
+    return samples
 
 
 def _columns(text: str) -> Iterable[str]:
@@ -218,34 +341,6 @@ def _row_of_label(task: Task, label: str) -> tuple[str | int, ...]:
     """How many samples of each split have a label, and what it means."""
     counts = [sum(sample.label == label for sample in getattr(task, split)) for split in _SPLITS]
     return (label, *counts, task.definitions.get(label, ""))
-
-
-def _fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int) -> TaskFields:
-    """Split records in memory (see `Task.from_records`)."""
-    source = described.origin
-    rows = rows_of_frame(source, records)
-    if rows is None:
-        rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
-    if not rows:
-        raise DataError(f"{source}: no records")
-    table = make_samples(
-        source,
-        rows,
-        described.columns(),
-        require_labels=True,
-        spec=described.spec,
-        skip_empty=described.skip_empty,
-    )
-    splits = make_splits(source, table.placed, None, seed=seed, by_label=not described.spec.is_open)
-    return assemble(
-        source,
-        described,
-        splits,
-        source="memory",
-        notes=left_out([table], splits),
-        label_column=table.label_column,
-        test_is_drawn=draws_test(table.placed),
-    )
 
 
 def _row(source: str, number: int, record: Any) -> Record:

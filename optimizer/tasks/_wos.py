@@ -6,11 +6,11 @@ import io
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
-from psopt.tasks._balanced import draw_balanced
 from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._files import read_filled
 from psopt.tasks._formats import Record
 from psopt.tasks._samples import read_train_test, samples_of
+from psopt.tasks._strata import draw_balanced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,15 +54,20 @@ def read_published(folder: Path, *, n: int = SIZE) -> TrainTest:
 def _rows(folder: Path) -> list[Record]:
     texts = _lines(folder / TEXTS)
     domains = _lines(folder / DOMAINS)
-    _check_lengths(folder, texts, DOMAINS, domains)
-    areas = None
-    if (folder / AREAS).is_file():
-        areas = _lines(folder / AREAS)
-        _check_lengths(folder, texts, AREAS, areas)
+    areas = _lines(folder / AREAS) if (folder / AREAS).is_file() else []
+    for name, numbers in ((DOMAINS, domains), (AREAS, areas or texts)):
+        if len(texts) != len(numbers):
+            raise DataError(
+                f"{folder}: {TEXTS} has {len(texts):,} lines and {name} {len(numbers):,}; they must have one for each "
+                "abstract: fetch both again"
+            )
     rows = []
     for index, (text, domain) in enumerate(zip(texts, domains, strict=True)):
         label = LABELS[_number(folder / DOMAINS, index, domain, len(LABELS))]
-        values = {"id": str(index + 1), "text": _text(folder / TEXTS, index, text), "label": label}
+        if not text:
+            path = folder / TEXTS
+            raise DataError(f"{path}, line {index + 1}: the abstract is empty; remove the line here and in {DOMAINS}")
+        values = {"id": str(index + 1), "text": text, "label": label}
         if areas:
             values["subclass"] = f"area {_number(folder / AREAS, index, areas[index])}"
         rows.append(Record(f"line {index + 1}", values))
@@ -75,20 +80,6 @@ def _lines(path: Path) -> list[str]:
     while lines and not lines[-1]:
         lines.pop()
     return lines
-
-
-def _check_lengths(folder: Path, texts: list[str], name: str, numbers: list[str]) -> None:
-    if len(texts) != len(numbers):
-        raise DataError(
-            f"{folder}: {TEXTS} has {len(texts):,} lines and {name} {len(numbers):,}; they must have one for each "
-            "abstract: fetch both again"
-        )
-
-
-def _text(path: Path, index: int, line: str) -> str:
-    if not line:
-        raise DataError(f"{path}, line {index + 1}: the abstract is empty; remove the line here and in {DOMAINS}")
-    return line
 
 
 def _number(path: Path, index: int, line: str, below: int = 1000) -> int:

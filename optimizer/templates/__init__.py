@@ -1,12 +1,11 @@
 """Prompts of the user's own: chat messages with named fields, read, filled and written back."""
 
 from psopt.templates._formats import detect_format, promptfoo_config
-from psopt.templates._literal_text import template_marks
+from psopt.templates._marks import template_marks
 from psopt.templates._promptfoo import prompt_entries
 from psopt.templates._promptfoo_entry import promptfoo_text, with_prompt
 from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
-from psopt.templates._segments import Segment, Stretch, segments
 from psopt.templates._source import PromptText
 from psopt.templates._template import (
     PART_BREAK,
@@ -34,9 +33,7 @@ __all__ = [
     "Piece",
     "PromptText",
     "ReadTemplate",
-    "Segment",
     "Slot",
-    "Stretch",
     "Template",
     "detect_format",
     "example_answer",
@@ -47,7 +44,6 @@ __all__ = [
     "promptfoo_text",
     "read_template",
     "render_template",
-    "segments",
     "split_description",
     "template_marks",
     "with_prompt",

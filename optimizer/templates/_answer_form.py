@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from psopt.templates._literals import json_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from psopt.templates._draft import Draft, Span
 
-_KEY = re.compile(r"\"(?P<key>[^\"\n]+)\"\s*:")
-_VALUE = re.compile(r"\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*)")
+_MEMBER = re.compile(r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*))")
 _AS_JSON = re.compile(
     r"\bJSON\b[^.\n]{0,40}?\b(?:with|containing|having|of|keys?|fields?)\b(?P<keys>[^.\n]*)", re.IGNORECASE
 )
@@ -88,14 +87,10 @@ def answer_form(
 def _json(
     draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], label_column: str
 ) -> AnswerForm | None:
-    for message, named in zip(draft.messages, fields, strict=True):
-        text = message.text
-        for start, end in json_objects(text):
-            if any(start <= field.start and field.end <= end for field in named):
-                continue  # the input as JSON, not the answer
-            key, keys = _skeleton_key(text[start:end], labels, label_column)
-            if key:
-                return AnswerForm(f"json:{key}", f"it shows {_shortened(text[start:end])}", key=key, keys=keys)
+    for skeleton in _skeletons(draft, fields):
+        key, keys = _skeleton_key(skeleton, labels, label_column)
+        if key:
+            return AnswerForm(f"json:{key}", f"it shows {_shortened(skeleton)}", key=key, keys=keys)
     for message in draft.messages:
         match = _AS_JSON.search(message.text) if message.role != "assistant" else None
         words = [word["word"] for word in _WORD.finditer(match["keys"])] if match else []
@@ -106,6 +101,14 @@ def _json(
                 f"json:{key}", f"it says {_shortened(match.group())!r}", key=key, keys=_up_to(keys, match)
             )
     return None
+
+
+def _skeletons(draft: Draft, fields: Sequence[Sequence[Span]]) -> Iterator[str]:
+    """The JSON that a prompt shows, but for what is its input as JSON."""
+    for message, named in zip(draft.messages, fields, strict=True):
+        for start, end in json_objects(message.text):
+            if not any(start <= field.start and field.end <= end for field in named):
+                yield message.text[start:end]
 
 
 def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
@@ -121,17 +124,12 @@ def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
 
 def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tuple[str, tuple[str, ...]]:
     """The member of a JSON skeleton that holds the label: by its name, or by what it shows."""
-    members = {match["key"]: _value_after(skeleton, match.end()) for match in _KEY.finditer(skeleton)}
+    members = {match["key"]: match["value"] for match in _MEMBER.finditer(skeleton)}
     keys = tuple(members)
     if label_column in keys:
         return label_column, keys
     shown = [key for key, value in members.items() if _shows_label(value, labels)]
     return (shown[0] if shown else _label_key(keys, label_column)), keys
-
-
-def _value_after(skeleton: str, position: int) -> str:
-    match = _VALUE.match(skeleton, position)
-    return match["value"] if match else ""
 
 
 def _shows_label(value: str, labels: Sequence[str]) -> bool:
@@ -185,11 +183,9 @@ def _last_line(draft: Draft, fields: Sequence[Sequence[Span]]) -> AnswerForm | N
 
 def _unclear(draft: Draft, fields: Sequence[Sequence[Span]]) -> str:
     """What to say where a prompt shows JSON of which no member is plainly the label."""
-    for message, named in zip(draft.messages, fields, strict=True):
-        for start, end in json_objects(message.text):
-            if not any(start <= field.start and field.end <= end for field in named):
-                shown = _shortened(message.text[start:end])
-                return f"it shows {shown}, of which no member is plainly the label (--answer json:NAME says which)"
+    for skeleton in _skeletons(draft, fields):
+        shown = _shortened(skeleton)
+        return f"it shows {shown}, of which no member is plainly the label (--answer json:NAME says which)"
     return ""
 
 

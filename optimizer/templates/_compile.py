@@ -14,8 +14,8 @@ from psopt.templates._input_block import InputBlock, input_block
 from psopt.templates._lines import lines_of
 from psopt.templates._marks import without_marks
 from psopt.templates._parts import PartSpan, parts_of
-from psopt.templates._places import Place, own_slots, place_after, place_at_end, place_before, slot_at
-from psopt.templates._template import PART_BREAK, Field, Message, Part, Template, Unwritten
+from psopt.templates._places import Place, place_after, place_at_end, place_before, slot_at
+from psopt.templates._template import PART_BREAK, Field, Message, Part, Slot, Template, Unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,8 @@ class _Reading:
     @property
     def chosen(self) -> list[str]:
         """The kinds of edits for which the author chose a place."""
-        return own_slots([slot for message in self.draft.messages for slot in message.slots])
+        marks = [mark for message in self.draft.messages for mark in message.slots]
+        return [piece.kind for mark in marks for piece in mark.pieces if isinstance(piece, Slot)]
 
     @property
     def has_turns(self) -> bool:

@@ -99,7 +99,8 @@ def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) ->
 
 def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
     front = _FRONT_MATTER.match(text)
-    if front and (str(source).lower().endswith((".prompty", ".prompt")) or _is_settings(front["head"])):
+    is_settings = front is not None and _PROMPTY.search(front["head"]) is not None and "{" not in front["head"]
+    if front and (str(source).lower().endswith((".prompty", ".prompt")) or is_settings):
         raise InputError(
             f"prompt {source} begins with settings between ---, as .prompty files do: leave these out, and give what "
             'stands under system: and user: as messages, [{"role": "system", "content": ..}, ..]'
@@ -118,10 +119,6 @@ def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
     bare = _BARE.search(text)
     if bare and set(columns).isdisjoint(names_in(text, columns)):
         raise _refused(source, text, bare, "stands for a value, and names no column: write {text}")
-
-
-def _is_settings(head: str) -> bool:
-    return _PROMPTY.search(head) is not None and "{" not in head
 
 
 def _refused(source: str | Path, text: str, match: re.Match[str], cure: str) -> InputError:

@@ -25,19 +25,6 @@ FORMATS: tuple[PromptFormat, ...] = get_args(PromptFormat)
 _YAML = (".yaml", ".yml")
 
 
-def check_format(prompt_format: str | None) -> PromptFormat | None:
-    """Return a format's name.
-
-    Raises UnknownNameError if there is no such format.
-    """
-    for name in FORMATS:
-        if name == prompt_format:
-            return name
-    if prompt_format is not None:
-        raise UnknownNameError("prompt format", prompt_format, FORMATS)
-    return None
-
-
 def detect_format(
     source: str | Path, prompt_format: str | None = None, *, labels: Sequence[str] = (), columns: Sequence[str] = ()
 ) -> PromptFormat:
@@ -48,10 +35,14 @@ def detect_format(
 
     Raises
     ------
+    UnknownNameError
+        If there is no such format.
     InputError
         If the file can't be read.
     """
-    stated = check_format(prompt_format)
+    stated = next((name for name in FORMATS if name == prompt_format), None)
+    if prompt_format is not None and stated is None:
+        raise UnknownNameError("prompt format", prompt_format, FORMATS)
     if stated == "python" and not is_function(source):
         raise InputError(f"prompt {source} is no Python function: give it as MODULE:NAME")
     if stated:
@@ -124,8 +115,8 @@ def _text(source: Source) -> Draft:
     return Draft((DraftMessage("user", source.text),), origin)
 
 
-def _openai(source: Source, *, text: str | None = None) -> Draft:
-    """Messages of a document; `text` is that of the file around it, where it stands in one."""
+def _openai(source: Source) -> Draft:
+    """Messages of a document."""
     node = document_of(source)
     messages = message_list(node) if node is not None else None
     if node is not None and isinstance(node.value, dict) and "system" in node.value:
@@ -136,7 +127,7 @@ def _openai(source: Source, *, text: str | None = None) -> Draft:
     if messages is None:
         raise InputError(f"prompt {source.path} holds no list of messages with role and content")
     drafts = draft_messages(f"prompt {source.path}", messages.plain())
-    details = {"source": text or source.text, "bom": source.has_bom}
+    details = {"source": source.text, "bom": source.has_bom}
     response_format, left_out = request_members(node) if node is not None else ("", ())
     origin = Origin("openai", source.suffix, details)
     return Draft(drafts, origin, response_format=response_format, left_out=left_out)

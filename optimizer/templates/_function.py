@@ -87,7 +87,6 @@ def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
     pattern = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
     text = ""
     fields = []
-    shift = {0: 0}  # what comes after an end in the old text has moved by so much
     end = 0
     for match in pattern.finditer(message.text):
         text += message.text[end : match.start()]
@@ -95,10 +94,4 @@ def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
         fields.append(Span(len(text), len(text) + len(spelled), (Field(marks[match.group()], spelled),)))
         text += spelled
         end = match.end()
-        shift[end] = len(text) - end
-    seams = tuple(
-        Span(seam.start + moved, seam.end + moved, seam.pieces)
-        for seam in message.seams
-        for moved in [shift[max(place for place in shift if place <= seam.start)]]
-    )
-    return replace(message, text=text + message.text[end:], seams=seams, fields=tuple(fields))
+    return replace(message, text=text + message.text[end:], seams=(), fields=tuple(fields))

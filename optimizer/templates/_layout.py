@@ -21,7 +21,8 @@ _HEADING = re.compile(
 _TAG_LINE = re.compile(rf"^[ \t]*(?=</?(?P<name>[\w.-]+)){TAG.pattern}", re.MULTILINE)
 _BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
 _HEADINGS: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
-_EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re.IGNORECASE | re.MULTILINE)
+EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re.IGNORECASE | re.MULTILINE)
+"""A line that opens examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def layout_at(text: str, position: int, elsewhere: str = "", answer_tag: str = "
     closed = fences(text)
     headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), closed)]
     if headings:
-        if not ends_section(text, position):
+        rest = text[position:].lstrip()
+        if rest and not _HEADING.match(rest):  # a heading here would take the rest of the section along
             return layout
         before = [heading for heading in headings if heading.start() < position]
         near = before[-1] if before else headings[0]
@@ -91,17 +93,6 @@ def layout_at(text: str, position: int, elsewhere: str = "", answer_tag: str = "
 
 def _has_sections(text: str, answer_tag: str) -> bool:
     return any(match["name"] != answer_tag for match in _TAG_LINE.finditer(text))
-
-
-def ends_section(text: str, position: int) -> bool:
-    """Tell whether nothing of a Markdown section stands after a place: a heading there takes nothing of it along."""
-    rest = text[position:].lstrip()
-    return not rest or _HEADING.match(rest) is not None
-
-
-def shows_examples(text: str) -> bool:
-    """Tell whether a line of a text opens examples."""
-    return _EXAMPLES.search(text) is not None
 
 
 def _enclosed(slot: Slot, item: tuple[str, str], newline: str) -> Slot:

@@ -43,14 +43,10 @@ def json_objects(text: str) -> list[tuple[int, int]]:
     return _outermost(spans)
 
 
-def quotations(text: str) -> list[tuple[int, int]]:
-    """Where quotations and inline code are, each on one line."""
-    return [match.span() for pattern in (_CODE, _QUOTED) for match in pattern.finditer(text)]
-
-
 def literal_spans(text: str) -> list[tuple[int, int]]:
-    """Where a name in braces is not taken for a field that was forgotten: fences, quotations, JSON."""
-    return _outermost([*fences(text), *quotations(text), *json_objects(text)])
+    """Where a name in braces is not taken for a field that was forgotten: fences, inline code, quotations, JSON."""
+    quoted = [match.span() for pattern in (_CODE, _QUOTED) for match in pattern.finditer(text)]
+    return _outermost([*fences(text), *quoted, *json_objects(text)])
 
 
 def within(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:

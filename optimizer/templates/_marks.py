@@ -11,7 +11,20 @@ from psopt.templates._fields import OWN
 from psopt.templates._template import SLOTS, Slot
 
 _REPHRASE = re.compile(r"</?rephrase>")
+_OPEN = re.compile(r"\{\{[^{}\n]*\}\}|\{[ \t]*[^\W\d][\w .-]*\}|</?rephrase>")
 _SLOT = re.compile(r"\{\{[ \t]*psopt\.(?P<kind>[\w.-]*)[ \t]*\}\}")
+
+
+def template_marks(text: str) -> list[str]:
+    """Return what of a text would be a field or a mark, if it stood in the file of a template.
+
+    psopt never reads what it fills in as a template. But an exported prompt is a file, and in it ``{body}`` in an
+    example is a field like any other.
+
+    >>> template_marks('My {body} hurts, {"a": 1}, {{ x }}')
+    ['{body}', '{{ x }}']
+    """
+    return _OPEN.findall(text)
 
 
 def has_marks(text: str) -> bool:

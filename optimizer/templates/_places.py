@@ -6,16 +6,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.templates._layout import layout_at, shows_examples
+from psopt.templates._layout import EXAMPLES, layout_at
 from psopt.templates._lines import LEAD_WORDS
-from psopt.templates._template import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.templates._draft import Span
     from psopt.templates._lines import Line
-    from psopt.templates._template import SlotKind
+    from psopt.templates._template import Slot, SlotKind
 
 _STEP = re.compile(r"[ \t]*1[.)][ \t]")
 _SAME_BLOCK = ("prose", "bullet", "labels", "caption")
@@ -53,7 +51,7 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str = "", answer
     """Return an empty slot for a place, in the style of what surrounds it."""
     layout = layout_at(text, place.position, elsewhere, answer_tag)
     new = layout.newline
-    slot = layout.section(kind, again=kind == "examples" and shows_examples(text[: place.position]))
+    slot = layout.section(kind, again=kind == "examples" and EXAMPLES.search(text[: place.position]) is not None)
     if not place.headed and layout.style != "xml":
         slot = replace(slot, opening="")
     if place.before:
@@ -86,11 +84,6 @@ def announcing_line(text: str) -> str:
     """The last line of a text, if it is a short one that announces what comes next."""
     last = text.rstrip().rsplit("\n", 1)[-1]
     return last if last.endswith(":") and len(last.split()) <= LEAD_WORDS else ""
-
-
-def own_slots(spans: Sequence[Span]) -> list[str]:
-    """The kinds of edits for which an author chose a place."""
-    return [piece.kind for span in spans for piece in span.pieces if isinstance(piece, Slot)]
 
 
 def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:

@@ -52,7 +52,9 @@ def chosen_prompt(where: Path, config: Node, number: int | None = None) -> Node:
     if not entries:
         raise InputError(f"prompt {where} configures no prompt: add one under prompts")
     if number is not None and number > len(entries):
-        raise InputError(f"prompt {where}#{number} is not there: it configures {_counted(len(entries))}")
+        raise InputError(
+            f"prompt {where}#{number} is not there: it configures {len(entries)} prompt{'s' * (len(entries) != 1)}"
+        )
     entry = entries[(number or 1) - 1]
     if isinstance(entry.value, dict):
         members = [entry.value[name] for name in ("raw", "id") if name in entry.value]
@@ -76,10 +78,6 @@ def notes_on(where: Path, config: Node, number: int | None) -> tuple[str, ...]:
         if options is not None and isinstance(options.value, dict) and name in options.value:
             notes.append(f"the {name} of defaultTest is not applied: {cure}")
     return tuple(notes)
-
-
-def _counted(n_prompts: int) -> str:
-    return f"{n_prompts} prompts" if n_prompts != 1 else "one prompt"
 
 
 def named_file(where: Path, prompt: str) -> Path | None:

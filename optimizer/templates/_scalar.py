@@ -30,7 +30,6 @@ def spellings(source: str, node: Node, text: str) -> Iterator[str]:
         yield f"'{text.replace(chr(39), chr(39) * 2)}'" if node.style else text
     end = _line_end(source, node)
     yield json.dumps(text, ensure_ascii=False) + end
-    yield json.dumps(text) + end
     yield _escaped(text) + end
 
 

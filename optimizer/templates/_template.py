@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError
@@ -183,20 +183,9 @@ class Template:
             data["answer"] = self.answer
         if self.response_format:
             data["response_format"] = self.response_format
-        form = self.example
-        data["example"] = {
-            "input": [_piece_data(piece) for piece in form.input],
-            "gap": form.gap,
-            "output": form.output,
-            "label_key": form.label_key,
-            "keys": list(form.keys),
-            "turns": form.turns,
-        }
-        data["origin"] = {
-            "format": self.origin.format,
-            "suffix": self.origin.suffix,
-            "details": dict(self.origin.details),
-        }
+        shown = [_piece_data(piece) for piece in self.example.input]
+        data["example"] = {**asdict(self.example), "input": shown, "keys": list(self.example.keys)}
+        data["origin"] = asdict(self.origin)
         return data
 
     @classmethod
@@ -250,16 +239,8 @@ def _piece_data(piece: Piece) -> Any:
         case Unwritten(text):
             return {"unwritten": text}
         case Slot():
-            return {
-                "slot": piece.kind,
-                "opening": piece.opening,
-                "closing": piece.closing,
-                "bullet": piece.bullet,
-                "separator": piece.separator,
-                "joint": piece.joint,
-                "spelled": piece.spelled,
-                "after": piece.after,
-            }
+            slot = asdict(piece)
+            return {"slot": slot.pop("kind"), **slot}
         case _:
             return piece
 

@@ -50,7 +50,8 @@ def write_template(template: Template) -> str:
     if "source" not in details:
         if is_open:
             raise InputError("a prompt that a Python function made is written when its places for edits are filled")
-        return _anew(template)
+        messages = [{"role": message.role, "content": "".join(written_text(message))} for message in template.messages]
+        return json.dumps(messages, indent=2, ensure_ascii=False) + "\n"
     if is_open:
         return mark + str(details["source"])
     source = Source(Path(f"prompt{template.origin.suffix}"), str(details["source"]))
@@ -231,8 +232,3 @@ def _dumped(source: Source, data: Any) -> str:
         text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
         return text
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-
-
-def _anew(template: Template) -> str:
-    messages = [{"role": message.role, "content": "".join(written_text(message))} for message in template.messages]
-    return json.dumps(messages, indent=2, ensure_ascii=False) + "\n"

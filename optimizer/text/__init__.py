@@ -4,10 +4,10 @@ from psopt.text._document import Node, json_node, yaml_node
 from psopt.text._files import as_text, parse_json, read_bytes, read_json, read_text, read_toml
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
-from psopt.text._markdown import escaped_markdown, fenced
-from psopt.text._normal_form import answer_words, looks_like, normal_form, shown_signs
+from psopt.text._markup import escaped_markdown, fenced, latex_table, markdown_table
+from psopt.text._normal_form import answer_words, normal_form, shown_signs
 from psopt.text._numbers import numbers_in, whole_number
-from psopt.text._one_line import one_line
+from psopt.text._one_line import one_line, shell_line
 from psopt.text._phrases import (
     ARTICLES,
     FUNCTION_WORDS,
@@ -15,14 +15,13 @@ from psopt.text._phrases import (
     phrase_of_field,
     phrases_of,
     shows,
+    without_markup,
     words_of,
+    written_phrases,
 )
 from psopt.text._private_text import private_pieces, private_words
-from psopt.text._shell_words import shell_line
 from psopt.text._statements import Statements, statements
-from psopt.text._tables import latex_table, markdown_table
 from psopt.text._topic_words import LIGHT_WORDS, tells_a_topic, topic_words
-from psopt.text._written_phrases import without_markup, written_phrases
 
 __all__ = [
     "ARTICLES",
@@ -40,7 +39,6 @@ __all__ = [
     "label_mentions",
     "latex_table",
     "line_changes",
-    "looks_like",
     "markdown_table",
     "names_label",
     "normal_form",

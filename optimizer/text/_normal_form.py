@@ -10,11 +10,7 @@ _ARTICLES = frozenset({"a", "an", "the"})  # as SQuAD compares answers (Rajpurka
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff]|[^\W_]+(?:[.,:/'\u2019-][^\W_]+)*|[+%€$£¥-]"
 )
-# Letters of other alphabets that look like Latin ones, and the Latin ones.
-_FOREIGN = "аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧοαν"
-_LATIN = "aeopcyxijshdqwABEKMHOPCTYXIJSABEZHIKMNOPTYXoav"
 _EMOJI_STYLE = "\ufe0f"  # asks for the coloured form of a sign
-_LOOKS = str.maketrans(_FOREIGN, _LATIN)
 
 
 def answer_words(text: str) -> tuple[str, ...]:
@@ -41,12 +37,3 @@ def shown_signs(text: str) -> str:
     composed = unicodedata.normalize("NFC", text)
     seen = (sign for sign in composed if sign != _EMOJI_STYLE and unicodedata.category(sign) != "Cf")
     return " ".join("".join(seen).split())
-
-
-def looks_like(text: str) -> str:
-    """A text as it looks, whatever alphabet its letters are of.
-
-    >>> looks_like("sр\u0430m") == looks_like("spam")
-    True
-    """
-    return unicodedata.normalize("NFKC", shown_signs(text)).translate(_LOOKS)

@@ -12,8 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from psopt.text._phrases import words_of
-from psopt.text._written_phrases import without_markup
+from psopt.text._phrases import without_markup, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from psopt.answers import ANSWER_FORMS, NO_LABEL_CURES, check_spec, read_answer, reader_for
+from psopt.answers import ANSWER_FORMS, NO_LABEL_CURES, read_answer, reader_for
 from psopt.errors import InputError
 
 from tests.sweeps import each
@@ -158,7 +158,7 @@ def test_a_function_reads_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert str(error.value) == f"--answer reading_of_mine:{name} {message}"
     for spec in ("reading_of_mine:none", "reading_of_mine:nowhere"):
         with pytest.raises(InputError, match=spec):
-            check_spec(spec)
+            reader_for(spec, ())
 
 
 @pytest.mark.parametrize(
@@ -176,16 +176,16 @@ def test_a_function_reads_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 )
 def test_what_is_no_way_to_read_answers_is_said_in_one_line(spec: str, message: str) -> None:
     with pytest.raises(InputError) as error:
-        check_spec(spec)
+        reader_for(spec, ())
     assert message in str(error.value)
     assert "--answer" in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_readers_are_made_once() -> None:
-    assert reader_for("json:team", list(LABELS)) is reader_for("json:team", LABELS)
+def test_every_form_that_is_named_makes_a_reader() -> None:
+    assert reader_for("json:team", list(LABELS)) == reader_for("json:team", LABELS)
     for form in ANSWER_FORMS:
-        check_spec(form.replace("MODULE:NAME", "string:capwords"))
+        reader_for(form.replace("MODULE:NAME", "string:capwords"), ())
 
 
 SPECS = st.sampled_from(

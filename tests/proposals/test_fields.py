@@ -9,8 +9,7 @@ import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.models.sim import SimulatedModel
-from psopt.proposals import propose_edits
-from psopt.proposals.rules import merged_notes, note_text
+from psopt.proposals import merged_notes, note_text, propose_edits
 from psopt.search_spaces import Edit, Prompt, Provenance, apply_edits, render, seed_prompt
 from psopt.tasks import Row, Task, sample_shows
 from psopt.templates import ExampleForm, Field, Message, Slot, Template

@@ -75,12 +75,6 @@ def test_parameters_are_called_by_titles_and_read_back_by_them() -> None:
     assert chosen_edits(trial.params, pool)[0] == chosen
 
 
-def test_studies_of_before_0_2_are_read_by_ids() -> None:
-    old = note("x")
-    assert parameters_of([old.id], [old]) == {f"edit:{old.id}": True}
-    assert chosen_edits({f"edit:{old.id}": True}, [old])[0] == (old,)
-
-
 texts = st.text(min_size=1, max_size=80)
 
 

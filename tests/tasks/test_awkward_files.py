@@ -104,12 +104,8 @@ def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, kept: st
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("spam", "sp\u0430m"),
-        ("OK", "\u039f\u039a"),
         ("not spam", "not_spam"),
-        ("Q&A", "Q&amp;A"),
         ("e-mail", "e\u2011mail"),
-        ("AI", "Al"),
     ],
 )
 def test_labels_that_look_nearly_the_same_are_pointed_out(one: str, other: str, tmp_path: Path) -> None:

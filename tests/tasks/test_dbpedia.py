@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psopt.errors import DataError
 from psopt.tasks import load_task
-from psopt.tasks._balanced import draw_balanced
+from psopt.tasks._strata import draw_balanced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +25,10 @@ def rows(prefix: str, n: int) -> str:
     return "".join(f'{i % 14 + 1},"{prefix} {i}"," {prefix} {i} is ""one"", of many."\n' for i in range(n))
 
 
-def put(folder: Path, *, n_train: int = 140, n_test: int = 70, classes: bool = True) -> Path:
+def put(folder: Path, *, n_train: int = 140, n_test: int = 70) -> Path:
     folder.mkdir(parents=True)
     (folder / "train.csv").write_text(rows("Alpha", n_train))
     (folder / "test.csv").write_text(rows("Beta", n_test))
-    if classes:
-        (folder / "classes.txt").write_text("".join(f"{label.replace(' ', '')}\n" for label in LABELS))
     return folder
 
 
@@ -42,9 +40,8 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("inner", [".", "dbpedia_csv"])
-@pytest.mark.parametrize("classes", [True, False])
-def test_the_published_files_become_a_task(published: Path, inner: str, classes: bool) -> None:
-    put(published / inner, classes=classes)
+def test_the_published_files_become_a_task(published: Path, inner: str) -> None:
+    put(published / inner)
     task = load_task("dbpedia", strict_data=True)
     assert task.labels == LABELS
     assert (len(task.train), len(task.val), len(task.test)) == (112, 28, 70)
@@ -99,21 +96,6 @@ def test_an_empty_or_missing_file_is_told(published: Path) -> None:
         load_task("dbpedia")
     (folder / "test.csv").unlink()
     with pytest.raises(DataError, match=r"test\.csv is missing"):
-        load_task("dbpedia")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda names: [*names[:2], "Painter", *names[3:]], "line 3: class 3 is 'Painter' where DBPedia has 'Artist'"),
-        (lambda names: names[:-1], "13 classes where DBPedia has 14"),
-        (lambda names: [*names, "Song"], "15 classes"),
-    ],
-)
-def test_other_classes_are_refused(published: Path, change: Any, message: str) -> None:
-    path = put(published) / "classes.txt"
-    path.write_text("\n".join(change(path.read_text().split())))
-    with pytest.raises(DataError, match=message):
         load_task("dbpedia")
 
 

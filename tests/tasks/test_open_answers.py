@@ -74,15 +74,23 @@ def test_samples_are_drawn_as_they_come() -> None:
 @each(
     "answers, spec, why",
     [
-        (["1", "many", "2", "few"], "number", "is not a number: record 2, record 4 (the first: 'many')"),
-        (["1", True, "2", "3"], "number", "is not a number: record 2"),
-        (["1", None, "2", "3"], "number", "is not a number: record 2 (the first: empty)"),
+        (["1", "many", "2", "few"], "number", "is not a number in 2 rows: record 2, record 4 (the first: "),
+        (["1", True, "2", "3"], "number", "record 2: the answer (column 'label') is not a number: 'True'"),
+        (["1", None, "2", "3"], "number", "is not a number: empty"),
         (["a;b", "c", "d"], "labels:|", "the separator '|' of --answers labels:| never occurs in column 'label'"),
-        (["a;b", "c", "d"], "labels", "is no list: name what parts its labels, such as --answers labels:;"),
-        ([["a"], "b", ["c"]], "labels", "is no list, and others are: write all as lists"),
-        (["a;b", ["c"], "d"], "labels:;", "is a list, where others are parted by ';': record 2"),
-        (["{", "1", "2"], "text:json", "is not JSON: record 1"),
-        ([["a", 1.5, None], "b", "c"], "text", "is not a text, or a list of texts: record 1"),
+        (["a;b", "c", "d"], "labels", "is no list in 3 rows: record 1, record 2, record 3"),
+        (
+            [["a"], "b", ["c"]],
+            "labels",
+            "is no list: 'b'; write all as lists, or name what parts the labels of all, such as --answers labels:;",
+        ),
+        (
+            ["a;b", ["c"], "d"],
+            "labels:;",
+            "record 2: the answer (column 'label') is a list, where others are parted by ';'",
+        ),
+        (["{", "1", "2"], "text:json", "record 1: the answer (column 'label') is not JSON: '{'"),
+        ([["a", 1.5, None], "b", "c"], "text", "is not a text, or a list of texts: "),
         (["x" * 30_000, "b", "c"], "text", "30,000 characters; at most 20,000 are taken"),
         (["a\0b", "b", "c"], "text", "holds a NUL character"),
         (["1", "2"], "number", "3 splits need one each"),
@@ -96,7 +104,7 @@ def test_bad_answers_are_one_line(answers: list[Any], spec: str, why: str) -> No
 
 
 def test_at_most_ten_rows_are_named() -> None:
-    with pytest.raises(DataError, match=r"record 10 and 15 more \(the first: 'x'\)"):
+    with pytest.raises(DataError, match=r"in 25 rows: record 1, .* record 10 and 15 more \(the first: .*'x'\)"):
         task_of(["x"] * 25, "number")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import InputError
-from psopt.templates import Additions, Segment, named_fields, read_template, render_template, segments
+from psopt.templates import Additions, fill_slots, named_fields, read_template, render_template, write_template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,14 +40,10 @@ def test_a_text_is_one_message_and_fields_are_filled_once(tmp_path: Path) -> Non
 def test_windows_line_ends_and_the_last_line_are_kept(tmp_path: Path) -> None:
     text = PLAIN.replace("\n", "\r\n").rstrip()
     prompt = read(tmp_path, "\ufeff" + text)
-    assert "".join(segment.text for segment in shown(prompt)) == text
+    assert prompt.template is not None
+    assert write_template(fill_slots(prompt.template, prompt.description, Additions())) == f"\ufeff{text}"
     (edited,) = rendered(prompt, Additions(notes=("Refunds go to billing.",)))
     assert "answers.\r\n\r\nNotes:\r\n- Refunds go to billing.\r\n\r\nAnswer with" in edited
-
-
-def shown(prompt: ReadTemplate) -> list[Segment]:
-    assert prompt.template is not None
-    return [segment for segment in segments(prompt.template, prompt.description) if segment.kind != "slot"]
 
 
 def test_edits_stand_after_the_instruction_and_before_the_fields(tmp_path: Path) -> None:

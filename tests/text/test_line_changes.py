@@ -1,22 +1,12 @@
-"""Diffs: additions alone where these are enough, and what `patch` and `git apply` read."""
+"""Diffs: what leads from old lines to new ones, and what `patch` and `git apply` read."""
 
 from __future__ import annotations
-
-import difflib
 
 from hypothesis import given
 from hypothesis import strategies as st
 from psopt.text import line_changes, unified_diff
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "## Notes", "- x"]), max_size=12)
-
-
-@given(LINES, st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["", "a", "- x", "new"])), max_size=8))
-def test_a_text_that_only_grows_has_additions_alone(old: list[str], added: list[tuple[int, str]]) -> None:
-    new = list(old)
-    for place, line in added:
-        new.insert(min(place, len(new)), line)
-    assert {kind for kind, *_ in line_changes(old, new)} <= {"equal", "insert"}
 
 
 @given(LINES, LINES)
@@ -30,18 +20,6 @@ def test_changes_lead_from_the_old_lines_to_the_new(old: list[str], new: list[st
         built += new[new_start:new_end]
         at = end
     assert (built, at) == (new, len(old))
-
-
-@given(LINES, LINES)
-def test_it_reads_as_the_diffs_of_difflib_do(old: list[str], new: list[str]) -> None:
-    before = [f"{line}\n" for line in old]
-    after = [f"{line}\n" for line in new]
-    usual = "".join(difflib.unified_diff(before, after, "old", "new"))
-    ours = unified_diff("".join(before), "".join(after), "old", "new")
-    if any(line.startswith("-") for line in ours.splitlines()[2:]):
-        assert ours == usual
-    else:
-        assert bool(ours) == bool(usual)
 
 
 def test_a_last_line_without_an_end_is_said() -> None:

@@ -92,8 +92,9 @@ class DraftChecks:
         said = str(draft[field])
         boundary = draft.get("boundary")
         if isinstance(boundary, str) and self._tells(boundary) and boundary.strip() not in said:
+            ended = said.rstrip() if said.rstrip().endswith((".", "!", "?")) else f"{said.rstrip()}."
             with contextlib.suppress(DraftError):  # a definition is of use without its boundary
-                return self.check(f"{_ended(said)} {boundary}", field, label, taken)
+                return self.check(f"{ended} {boundary}", field, label, taken)
         return self.check(said, field, label, taken)
 
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
@@ -195,10 +196,6 @@ def _fitted(text: str) -> str:
 
 def _topics(text: str) -> frozenset[str]:
     return topic_words(" ".join(words_of(text)))
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.rstrip().endswith((".", "!", "?")) else f"{sentence.rstrip()}."
 
 
 def _check_length(text: str, as_written: str) -> None:

@@ -166,14 +166,12 @@ def _conversation(parts: Iterable[str]) -> Messages:
 
 def _current(prompt: Prompt) -> str:
     shown = f"This is the prompt as it is:\n<prompt>\n{render_instructions(prompt)}\n</prompt>"
-    return shown if prompt.template is None else f"{shown}\n{_about_fields(prompt.template.fields)}"
-
-
-def _about_fields(names: Sequence[str]) -> str:
-    """How the columns that a template names may be spoken of: their marks would be filled in."""
-    if not names:
-        return "Use no braces."
-    return f"Its fields are {', '.join(names)}. Where one of them matters, name it in words, without braces."
+    if prompt.template is None:
+        return shown
+    if not (names := ", ".join(prompt.template.fields)):
+        return f"{shown}\nUse no braces."
+    # in an exported prompt their marks would be filled in
+    return f"{shown}\nIts fields are {names}. Where one of them matters, name it in words, without braces."
 
 
 def _manner(prompt: Prompt) -> str:

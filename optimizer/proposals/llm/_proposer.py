@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from psopt.proposals._open_topics import topics_of
 from psopt.proposals._support import with_support
-from psopt.proposals._topics import NoteTopics
+from psopt.proposals._topics import NoteTopics, topics_of
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, parsed
 from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
@@ -17,7 +16,7 @@ from psopt.proposals.llm._requests import (
     note_request,
     open_note_requests,
 )
-from psopt.proposals.rules._merging import merged_edit, notes_by_label
+from psopt.proposals.rules._merging import merged_edit
 from psopt.search_spaces import Edit, Provenance
 from psopt.templates import template_marks
 
@@ -110,7 +109,11 @@ class LLMProposer:
             return []
         # Notes that hold no braces are said in one without braces, of whichever prompt they are.
         checks = DraftChecks.of(task, in_template=not any(template_marks(edit.text) for edit in edits))
-        several = notes_by_label(edits, lambda edit: edit.provenance.author != "rules")
+        by_label: dict[str, list[Edit]] = {}
+        for edit in edits:
+            if edit.kind == "note" and edit.provenance.author != "rules":
+                by_label.setdefault(edit.label, []).append(edit)
+        several = [notes for notes in by_label.values() if len(notes) > 1]
         requests = [merge_request(notes) for notes in several]
         merged = []
         for notes, request, draft in zip(several, requests, self._drafts(requests), strict=True):

@@ -105,9 +105,8 @@ def examples_of_open_answers(
     samples = predictions.samples
     vectors = _vectors(samples)
     right = predictions.share_right
-    centre = vectors.sum(axis=0) / max(float(np.linalg.norm(vectors.sum(axis=0))), 1e-12)
     fitness = {
-        "typical": vectors @ centre,
+        "typical": vectors @ _centre(vectors),
         "borderline": np.where((right > 0) & (right < 1), 1 - np.abs(2 * right - 1), 0),
         WEAK_SPOT: severity(predictions, "sensitivity"),
     }
@@ -118,7 +117,8 @@ def examples_of_open_answers(
     for failing in topics[:N_EXAMPLE_TOPICS]:
         ids = set(failing.samples)
         own = np.array([sample.id in ids for sample in samples], dtype=np.bool_)
-        of_topic = _nearest(vectors, own & anywhere, chosen, is_fit)
+        own &= anywhere
+        of_topic = _fittest(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, chosen, vectors, is_fit)
         chosen += of_topic
         bundle = f"examples of {failing.topic} ({'+'.join(samples[index].id for index in of_topic)})"
         edits += [
@@ -127,25 +127,29 @@ def examples_of_open_answers(
         ]
     kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
     for kind in kinds:
-        for _ in range(N_OPEN_EXAMPLES // len(kinds)):
-            best = _next(fitness[kind], anywhere, chosen, vectors, is_fit)
-            if best is not None:
-                chosen.append(best)
-                sample = samples[best]
-                edits.append(_example(sample, str(sample.label), kind, f"example: {kind} ({sample.id})"))
+        of_kind = _fittest(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, chosen, vectors, is_fit)
+        chosen += of_kind
+        for sample in (samples[index] for index in of_kind):
+            edits.append(_example(sample, str(sample.label), kind, f"example: {kind} ({sample.id})"))
     return edits
 
 
-def _nearest(vectors: Vector, own: NDArray[np.bool_], chosen: list[int], is_fit: _Fit) -> list[int]:
-    """The samples that are nearest to the centre of their own, unlike each other and what is chosen."""
-    centre = vectors[own].sum(axis=0)
-    fitness = vectors @ (centre / max(float(np.linalg.norm(centre)), 1e-12))
-    nearest: list[int] = []
-    for _ in range(N_OF_TOPIC):
-        best = _next(fitness, own, [*chosen, *nearest], vectors, is_fit)
+def _centre(vectors: Vector) -> Vector:
+    """The direction of their sum; zeros where no text has a word."""
+    total = vectors.sum(axis=0)
+    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-12))
+
+
+def _fittest(
+    n: int, fitness: Vector, own: NDArray[np.bool_], chosen: list[int], vectors: Vector, is_fit: _Fit
+) -> list[int]:
+    """Up to `n` samples, unlike each other and what is chosen."""
+    fittest: list[int] = []
+    for _ in range(n):
+        best = _next(fitness, own, [*chosen, *fittest], vectors, is_fit)
         if best is not None:
-            nearest.append(best)
-    return nearest
+            fittest.append(best)
+    return fittest
 
 
 class _Fit:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.proposals._phrase_evidence import implied
 from psopt.proposals.rules._notes import note_text
 from psopt.search_spaces import Edit, Provenance
-from psopt.text import field_and_phrase, label_mentions
+from psopt.text import label_mentions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 _MOST_PHRASES = 12  # in one sentence; chosen by judgement, not measured
 
@@ -57,15 +58,6 @@ def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit,
     return (*(edit for edit in edits if replaced.isdisjoint(edit.stands_for)), *merged)
 
 
-def notes_by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[list[Edit]]:
-    """The notes that `keep` wants, in lists of at least two of one label."""
-    notes: dict[str, list[Edit]] = {}
-    for edit in edits:
-        if edit.kind == "note" and keep(edit):
-            notes.setdefault(edit.label, []).append(edit)
-    return [of_label for of_label in notes.values() if len(of_label) > 1]
-
-
 def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
     """The phrases of a note that says nothing else; none for a note that was written otherwise."""
     mentions = label_mentions(note.text, labels)
@@ -77,16 +69,5 @@ def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
 
 def without_implied(phrases: Sequence[str]) -> list[str]:
     """Return each phrase once, without those that can't be shown unless another one is."""
-    unique = list(dict.fromkeys(phrases))
-    return [phrase for phrase in unique if not any(_implies(phrase, other) for other in unique if other != phrase)]
-
-
-def _implies(phrase: str, other: str) -> bool:
-    """Whether every text that shows a phrase shows the other one."""
-    field, phrase = field_and_phrase(phrase)
-    other_field, other = field_and_phrase(other)
-    if other_field not in ("", field) or (other.startswith("^") and field != other_field):
-        return False
-    if other.startswith("^"):
-        return phrase.startswith("^") and f"{phrase} ".startswith(f"{other} ")
-    return f" {other} " in f" {phrase.removeprefix('^')} "
+    unique = dict.fromkeys(phrases)
+    return [phrase for phrase in unique if unique.keys().isdisjoint(implied(phrase))]

@@ -1,4 +1,4 @@
-"""Notes on answers that are no single label: about their form, by what train's right answers have in common.
+"""Notes on answers that are no single label: about their form, of all or of one topic alone, by train's right answers.
 
 What a note says is counted on train, and its gain is the share of answers that would turn right if it were obeyed, as
 far as that can be told from what was answered.
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.answers import FIRST_CODE, text_of
+from psopt.proposals.rules._notes import described
 from psopt.search_spaces import Edit, Provenance
-from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, references_of, set_written
+from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, references_of, sample_shows, set_written
 from psopt.text import answer_words, normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
+    from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
     from psopt.tasks import Task
 
@@ -34,8 +36,12 @@ NONE_APPLIES = "If no label applies, answer with an empty list: []."
 MEMBERS = "Answer with one JSON object with exactly these members: {members}."
 LENGTH = "Answer in about {most} words."
 OPEN_NOTES = (LENGTH, NUMBER_ALONE, ONE_NUMBER, BRIEF, VERBATIM, SEVERAL, ONLY_CLEAR, NONE_APPLIES, MEMBERS)
-# In so large a share of train's right answers must hold what a note says of all. Chosen by judgement.
+# In so large a share of train's right answers must hold what a note says of all; and where so many of the answers that
+# err so are of one topic, the others need no such note. Chosen by judgement.
 _NEARLY_ALL = 0.9
+# All chosen by judgement: three samples are no one's slip; half of a topic makes it the topic's own.
+_LEAST_SAMPLES = 3
+_LEAST_OF_TOPIC = 0.5
 _OTHER_LENGTH = 1.5  # times as long or as short as right answers are, in the mean; likewise
 
 
@@ -67,6 +73,34 @@ def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
         ids = tuple(sample.id for sample, of in zip(predictions.samples, note.concerned, strict=True) if of)
         origin = Provenance("rules", "accuracy" if note.gain else "sensitivity", "form of the answer", ids)
         edits.append(Edit("note", "", note.text, origin, note.gain))
+    return edits
+
+
+def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[FailureSlice]) -> list[Edit]:
+    """Return notes such as ``For a text that contains "price": write one number in digits and nothing else.``.
+
+    What a note says is counted on the topic's own samples; so is its gain, as a share of all answers.
+    """
+    edits = []
+    for failing in topics:
+        is_of = np.array(
+            [any(sample_shows(sample.text, phrase) for phrase in failing.phrases) for sample in predictions.samples],
+            dtype=np.bool_,
+        )
+        if failing.how != "phrases" or is_of.all() or is_of.sum() < _LEAST_SAMPLES:
+            continue
+        own = predictions.of_samples(is_of)
+        share = len(own.samples) / len(predictions.samples)
+        elsewhere = {note.form: note.gain * (1 - share) for note in form_notes(task, predictions.of_samples(~is_of))}
+        for note in form_notes(task, own):
+            gain = note.gain * share
+            is_its_own = note.concerned.sum() >= max(_LEAST_SAMPLES, _LEAST_OF_TOPIC * len(own.samples))
+            is_alone = gain >= _NEARLY_ALL * (gain + elsewhere.get(note.form, 0.0))
+            if gain > 0 and is_its_own and is_alone:
+                ids = tuple(sample.id for sample, of in zip(own.samples, note.concerned, strict=True) if of)
+                origin = Provenance("rules", "accuracy", failing.topic, ids)
+                text = f"For {described(task.noun, failing.phrases)}: {note.text[0].lower()}{note.text[1:]}"
+                edits.append(Edit("note", "", text, origin, gain))
     return edits
 
 
