@@ -81,7 +81,7 @@ def estimate(
         measuring = built(MeasureOptions, {**given, "cache_dir": cache_dir})
         asked = own or seed_prompt(task, run.strategy, seed=measuring.seed)
         return estimate_measuring(task, {"": asked}, [model] if isinstance(model, str) else model, measuring)
-    return plan_run(task, *run_settings(run, sizes, prompt=own), cache_dir).estimate
+    return plan_run(task, run_settings(run, sizes, prompt=own), sizes, cache_dir).estimate
 
 
 def estimate_run(

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.models import Model
     from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
-    from psopt.runs.planning import Plan, PlanOptions
+    from psopt.runs.planning import Plan
     from psopt.search_spaces import Prompt
+    from psopt.settings import SizeOptions
     from psopt.tasks import Task
     from psopt.tracking import OptunaCallback, Tracker
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def run(
     task: Task,
     settings: RunSettings,
-    options: PlanOptions | None = None,
+    sizes: SizeOptions | None = None,
     *,
     model: Any = None,
     out: str | Path | None = None,
@@ -48,7 +49,7 @@ def run(
 ) -> Run:
     """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
 
-    `options` say that the sizes in the settings are to be planned, but for those that the user has set; without them
+    `sizes` say that the sizes in the settings are to be planned, but for those that the user has set; without them
     the settings stand as they are. `on_plan` is told of the plan, where there is one.
 
     To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
@@ -67,8 +68,8 @@ def run(
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget), tracking:
         answering = answering_models(task, settings, models, model)
         plan: Plan | None = None
-        if options is not None:
-            settings, plan = settings_for(task, settings, options, models, answering, directory, resume=resume)
+        if sizes is not None:
+            settings, plan = settings_for(task, settings, sizes, models, answering, directory, resume=resume)
         if plan and on_plan:
             on_plan(plan)
         if plan and on_estimate:
@@ -81,7 +82,7 @@ def run(
         if any(capabilities_of(one).costs_time for one in answering):
             n_done = n_evaluated(directory.path / STUDY) if resume else 0
             estimate = plan.estimate if plan else estimate_search(task, settings, baseline, evaluator, n_done)
-            _say_how_long(setup, estimate, models, options, observer or Observer(), resume=resume)
+            _say_how_long(setup, estimate, models, sizes, observer or Observer(), resume=resume)
         return search_in(directory, setup, resume=resume, force=force, observer=tracking)
 
 
@@ -131,7 +132,7 @@ def _say_how_long(
     setup: SearchSetup,
     estimate: CostEstimate,
     models: ModelProvider,
-    options: PlanOptions | None,
+    sizes: SizeOptions | None,
     observer: Observer,
     *,
     resume: bool,
@@ -148,6 +149,6 @@ def _say_how_long(
     # A whole run of SmolLM2 on TREC gave 6.8 answers per second where the original prompt had given 13.
     longer = "; up to twice that where edits make prompts long"
     observer.phase(f"{time_line(estimate.calls_expected, pace.per_minute)}{longer}")
-    if options and not resume and is_long(estimate.calls_expected, pace.per_minute):
-        least = least_estimate(setup.task, setup.settings, options, models, answering)
-        observer.phase(shorter_line(least, pace.per_minute, options.effort))
+    if sizes and not resume and is_long(estimate.calls_expected, pace.per_minute):
+        least = least_estimate(setup.task, setup.settings, sizes, models, answering)
+        observer.phase(shorter_line(least, pace.per_minute, sizes.effort))
