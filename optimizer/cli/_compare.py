@@ -83,7 +83,7 @@ def compare(
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
         of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
         lines = [of_data, note_size(contenders[0].scores, limit=False), *_differences(contenders)]
-        page, _ = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
+        page = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
         write_file("--html", html, page)
     if output.as_json:
         servers = {name: server_of(name, choice.lm) for name in models}

@@ -132,9 +132,8 @@ def _beside_quality(contents: Contents) -> str:
 
 def _panels(contents: Contents) -> dict[str, PromptPanel]:
     """Each prompt beside the original prompt, by id."""
-    seed = contents.run["baseline"]["id"]
-    beside = (contents.prompts[seed], contents.texts[seed])
-    return {name: PromptPanel.of(prompt, contents.texts[name], *beside) for name, prompt in contents.prompts.items()}
+    original = contents.prompts[contents.run["baseline"]["id"]]
+    return {name: PromptPanel.of(prompt, original) for name, prompt in contents.prompts.items()}
 
 
 def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.metrics import reference_scores
-from psopt.report._drawn import drawn, drawn_note
+from psopt.report._drawn import drawn
 from psopt.report._theme import Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     first = next(iter(prompts.values()))
     if first.answers.open is not None:
         return None
-    note = drawn_note(prompts)
-    prompts = drawn(prompts)
+    prompts, note = drawn(prompts)
     first = next(iter(prompts.values()))
     plot = go.Figure()
     references = reference_scores(first.array, first.truth, first.n_classes)

@@ -18,6 +18,7 @@ from psopt.runs._directory import (
     WEAK_SPOTS,
     RunDirectory,
     free_folder,
+    text_to_read,
 )
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry
 from psopt.runs._holding import has_found_nothing, held, n_evaluated, study_name
@@ -147,6 +148,7 @@ __all__ = [
     "spending_kept",
     "study_name",
     "text_phases",
+    "text_to_read",
     "unasked_lines",
     "verdict_lines",
     "whole_grids",
