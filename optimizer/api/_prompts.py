@@ -74,9 +74,7 @@ class ShownPrompt:
     notes: tuple[str, ...] = ()
 
 
-def show_prompt(
-    prompt: AnyPrompt, task: Task | None = None, *, prompt_options: PromptOptions | None = None
-) -> ShownPrompt:
+def show_prompt(prompt: AnyPrompt, task: Task | None = None) -> ShownPrompt:
     """Say what of a prompt is rephrased and what is kept; nothing is asked.
 
     Raises InputError if the prompt can't be read.
@@ -87,17 +85,15 @@ def show_prompt(
         A path may be ``MODULE:NAME``, too.
     task : Task, optional
         Says which names in braces are columns and what the labels are; without it, names in braces are fields.
-    prompt_options : PromptOptions, optional
-        How a file is read, where it does not say so itself.
     """
-    read = _read(prompt, task, prompt_options)
+    read = _read(prompt, task)
     return ShownPrompt(read.prompt, tuple(shown_segments(read.prompt)), read.notes)
 
 
-def _read(prompt: AnyPrompt, task: Task | None, options: PromptOptions | None) -> TaskPrompt:
+def _read(prompt: AnyPrompt, task: Task | None) -> TaskPrompt:
     if isinstance(prompt, Prompt):
         return TaskPrompt(prompt)
-    source = prompt if isinstance(prompt, PromptSource) else read_source(prompt, options)
+    source = prompt if isinstance(prompt, PromptSource) else read_source(prompt)
     if task is not None:
         return source.read_for(task)
     return TaskPrompt(source.with_labels()) if source.prompt is not None else _without_data(source)
