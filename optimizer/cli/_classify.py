@@ -172,7 +172,7 @@ def ready_to_classify(
     read = prompt_to_classify_with(source, labels or (), texts)
     if read.notes and not silent:
         typer.echo("\n".join(prompt_lines(source, read.prompt, read.notes)), err=True)
-    source = replace(source, prompt=read.prompt, description=read.prompt.description)
+    source = replace(source, prompt=read.prompt)
     choice = choose_model(model, lm, [source], silent=silent)
     if not silent:
         _warn(source, choice.model)

@@ -24,7 +24,7 @@ BATCHES = frozenset({"batch", "batch_size", "batch_tick", "max_batches", "batch_
 """Options that decide by which way a grid is asked; whoever uses a prompt chooses that anew."""
 PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""
-ONE_START = LIMITS | BATCHES | {"renegotiate"}
+ONE_START = LIMITS | BATCHES
 """Options that hold for one start of a run."""
 _SCORES = (*OBJECTIVES, "na_rate")
 
@@ -64,7 +64,7 @@ class Measured:
     @property
     def options(self) -> dict[str, Any]:
         """Fields of `LMConfig` by which the model is asked again as it was, at the same server."""
-        names = {option.name for option in fields(LMConfig)} - LIMITS - BATCHES
+        names = {option.name for option in fields(LMConfig)} - ONE_START
         options = {name: value for name, value in self.client.items() if name in names}
         return {**options, "api_base": self.server} if self.server else options
 

@@ -47,8 +47,7 @@ class Run:
         knee itself, perhaps not on the front.
     study : optuna.Study
     finish_reason : str
-        ``trials`` (the total was reached), ``converged`` (the front did not move any more), ``exhausted`` (nothing new
-        to try) or ``budget`` (a limit was reached).
+        ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was reached).
     recommendation : Recommendation or None
         What the gate has decided, and the test that it rests on; None where a run was put together without it.
     draw : callable or None

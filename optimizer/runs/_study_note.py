@@ -25,7 +25,6 @@ _UP = {"maximize": "up", "minimize": "down"}
 _SHORT = {"sensitivity": "S", "consistency": "C"}
 _WAYS_TO_END = {
     "trials": "All trials were made.",
-    "converged": "The front did not move any more.",  # of runs before 0.2
     "exhausted": "Nothing new was left to try.",
     "budget": "A limit was reached.",
 }
