@@ -89,7 +89,7 @@ def check(
         check_writable("--junit", junit)
     sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    choice = choose_model(model, measuring.lm, sources, silent=True)
+    choice = choose_model(model, measuring.lm, sources)
     checked = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
     choice.say(silent=output.silent)
     options = replace(measuring, lm=choice.lm)
@@ -158,7 +158,8 @@ def _check_fresh(
     run_of_baseline(source)  # raises
     columns = input_columns(source, inputs, columns_of(fresh) if is_data_file(fresh) else ())
     texts = read_texts(fresh, columns)
-    choice = choose_model(model, measuring.lm, [source], silent=output.silent)
+    choice = choose_model(model, measuring.lm, [source])
+    choice.say(silent=output.silent)
     n_wordings = measuring.rephrasings if is_given("rephrasings") else None
     with reading_bar(quiet=output.silent) as on_progress:
         found = drift(

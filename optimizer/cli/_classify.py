@@ -173,7 +173,8 @@ def ready_to_classify(
     if read.notes and not silent:
         typer.echo("\n".join(prompt_lines(source, read.prompt, read.notes)), err=True)
     source = replace(source, prompt=read.prompt)
-    choice = choose_model(model, lm, [source], silent=silent)
+    choice = choose_model(model, lm, [source])
+    choice.say(silent=silent)
     if not silent:
         _warn(source, choice.model)
     if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement

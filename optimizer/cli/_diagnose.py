@@ -85,7 +85,7 @@ def diagnose(
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
     sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, measuring.seed, sources, require_labels=False, silent=output.silent)
-    choice = choose_model(model, measuring.lm, sources, silent=True)
+    choice = choose_model(model, measuring.lm, sources)
     diagnosed = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
     choice.say(silent=output.silent)
     options = replace(measuring, lm=choice.lm)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.answers import answers_line
+from psopt.cli._tables import new_table
 from psopt.evaluation import OBJECTIVES
 from psopt.settings import UNCHANGED
+from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,10 +27,9 @@ _WIDEST_ANSWER = 24
 
 def scores_table(report: PromptReport) -> Table:
     """Scores, overall and per class."""
-    table = _titled("Scores in percent")
     scores = report.scores
-    for name in ("", "samples", scores.quality_name if scores else "F1", "S", "C"):
-        table.add_column(name, justify="right" if name else "left")
+    columns = ("samples", scores.quality_name if scores else "F1", "S", "C")
+    table = new_table("Scores in percent", texts=[""], numbers=columns)
     n_samples = str(len(report.predictions.samples))
     if scores is None:
         table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
@@ -43,29 +44,21 @@ def scores_table(report: PromptReport) -> Table:
 
 def shares_table(shares: AnswerShares) -> Table:
     """How often each label is answered, beside how often it is right; without labels the former alone."""
-    from rich.text import Text
-
-    table = _titled("What is answered, in percent")
-    table.add_column("label", overflow="fold")
-    columns = [("of the answers", shares.answer_shares)]
+    columns = {"of the answers": shares.answer_shares}
     if shares.class_shares:
-        columns.append(("of the samples", shares.class_shares))
-    for name, _ in columns:
-        table.add_column(name, justify="right", no_wrap=True)
+        columns["of the samples"] = shares.class_shares
+    table = new_table("What is answered, in percent", texts=["label"], numbers=list(columns))
     for label in shares.answer_shares:
-        if any(of.get(label) for _, of in columns):
-            table.add_row(Text(label), *(_percent(of.get(label, 0.0)) for _, of in columns))
+        if any(of.get(label) for of in columns.values()):
+            table.add_row(Text(label), *(_percent(of.get(label, 0.0)) for of in columns.values()))
     return table
 
 
 def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> Table:
     """Scores by family of rephrasings, and of changed texts how many answers change with them."""
-    table = _titled("By what is varied, in percent")
     has_texts = any(of_family.flips is not None for of_family in families.values())
-    for name in ("family", "variants" if has_texts else "rephrasings", quality_name, "S"):
-        table.add_column(name, justify="left" if name == "family" else "right")
-    if has_texts:
-        table.add_column("answers changed", justify="right")
+    columns = ["variants" if has_texts else "rephrasings", quality_name, "S", *(["answers changed"] * has_texts)]
+    table = new_table("By what is varied, in percent", texts=["family"], numbers=columns)
     for family, of_family in sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -item[1].sensitivity)):
         of_s = _percent(None if family == UNCHANGED else of_family.sensitivity)  # of one answer there is none
         cells = [family, str(of_family.n), _percent(of_family.f1), of_s]
@@ -81,9 +74,7 @@ def _with_interval(scores: Scores, name: str) -> str:
 
 def slices_table(report: PromptReport) -> Table:
     """The slices with the highest severity; one that several views see is one row."""
-    from rich.text import Text
-
-    table = _titled("What unstable or wrong samples share")
+    table = new_table("What unstable or wrong samples share")
     is_open = report.predictions.answers.open is not None
     table.add_column("topic", overflow="fold", min_width=20)
     if is_open:
@@ -124,13 +115,9 @@ def contrast_cells(contrast: Contrast) -> list[str]:
 
 def clusters_table(report: PromptReport) -> Table:
     """Clusters of classes that fall apart, if they are answered as another class."""
-    from rich.text import Text
-
-    table = _titled("Parts of a class that are answered alike as another one")
-    for name in ("class", "answered", "telling words"):
-        table.add_column(name, overflow="fold")
-    for name in ("samples", "C within", "C across"):
-        table.add_column(name, justify="right", no_wrap=True)
+    title = "Parts of a class that are answered alike as another one"
+    columns = ("samples", "C within", "C across")
+    table = new_table(title, texts=("class", "answered", "telling words"), numbers=columns)
     amiss = [cluster for cluster in report.diagnosis.clusters if cluster.answered != cluster.label]
     for cluster in amiss[:_ROWS]:
         cells = [cluster.label, cluster.answered, ", ".join(cluster.words), str(len(cluster.samples))]
@@ -141,14 +128,9 @@ def clusters_table(report: PromptReport) -> Table:
 
 def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     """The most sensitive samples; long texts cut off, unless they are wanted whole."""
-    from rich.text import Text
-
-    table = _titled("The most sensitive samples")
     labels = report.predictions.labels
     samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
-    longest = max((len(sample.id) for sample in samples), default=1)
-    widest_id = None if is_whole else _WIDEST_ID
-    table.add_column("id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=widest_id)
+    table = _of_samples("The most sensitive samples", [sample.id for sample in samples], is_whole=is_whole)
     table.add_column("S", justify="right", min_width=4)
     table.add_column("right", justify="right", min_width=5)
     is_open = report.predictions.answers.open is not None
@@ -164,61 +146,49 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     for sample in samples:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
         texts = [sample.label or "–", sample.text, *([answers_line(sample.answers)] if is_open else [])]
-        cells = [Text(" ".join(text.split()) if is_whole else _short(text)) for text in texts]
+        cells = [_cell(text, is_whole=is_whole) for text in texts]
         table.add_row(Text(sample.id), _percent(sample.sensitivity), right, *cells)
     return table
 
 
 def suspects_table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
     """The samples whose labels are suspect, with what their words say."""
-    from rich.text import Text
-
-    table = _titled("Suspect labels")
-    longest = max(len(suspect.id) for suspect in found)
-    table.add_column(
-        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
-    )
+    table = _of_samples("Suspect labels", [suspect.id for suspect in found], is_whole=is_whole)
     for name in ("label", "answered", "by its words", "text"):
         table.add_column(name, overflow="fold")
     says = {True: "answer", False: "label", None: "–"}
     for suspect in found:
-        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
-        cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
-        table.add_row(*(Text(cell) for cell in cells))
+        cells = (suspect.id, suspect.label, suspect.answered, says[suspect.by_words])
+        table.add_row(*map(Text, cells), _cell(suspect.text, is_whole=is_whole))
     return table
 
 
 def to_label_table(found: Sequence[ToLabel], *, is_whole: bool) -> Table:
     """The samples to label first, with what most wordings answer."""
-    from rich.text import Text
-
-    table = _titled("Samples to label first")
-    longest = max(len(sample.id) for sample in found)
-    table.add_column(
-        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
-    )
+    table = _of_samples("Samples to label first", [sample.id for sample in found], is_whole=is_whole)
     table.add_column("S", justify="right", min_width=4)
     table.add_column("answered", overflow="fold")
     table.add_column("by", justify="right", min_width=4)
     table.add_column("text", overflow="fold")
     for sample in found:
-        text = " ".join(sample.text.split()) if is_whole else _short(sample.text)
-        cells = [Text(cell) for cell in (sample.answer, f"{100 * sample.agreement:.0f} %", text)]
-        table.add_row(Text(sample.id), _percent(sample.sensitivity), *cells)
+        cells = (sample.id, _percent(sample.sensitivity), sample.answer, f"{100 * sample.agreement:.0f} %")
+        table.add_row(*map(Text, cells), _cell(sample.text, is_whole=is_whole))
     return table
 
 
-def _titled(title: str) -> Table:
-    """An empty table without lines between its columns: in 80 there is no room for them."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def _of_samples(title: str, ids: Sequence[str], *, is_whole: bool) -> Table:
+    """An empty table with a column of ids, which long ones may not fill."""
+    table = new_table(title)
+    narrowest = min(max(map(len, ids), default=1), _NARROWEST_ID)
+    table.add_column("id", overflow="fold", min_width=narrowest, max_width=None if is_whole else _WIDEST_ID)
+    return table
 
-    padding = (0, 1, 0, 0)
-    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
 
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _cell(text: str, *, is_whole: bool) -> Text:
+    """A text from data; cut off where it is long, unless it is wanted whole."""
+    if is_whole:
+        return Text(" ".join(text.split()))
+    return Text(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 def _percent(value: float | None) -> str:

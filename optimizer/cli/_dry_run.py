@@ -9,7 +9,7 @@ from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate, Phase
+    from psopt.runs import CostEstimate
     from psopt.runs.planning import Plan
     from rich.table import Table
 
@@ -56,30 +56,20 @@ def _print(
 
 def _table(estimate: CostEstimate) -> Table:
     """What is to be sent: as many calls as expected, between the least and the most, and what they take."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from psopt.cli._tables import new_table
 
     has_price = estimate.price is not None
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("phase")
-    for name in ("calls", "least", "most", "tokens", *(["USD"] if has_price else [])):
-        table.add_column(name, justify="right", no_wrap=True)
+    amounts = ("calls", "least", "most", "tokens", *(["USD"] if has_price else []))
+    table = new_table(texts=["phase"], numbers=amounts)
     for phase in estimate.phases:
         what = f"{phase.what}, {phase.model}" if phase.model else phase.what
-        table.add_row(what, *_amounts(phase), *([dollars(phase.cost)] if has_price else []))
+        calls = [f"{n:,}" for n in (phase.sent, phase.least.calls, phase.most.calls)]
+        table.add_row(what, *calls, rounded(phase.tokens), *([dollars(phase.cost)] if has_price else []))
     table.add_section()
     few, many = estimate.calls_range
     total = [f"{estimate.calls_expected:,}", f"{few:,}", f"{many:,}", rounded(estimate.tokens)]
     table.add_row("in all", *total, *([dollars(estimate.cost or 0.0)] if has_price else []), style="bold")
     return table
-
-
-def _amounts(phase: Phase) -> list[str]:
-    return [f"{_sent(phase):,}", f"{phase.least.calls:,}", f"{phase.most.calls:,}", rounded(phase.tokens)]
-
-
-def _sent(phase: Phase) -> int:
-    return max(0, phase.calls - phase.cached)
 
 
 def _notes(estimate: CostEstimate) -> list[str]:

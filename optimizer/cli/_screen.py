@@ -157,20 +157,14 @@ class Screen(Observer):
         return float(usage.made), self._expected.calls_left(usage)
 
     def _move_on(self, n_done: int, n_total: int) -> None:
-        f1, s, c = self._best
         if self._expected is not None and self.budget is not None:
             self._expected.count_candidate(self.budget.usage, n_done, n_total)
         self._progress.update(self._reading, visible=False)
-        self._progress.update(
-            self._trials,
-            completed=n_done,
-            total=n_total,
-            best=self._in_short((f1, s, c)),
-        )
+        self._progress.update(self._trials, completed=n_done, total=n_total, best=self._in_short())
 
-    def _in_short(self, best: Best) -> str:
+    def _in_short(self) -> str:
         """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
-        f1, s, c = best
+        f1, s, c = self._best
         parts = [f"{self._quality} {f1:.3f}", f"S {s:.3f}", *(() if c is None else (f"C {c:.3f}",))]
         if self._err.width >= _WIDE:
             return f"best {'  '.join(parts)}{_spent(self.budget, self._expected)}"

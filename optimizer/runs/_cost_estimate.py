@@ -45,6 +45,11 @@ class Phase:
     cost: float = 0.0
     model: str = ""  # which of several models is asked; empty where there is one
 
+    @property
+    def sent(self) -> int:
+        """Requests that must be sent, about: those in the cache are not."""
+        return max(0, self.calls - self.cached)
+
     @classmethod
     def of(cls, what: str, grid: Grid, price: Price | None) -> Phase:
         """A phase whose prompts are known."""
@@ -140,7 +145,7 @@ class CostEstimate:
     @property
     def calls_expected(self) -> int:
         """Requests that must be sent, about: those in the cache are not."""
-        return sum(max(0, phase.calls - phase.cached) for phase in self.phases)
+        return sum(phase.sent for phase in self.phases)
 
     @property
     def candidate_calls(self) -> float:
@@ -158,13 +163,14 @@ class CostEstimate:
         return self._sent(BASELINE_TEST, FRONT_TEST, LAST_DIAGNOSIS, LEFT_OUT)
 
     def _sent(self, *names: str) -> int:
-        return sum(max(0, phase.calls - phase.cached) for phase in self.phases if phase.what in names)
+        return sum(phase.sent for phase in self.phases if phase.what in names)
 
     @property
     def calls_range(self) -> tuple[int, int]:
         """Requests that must be sent, least and most."""
-        sent = [max(0, phase.calls - phase.cached) for phase in self.phases]
-        low, high = self._range([float(n) for n in sent], lambda need: float(need.calls), (0.0, 0.0))
+        low, high = self._range(
+            [float(phase.sent) for phase in self.phases], lambda need: float(need.calls), (0.0, 0.0)
+        )
         return round(low), round(high)
 
     @property
