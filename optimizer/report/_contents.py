@@ -42,8 +42,7 @@ class Contents:
     @property
     def is_rejected(self) -> bool:
         """Whether a prompt is shown that tests did not let pass: the run recommends the original one."""
-        original = self.run["baseline"]["id"]
-        return bool(self.chosen["id"] != original == (self.run.get("recommended") or {}).get("id"))
+        return bool(self.chosen["id"] != self.run["baseline"]["id"] == self.run["recommended"]["id"])
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
@@ -83,11 +82,10 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
 
 def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_baseline: bool) -> dict[str, Any]:
     """The entry of the prompt that is shown: where the baseline is recommended, the best that was found beside it."""
-    recommended = front.get("recommended")
-    entries = [{"edits": [], "knee": False, **run["baseline"]}, *run["front"], run.get("short"), recommended]
+    entries = [{"edits": [], "knee": False, **run["baseline"]}, *run["front"], run.get("short"), front["recommended"]]
     by_id = {entry["id"]: entry for entry in reversed(entries) if entry}
-    picked = pick_entry(front["prompts"], pick, front.get("short"), recommended)["id"]
-    if beside_baseline and pick == "recommended" and recommended and picked == run["baseline"]["id"]:
+    picked = pick_entry(front["prompts"], pick, front.get("short"), front["recommended"])["id"]
+    if beside_baseline and pick == "recommended" and picked == run["baseline"]["id"]:
         tested = [test["id"] for test in run["recommended"]["tests"]]
         knee = next(entry["id"] for entry in run["front"] if entry["knee"])
         picked = next((name for name in tested if name in by_id), knee)

@@ -247,7 +247,7 @@ class CostEstimate:
             "cost_usd": self.cost,
             "cost_usd_range": self.cost_range,
             "minutes_range": self.minutes_range,
-            "racing": self.racing and self.racing.to_dict(),
+            "racing": self.racing and asdict(self.racing),
         }
 
 
@@ -286,10 +286,6 @@ class RacingEstimate:
         few, about, many = self.calls
         total = max(1, self.calls_without)
         return 1 - many / total, 1 - about / total, 1 - few / total
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return asdict(self)
 
 
 def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:

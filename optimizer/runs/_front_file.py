@@ -86,8 +86,6 @@ def scores_of(candidate: Candidate) -> dict[str, Any]:
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     """Read one of a run's prompts: ``recommended``, ``knee``, ``short``, the best of a measure, an id, or by a query.
 
-    Where a run recommends none yet, the knee stands for it (see `pick_note`).
-
     Raises InputError if the run has no front yet, or no such prompt.
     """
     directory = RunDirectory.open(run)
@@ -98,7 +96,7 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
         which = {name: prompt_id for prompt_id, name in prompt_names(directory.read_json(MANIFEST)).items()}.get(
             which, which
         )
-    return pick_entry(front["prompts"], which, front.get("short"), front.get("recommended"))
+    return pick_entry(front["prompts"], which, front["short"], front["recommended"])
 
 
 def picked_prompt(run: Path, which: str = "recommended") -> Path:
@@ -111,8 +109,6 @@ def pick_note(run: Path, which: str) -> list[str]:
     directory = RunDirectory.open(run)
     if which != "recommended" or not (directory.path / FRONT).exists():
         return []
-    if directory.read_json(FRONT).get("recommended") is None:
-        return ["the run recommends no prompt yet: this is its knee, which no test has compared"]
     manifest = directory.read_json(MANIFEST)
     return recommendation_lines(manifest["recommended"], quality_name(manifest))[:1]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
@@ -75,7 +75,3 @@ class Limits:
             "" if self.cost is None else f"{self.cost:g} USD",
         ]
         return ", ".join(amount for amount in amounts if amount)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return them as plain JSON data."""
-        return asdict(self)

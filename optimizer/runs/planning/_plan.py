@@ -16,7 +16,7 @@ from psopt.settings import RunOptions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.runs._cost_estimate import CostEstimate, Phase
+    from psopt.runs._cost_estimate import CostEstimate
     from psopt.runs._search_estimate import SearchBasis
     from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions
@@ -33,11 +33,6 @@ class Plan:
     estimate: CostEstimate  # what it is expected to take, phase by phase
     full_calls: int = 0  # about how many calls ``full`` would ask for
     warnings: tuple[str, ...] = ()  # what is to be said of it before it starts
-
-    @property
-    def phases(self) -> tuple[Phase, ...]:
-        """What it takes, in the order in which it comes."""
-        return self.estimate.phases
 
     @property
     def line(self) -> str:
@@ -68,12 +63,12 @@ class Plan:
         """Return it as plain JSON data, as run.json keeps it."""
         phases = [
             {"what": phase.what, "calls": phase.calls, "tokens": phase.tokens, "cost_usd": phase.cost}
-            for phase in self.phases
+            for phase in self.estimate.phases
         ]
         return {
             "effort": self.effort,
             "sizes": asdict(self.sizes),
-            "limits": self.limits.to_dict(),
+            "limits": asdict(self.limits),
             "calls": self.estimate.calls,
             "tokens": self.estimate.tokens,
             "cost_usd": self.estimate.cost,
