@@ -80,7 +80,7 @@ def check(
     from psopt.api import estimate_measuring, further_pinned
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.cli._task import load_task
     from psopt.evaluation import beside_quality_line, note_size, shares_line
     from psopt.rephrasings import tame_note
@@ -142,7 +142,7 @@ def _check_fresh(
     from psopt.api import drift, input_columns, run_of_baseline
     from psopt.cli._classify import prompt_file, read_texts
     from psopt.cli._model_choice import choose_model
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.runs import read_source
     from psopt.tasks import columns_of, is_data_file
 

@@ -54,7 +54,7 @@ def compare(
     from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import read_all, read_prompts
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import result_console
     from psopt.cli._task import load_task
     from psopt.evaluation import note_size

@@ -76,7 +76,7 @@ def diagnose(
     from psopt.cli._diagnosis_tables import to_label_table
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
     from psopt.cli._task import load_task
     from psopt.diagnosis import samples_to_label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psopt.cli._plan_lines import dollars, estimate_lines, in_one_sentence, rounded
 from psopt.cli._writing import print_json
@@ -23,23 +23,12 @@ def show_estimate(
     plan: Plan | None = None,
 ) -> int:
     """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
-    if as_json:
-        more: dict[str, Any] = {"plan": plan.to_dict()} if plan else {}
-        more |= {"trials_within_limits": estimate.trials_within(lm)}
-        print_json({**estimate.to_dict(), **more})
-    else:
-        _print(estimate, model, lm, plan)
-    return 0
-
-
-def _print(
-    estimate: CostEstimate,
-    model: str,
-    lm: LMConfig,
-    plan: Plan | None,
-) -> None:
     from psopt.cli._tables import print_table, result_console
 
+    if as_json:
+        of_plan = {"plan": plan.to_dict()} if plan else {}
+        print_json({**estimate.to_dict(), **of_plan, "trials_within_limits": estimate.trials_within(lm)})
+        return 0
     console = result_console()
     is_soft = not console.is_terminal  # what reads a pipe wants whole lines
     console.print(in_one_sentence(estimate, lm, plan), style="bold", markup=False, soft_wrap=is_soft)
@@ -52,6 +41,7 @@ def _print(
     print_table(console, _table(estimate))
     for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
         console.print(line, markup=False, soft_wrap=is_soft)
+    return 0
 
 
 def _table(estimate: CostEstimate) -> Table:

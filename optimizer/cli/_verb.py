@@ -31,8 +31,12 @@ class Changes:
 
 
 def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:
-    """Declare an option that is a command's own; `more` is Typer's."""
-    return _option(panel, flags, meaning, metavar, rank, **more)
+    """Declare an option in a panel of the help; `more` is Typer's.
+
+    Those that are no first ones are hidden, and may have a box of their own.
+    """
+    box = OF_A_FILE if rank == "config" else panel
+    return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
 
 def single(group: type, key: str, **differs: Any) -> Any:
@@ -142,7 +146,7 @@ def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
     shown = differs.pop("shown_default", declared.shown_default)
     if shown is None:
         shown = ",".join(default) if default and isinstance(default, tuple) else True
-    annotated = _option(
+    annotated = flag(
         declared.panel,
         differs.pop("flags", _flags(leaf)),
         declared.meaning.rstrip(".") if isinstance(shown, str) and shown else declared.meaning,
@@ -192,12 +196,6 @@ def _read(value: Any, leaf: Leaf) -> Any:
     if leaf.option and leaf.option.read:
         return leaf.option.read(value)
     return tuple(value) if leaf.is_tuple else value
-
-
-def _option(panel: str, flags: str, meaning: str, metavar: str | None, rank: Rank, **more: Any) -> Any:
-    """An option in a panel of the help; those that are no first ones are hidden, and may have a box of their own."""
-    box = OF_A_FILE if rank == "config" else panel
-    return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
 
 _CONFIG = _keyword(
