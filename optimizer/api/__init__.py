@@ -22,7 +22,7 @@ from psopt.api._migrate import (
 )
 from psopt.api._optimize import optimize
 from psopt.api._planning import plan_run
-from psopt.api._prompts import ShownPrompt, show_prompt
+from psopt.api._prompts import prompt_to_show
 from psopt.api._rephrase import rephrase
 from psopt.api._resume import resume, settings_to_resume
 from psopt.api._run import run
@@ -45,7 +45,6 @@ __all__ = [
     "Moved",
     "OtherAnswer",
     "SearchSetup",
-    "ShownPrompt",
     "Threshold",
     "Verification",
     "asking_rule",
@@ -72,13 +71,13 @@ __all__ = [
     "pinned_samples",
     "plan_run",
     "prompt_to_classify_with",
+    "prompt_to_show",
     "rephrase",
     "resume",
     "run",
     "run_of_baseline",
     "search_in",
     "settings_to_resume",
-    "show_prompt",
     "start_migration",
     "worker",
 ]

@@ -212,9 +212,8 @@ def start_migration(
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
     answering = ModelProvider(cache_dir, lm).answering(model, task)
     prompt, notes = _prompt_for(answering, source.for_task(task))
-    settings = _settings(old, lm, trials)
     settings = replace(
-        settings,
+        _settings(old, lm, trials),
         model=name,
         own_model=not isinstance(model, str),
         prompt=prompt,

@@ -141,7 +141,8 @@ def classify(
         else:
             typer.echo(_line(answer, to_person, has_voted=wordings > 1))
     if rule and not output.quiet:
-        for line in wrapped([_left_line(for_people), *rule.lines]):
+        n, n_left = len(for_people), sum(map(bool, for_people))
+        for line in wrapped([f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %).", *rule.lines]):
             typer.echo(line, err=True)
     if not output.quiet and (note := _note(answers)):
         typer.echo(note, err=True)
@@ -204,11 +205,6 @@ def _warn(source: PromptSource, model: str) -> None:
     if model == "minilm" and source.lacking:
         lacking = f"the run's data can't be had, so answers may differ from the run's: {source.lacking}"
         typer.echo(f"Note: {lacking}", err=True)
-
-
-def _left_line(for_people: list[bool | None]) -> str:
-    n, n_left = len(for_people), sum(map(bool, for_people))
-    return f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %)."
 
 
 def _json_line(answer: Classified, choice: ModelChoice, to_person: bool | None) -> str:

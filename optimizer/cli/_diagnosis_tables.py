@@ -1,12 +1,22 @@
-"""A diagnosis as tables on a terminal."""
+"""A diagnosis on a terminal: its tables, and what is said between them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.answers import answers_line
-from psopt.cli._tables import new_table
-from psopt.evaluation import OBJECTIVES
+from psopt.cli._tables import is_wrapped, new_table, print_sentences, print_table
+from psopt.evaluation import (
+    OBJECTIVES,
+    beside_quality_line,
+    family_scores,
+    intervals_note,
+    na_lines,
+    sensitivity_limit,
+    shares_line,
+)
+from psopt.rephrasings import tame_note
 from psopt.settings import UNCHANGED
 from rich.text import Text
 
@@ -15,6 +25,7 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Contrast, PromptReport, Suspect, ToLabel
     from psopt.evaluation import AnswerShares, FamilyScores, Scores
+    from rich.console import Console
     from rich.table import Table
 
 # By eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
@@ -23,6 +34,78 @@ _LONGEST = 120
 _NARROWEST_ID = 6
 _WIDEST_ID = 12
 _WIDEST_ANSWER = 24
+
+
+def show_diagnosis(console: Console, report: PromptReport) -> None:
+    """Print its scores, and what is unstable."""
+    n_samples, n_rephrasings = report.predictions.array.shape
+    varied = report.predictions.varied
+    console.print(f"{n_samples} samples × {n_rephrasings} {varied.replace('wordings', 'rephrasings')}")
+    print_table(console, scores_table(report))
+    limit = sensitivity_limit(report.predictions)
+    if limit is not None:
+        known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
+        about = f"{known}, and about {100 * limit:.1f} extrapolated to many more."
+        print_sentences(console, [f"S grows with the number of {varied}: {about}"])
+    if report.reruns is not None:
+        print_sentences(console, [report.reruns.line(report.sensitivity)])
+    if line := report.flips_line:
+        print_sentences(console, [f"{line}."])
+    if report.scores is not None:
+        console.print(f"{intervals_note(report.scores)}.")
+    if line := beside_quality_line(report.measured()):
+        console.print(f"{line}.", markup=False)
+    if note := tame_note(report.predictions.diversity):
+        print_sentences(console, [f"S: {note}."], style="yellow")
+    warnings = [*na_lines(report.measured()), shares_line(report.measured())]
+    print_sentences(console, filter(None, warnings), style="yellow")
+    if (shares := report.shares) is not None:
+        print_table(console, shares_table(shares))
+    if families := family_scores(report.predictions):
+        print_table(console, families_table(families, report.scores.quality_name if report.scores else "F1"))
+    if report.diagnosis.slices:
+        print_table(console, slices_table(report))
+    else:
+        console.print("No group of samples with a common wording stands out.")
+    if any(cluster.answered != cluster.label for cluster in report.diagnosis.clusters):
+        print_table(console, clusters_table(report))
+    if report.scores is None:
+        console.print("Without labels F1, consistency and the right class of a group can't be told.")
+    if report.diagnosis.failure_cases["sensitivity"]:
+        print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
+    else:
+        console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
+    half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
+    if half:
+        noun = "sample carries" if half == 1 else "samples carry"
+        console.print(f"{half} {noun} half of the whole S, {most} carry 90 %: look at these first.")
+
+
+def show_suspects(console: Console, report: PromptReport) -> None:
+    """Print all of them, with how much of their class looks so."""
+    suspects = report.suspects
+    if report.scores is None:
+        console.print("Without labels none can be suspect.")
+    elif not suspects.samples:
+        console.print("No sample is always given the same answer, never the label.")
+    else:
+        print_table(console, suspects_table(suspects.samples, is_whole=not is_wrapped(console)))
+        print_sentences(console, [f"{suspects.line}.", *_base_rates(report)])
+        console.print("Either the label or the model is wrong there: look before you change a label.")
+
+
+def _base_rates(report: PromptReport) -> list[str]:
+    """How many of each label's samples look so, and how many of its answers are right."""
+    if report.predictions.answers.open is not None or report.scores is None:
+        return []
+    found = Counter(suspect.label for suspect in report.suspects.samples)
+    right = report.predictions.share_right
+    lines = []
+    for label, n in found.most_common():
+        members = [row for row, sample in enumerate(report.predictions.samples) if sample.label == label]
+        of_class = f"{n} of {len(members)} samples labelled {label}"
+        lines.append(f"  {of_class}; {100 * right[members].mean():.0f} % of the answers to them are right")
+    return lines
 
 
 def scores_table(report: PromptReport) -> Table:

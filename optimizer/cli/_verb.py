@@ -91,7 +91,8 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     for name, default in usual.items():
         hint = hints[name]
         if is_dataclass(hint):
-            parameters += _parameters(hint, default)
+            leaves = (leaf for leaf in all_leaves(hint) if leaf.option)
+            parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in leaves]
         elif name in changes:
             parameters += [_changing(leaf, changes[name].as_before) for leaf in _changed(changes[name])]
         else:
@@ -119,12 +120,6 @@ def _changed(marker: Changes) -> Iterator[Leaf]:
     """What the verb may change."""
     for group in marker.groups:
         yield from (leaf for leaf in all_leaves(group) if leaf.option and marker.verb in leaf.option.changed_by)
-
-
-def _parameters(group: Any, usual: Any) -> Iterator[inspect.Parameter]:
-    for leaf in all_leaves(group):
-        if leaf.option:
-            yield _parameter(leaf, getattr(usual, leaf.name, leaf.default))
 
 
 def _changing(leaf: Leaf, as_before: str) -> inspect.Parameter:
