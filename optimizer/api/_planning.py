@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._setup import answering_models, freeze_for, make_evaluator
+from psopt.api._setup import answering_models, frozen_evaluator
 from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import read_file
@@ -129,8 +129,7 @@ def _planner(
         rephrasings=min(settings.rephrasings, n_wordings),
         heldout=n_wordings,
     )
-    by_rule = freeze_for(task, baseline, part, settings.rephrasing.by_rule(), models)
-    evaluator = make_evaluator(task, part, models, by_rule, answering)
+    evaluator = frozen_evaluator(task, part, settings.rephrasing.by_rule(), models, answering)
     basis = SearchBasis.of(task, part, baseline, evaluator, ignoring_cache=True)
     return Planner(task, settings, baseline, basis, asked_sizes(asked), available, limits)
 
@@ -148,8 +147,7 @@ def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Seq
     """What these sizes take, counted on their own samples and wordings."""
     task, baseline = planner.task, planner.baseline
     settings = sized(planner.settings, sizes)
-    by_rule = freeze_for(task, baseline, settings, settings.rephrasing.by_rule(), models)
-    evaluator = make_evaluator(task, settings, models, by_rule, answering)
+    evaluator = frozen_evaluator(task, settings, settings.rephrasing.by_rule(), models, answering)
     basis = SearchBasis.of(task, settings, baseline, evaluator, growth=planner.basis.growth)
     return estimate_from(basis, task, settings, baseline)
 

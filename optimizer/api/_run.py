@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._beside import check_other_wordings, probes_of
 from psopt.api._planning import kept_pace, least_estimate, settings_for, timed_pace
 from psopt.api._searching import SearchSetup, search_in
-from psopt.api._setup import answering_models, freeze_for, make_evaluator, make_proposer, rephrasing_again
+from psopt.api._setup import answering_models, frozen_evaluator, make_proposer, rephrasing_again
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
 from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated, spending_kept
@@ -107,15 +107,12 @@ def _evaluator(
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
     options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
     able = [capabilities_of(one) for one in answering]
-    if (
-        resume and any(can.costs_time for can in able) and settings.own_model
-    ):  # no cache has its answers: all are asked for again
-        models.budget.max_calls = None
+    if resume and settings.own_model and any(can.costs_time for can in able):
+        models.budget.max_calls = None  # no cache has its answers: all are asked for again
     is_counted = any(can.asks_in_chat or can.costs_time for can in able)
     if not is_counted or not (on_estimate or models.budget.is_limited):
-        return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
-    by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
-    evaluator = make_evaluator(task, settings, models, by_rule, answering)
+        return frozen_evaluator(task, settings, options, models, answering)
+    evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
     if on_estimate:
         n_done = n_evaluated(directory.path / STUDY) if resume else 0
         on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
@@ -123,9 +120,7 @@ def _evaluator(
     check_limits(
         evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
     )
-    if not options.is_written:
-        return evaluator
-    return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
+    return frozen_evaluator(task, settings, options, models, answering) if options.is_written else evaluator
 
 
 def _say_how_long(

@@ -127,10 +127,9 @@ class RunDirectory:
         # What the system gave that is no Unicode, such as a file name in the command, becomes an escape.
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
-    def write_prompt(self, prompt: Prompt, measured: Measured | None = None) -> None:
+    def write_prompt(self, prompt: Prompt, measured: Measured) -> None:
         """Write a prompt as prompts/ID.json (to use; it says how it was measured) and prompts/ID.txt (to read)."""
-        how = {"measured": measured.to_dict()} if measured else {}
-        self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), **how})
+        self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), "measured": measured.to_dict()})
         self.write_text(f"prompts/{prompt.id}.txt", text_to_read(prompt) + "\n")
 
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions], ending: str = "") -> None:

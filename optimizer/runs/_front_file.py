@@ -36,9 +36,9 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
 def front_file(
     front: Sequence[Candidate],
     knee_id: str | None,
-    shortest: Candidate | None = None,
-    how: Callable[[Candidate], Measured] | None = None,
-    recommended: Candidate | None = None,
+    shortest: Candidate | None,
+    recommended: Candidate | None,
+    how: Callable[[Candidate], Measured],
 ) -> dict[str, Any]:
     """Build front.json's content: the front's prompts, whole, the short and the recommended one, which may be beside.
 
@@ -46,13 +46,12 @@ def front_file(
     """
 
     def whole(candidate: Candidate) -> dict[str, Any]:
-        measured = {"measured": how(candidate).to_dict()} if how else {}
-        return {**front_entry(candidate, knee_id), "prompt": candidate.prompt.to_dict(), **measured}
+        measured = how(candidate).to_dict()
+        return {**front_entry(candidate, knee_id), "prompt": candidate.prompt.to_dict(), "measured": measured}
 
-    prompts = [whole(candidate) for candidate in front]
     return {
         "schema_version": SCHEMA_VERSION,
-        "prompts": prompts,
+        "prompts": [whole(candidate) for candidate in front],
         "short": whole(shortest) if shortest else None,
         "recommended": whole(recommended) if recommended else None,
     }

@@ -124,7 +124,7 @@ class Run:
         """
         beside = [self.baseline] if seed_prompt and self.baseline.id not in {of.id for of in self.front} else []
         rows = [_candidate_row(of, self._role(of)) for of in (*beside, *self.front)]
-        return data_frame(rows, tuple(rows[0]), "run.to_frame()")
+        return data_frame(rows, "run.to_frame()")
 
     def trials_frame(self) -> pd.DataFrame:
         """Return a row a trial of the study, as a DataFrame of pandas.
@@ -142,7 +142,7 @@ class Run:
         on_front = {candidate.id for candidate in self.front}
         names = self.study.metric_names or ()
         rows = [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
-        return data_frame(rows, tuple(rows[0]), "run.trials_frame()")
+        return data_frame(rows, "run.trials_frame()")
 
     @property
     def _quality(self) -> str:
