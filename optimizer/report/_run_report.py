@@ -17,8 +17,7 @@ from psopt.report._front_figure import front_figure
 from psopt.report._headline import headline, lopsided_lines
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
-from psopt.report._sample_figures import joint_view, sample_sensitivity
-from psopt.report._steadiness_figure import kept_and_right
+from psopt.report._sample_figures import joint_view, kept_and_right, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
