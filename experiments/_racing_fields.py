@@ -15,9 +15,8 @@ from psopt.models import ModelProvider
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings
 from psopt.runs import RunSettings
-from psopt.runs.planning import AskedSizes, PlanOptions
 from psopt.search_spaces import seed_prompt
-from psopt.settings import DataOptions
+from psopt.settings import DataOptions, SizeOptions
 from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def planned(field: Field, options: SearchOptions, effort: Effort) -> tuple[Field
     """A part of a field, and how it is searched, as planned for an effort."""
     task = field.task
     settings = RunSettings(data=DataOptions(task.name), model="paid", search=options)
-    plan = plan_run(task, settings, PlanOptions(effort, AskedSizes()), model=field.evaluator().model)
+    plan = plan_run(task, settings, SizeOptions(effort), model=field.evaluator().model)
     size = plan.sizes
     train, val, test = (
         subset(samples, n, seed=field.seed)

@@ -1,76 +1,34 @@
-"""What psopt does, a function a verb: it wires the rooms and computes nothing.
+"""What psopt does, a function a verb: it wires the rooms and computes nothing."""
 
-Names are imported when they are first used: a verb loads what it needs, and no other verb's parts.
-"""
-
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from psopt.api._asking_rule import AskingRule, asking_rule
-    from psopt.api._beside import check_other_wordings
-    from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
-    from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
-    from psopt.api._compare import Comparison, ComparisonResult, compare
-    from psopt.api._diagnose import diagnose
-    from psopt.api._drift import Drift, drift, run_of_baseline
-    from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
-    from psopt.api._export import Exported, OtherAnswer, Verification, export
-    from psopt.api._load_run import load_run
-    from psopt.api._measure import measure
-    from psopt.api._migrate import (
-        Migration,
-        Moved,
-        estimate_migration,
-        measured_migration,
-        migrate,
-        migration_of,
-        start_migration,
-    )
-    from psopt.api._optimize import optimize
-    from psopt.api._planning import plan_run
-    from psopt.api._prompts import ShownPrompt, show_prompt
-    from psopt.api._rephrase import rephrase
-    from psopt.api._resume import resume, settings_to_resume
-    from psopt.api._run import run
-    from psopt.api._searching import SearchSetup, search_in
-    from psopt.api._thresholds import RESTS_ON_NA, FailingSample, Threshold
-    from psopt.api._worker import worker
-
-_HOMES = {
-    "_asking_rule": ("AskingRule", "asking_rule"),
-    "_beside": ("check_other_wordings",),
-    "_check": ("CheckResult", "check", "further_pinned", "pinned_samples"),
-    "_classify": ("Classified", "Classifier", "classify", "input_columns", "prompt_to_classify_with"),
-    "_compare": ("Comparison", "ComparisonResult", "compare"),
-    "_diagnose": ("diagnose",),
-    "_drift": ("Drift", "drift", "run_of_baseline"),
-    "_estimate": ("estimate", "estimate_measuring", "estimate_rephrasing", "estimate_run"),
-    "_export": ("Exported", "OtherAnswer", "Verification", "export"),
-    "_load_run": ("load_run",),
-    "_measure": ("measure",),
-    "_migrate": (
-        "Migration",
-        "Moved",
-        "Moved",
-        "estimate_migration",
-        "measured_migration",
-        "migrate",
-        "migration_of",
-        "start_migration",
-    ),
-    "_optimize": ("optimize",),
-    "_planning": ("plan_run",),
-    "_prompts": ("ShownPrompt", "show_prompt"),
-    "_rephrase": ("rephrase",),
-    "_resume": ("resume", "settings_to_resume"),
-    "_run": ("run",),
-    "_searching": ("SearchSetup", "search_in"),
-    "_thresholds": ("FailingSample", "RESTS_ON_NA", "Threshold"),
-    "_worker": ("worker",),
-}
+from psopt.api._asking_rule import AskingRule, asking_rule
+from psopt.api._beside import check_other_wordings
+from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
+from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
+from psopt.api._compare import Comparison, ComparisonResult, compare
+from psopt.api._diagnose import diagnose
+from psopt.api._drift import Drift, drift, run_of_baseline
+from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
+from psopt.api._export import Exported, OtherAnswer, Verification, export
+from psopt.api._load_run import load_run
+from psopt.api._measure import measure
+from psopt.api._migrate import (
+    Migration,
+    Moved,
+    estimate_migration,
+    measured_migration,
+    migrate,
+    migration_of,
+    start_migration,
+)
+from psopt.api._optimize import optimize
+from psopt.api._planning import plan_run
+from psopt.api._prompts import prompt_to_show
+from psopt.api._rephrase import rephrase
+from psopt.api._resume import resume, settings_to_resume
+from psopt.api._run import run
+from psopt.api._searching import SearchSetup, search_in
+from psopt.api._thresholds import RESTS_ON_NA, FailingSample, Threshold
+from psopt.api._worker import worker
 
 __all__ = [
     "RESTS_ON_NA",
@@ -87,7 +45,6 @@ __all__ = [
     "Moved",
     "OtherAnswer",
     "SearchSetup",
-    "ShownPrompt",
     "Threshold",
     "Verification",
     "asking_rule",
@@ -114,20 +71,13 @@ __all__ = [
     "pinned_samples",
     "plan_run",
     "prompt_to_classify_with",
+    "prompt_to_show",
     "rephrase",
     "resume",
     "run",
     "run_of_baseline",
     "search_in",
     "settings_to_resume",
-    "show_prompt",
     "start_migration",
     "worker",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"psopt.api.{home}"), name)
-    raise AttributeError(f"module 'psopt.api' has no attribute {name!r}")

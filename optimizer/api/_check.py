@@ -97,9 +97,8 @@ def check(
     predictions = answered.of_samples(np.arange(len(measured))) if further else answered
     scores = score(predictions, intervals=True)
     end: End = "bad" if asked_of_it.use_ci_bound else "good" if asked_of_it.alarm else "estimate"
-    has_bounds = any(bound is not None for bound in asked_of_it.bounds.values())
     beyond = reruns if asked_of_it.beyond_reruns else None
-    held = thresholds(scores, asked_of_it.bounds, end=end, beyond=beyond) if has_bounds else []
+    held = thresholds(scores, asked_of_it.bounds, end=end, beyond=beyond)
     if each is not None:
         held.append(
             each_threshold(predictions, each, 1.0 if asked_of_it.min_each is None else asked_of_it.min_each, end=end)

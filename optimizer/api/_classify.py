@@ -214,7 +214,7 @@ def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOption
     if isinstance(prompt, PromptSource):
         return prompt
     if isinstance(prompt, Prompt):
-        return PromptSource(Path("prompt"), prompt, prompt.description, options=options or PromptOptions())
+        return PromptSource(Path("prompt"), prompt, options=options or PromptOptions())
     return read_source(prompt, options)
 
 

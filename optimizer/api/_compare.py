@@ -67,8 +67,7 @@ class Comparison(list[ComparisonResult]):
 
     def to_frame(self) -> pd.DataFrame:
         """A row a prompt and model: F1, S and C in [0, 1] with 95 % intervals, PSS, and differences from the first."""
-        rows = [_row(result) for result in self]
-        return data_frame(rows, list(dict.fromkeys(name for row in rows for name in row)), "Comparison.to_frame()")
+        return data_frame([_row(result) for result in self], "Comparison.to_frame()")
 
     def in_percent(self) -> list[dict[str, str]]:
         """A row a prompt and model for people: measures in percent with their intervals, N samples, Q wordings."""

@@ -9,7 +9,7 @@ from psopt.api._measure import chosen_samples, grids, probed
 from psopt.api._planning import kept_pace, plan_run
 from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
-from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again, run_options
+from psopt.api._setup import frozen_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
 from psopt.models import ModelProvider, name_of_model
 from psopt.models.chat import asking_nothing, grid_price, price_of
@@ -81,7 +81,7 @@ def estimate(
         measuring = built(MeasureOptions, {**given, "cache_dir": cache_dir})
         asked = own or seed_prompt(task, run.strategy, seed=measuring.seed)
         return estimate_measuring(task, {"": asked}, [model] if isinstance(model, str) else model, measuring)
-    return plan_run(task, *run_settings(run, sizes, prompt=own), cache_dir).estimate
+    return plan_run(task, run_settings(run, sizes, prompt=own), sizes, cache_dir).estimate
 
 
 def estimate_run(
@@ -91,8 +91,7 @@ def estimate_run(
     baseline = settings.baseline(task)
     models = ModelProvider(cache_dir, settings.lm)
     options = rephrasing_again(settings.rephrasing, run) if run else settings.rephrasing
-    rephrasings = freeze_for(task, baseline, settings, options.by_rule(), models)
-    evaluator = make_evaluator(task, settings, models, rephrasings)
+    evaluator = frozen_evaluator(task, settings, options.by_rule(), models)
     n_done = n_evaluated(run / STUDY) if run else 0
     counted = estimate_search(task, settings, baseline, evaluator, n_done)
     return replace(counted, pace=counted.pace or kept_pace([one.model for one in evaluator.each], models))

@@ -206,15 +206,12 @@ class Verification:
         How many were compared.
     others : tuple of OtherAnswer
         Those that differ.
-    same_requests : bool
-        Whether what is sent about these samples is the same to the last byte.
     usage : Usage
         What was asked for that.
     """
 
     n: int
     others: tuple[OtherAnswer, ...]
-    same_requests: bool
     usage: Usage
 
     @property
@@ -264,10 +261,9 @@ def verify_written(
         raise InputError(f"--verify: none of the samples that {directory.path} was measured on is in its data any more")
     texts = [sample.text for sample in samples]
     reread = read_back(prompt, written, list(fields_of(texts[0])))
-    is_same = asks_the_same(prompt, reread, texts)
     models = ModelProvider(cache_dir, settings.lm.changed(**lm_changes or {}))
     model = models.answering(settings.models[0], task)
-    asked = prompt if is_same else reread
+    asked = prompt if asks_the_same(prompt, reread, texts) else reread
     soft = settings.lm.logprobs and asked.asks == LABEL
     predictions = evaluate(model, asked, (asked.description,), samples, from_probabilities=soft)
     usage = models.budget.usage
@@ -276,7 +272,7 @@ def verify_written(
     first = predictions.array[:, 0].tolist()
     answers = {sample.id: predictions.name_of(answer) for sample, answer in zip(samples, first, strict=True)}
     others = [OtherAnswer(name, known[name], answer) for name, answer in answers.items() if answer != known[name]]
-    return Verification(len(samples), tuple(others), is_same, usage)
+    return Verification(len(samples), tuple(others), usage)
 
 
 def _check_model(settings: RunSettings) -> None:

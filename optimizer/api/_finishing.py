@@ -54,14 +54,14 @@ def finish(
     shortest = scored.get(shortest.id, shortest)
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
     has_compared = len(search.candidates) > 1
-    recommendation = _recommend(recorder, evaluator, start, tested, nominated, has_compared=has_compared)
+    recommendation = _recommend(recorder, start, tested, nominated, has_compared=has_compared)
     chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), knee(front, start))
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     beside = measured_beside(search, settings, start, chosen, probes)
     if alone:
         beside["calibration"] = _apart(scored.get(alone[0].id, alone[0]))
-    if recorder.evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
+    if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
         beside["kept_if_steady"] = {"id": chosen.id, **_kept_if_steady(evaluator, chosen)}
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most) or _contributions(chosen, baseline, search, most)
@@ -141,7 +141,6 @@ def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) 
 
 def _recommend(
     recorder: RunRecorder,
-    evaluator: Evaluator,
     baseline: Candidate,
     tested: Sequence[Candidate],
     nominated: Sequence[Candidate],
@@ -152,7 +151,7 @@ def _recommend(
 
     `has_compared` tells whether any prompt beside the baseline was scored on all of val.
     """
-    settings = recorder.settings
+    settings, evaluator = recorder.settings, recorder.evaluator
     if nominated and not tested:
         why = "the limit did not pay for a test of what was found"
         verdict = untested(settings.gate, settings.gate_margin, why)

@@ -10,7 +10,7 @@ from psopt.api._estimate import estimate_run
 from psopt.api._progress import watched
 from psopt.api._run import run as run_settings
 from psopt.api._run import run_folder
-from psopt.api._setup import freeze_for, make_evaluator
+from psopt.api._setup import frozen_evaluator
 from psopt.errors import InputError
 from psopt.evaluation import Grid, score
 from psopt.models import ModelProvider, calibrates, name_of_model
@@ -65,8 +65,7 @@ class MigrationStart:
     def evaluator(self, cache_dir: str | Path | None = None) -> Evaluator:
         """What asks the new model about the run's samples, under its wordings."""
         models = ModelProvider(cache_dir, self.settings.lm)
-        rephrasings = freeze_for(self.task, self.prompt, self.settings, self.settings.rephrasing, models)
-        return make_evaluator(self.task, self.settings, models, rephrasings, self.model)
+        return frozen_evaluator(self.task, self.settings, self.settings.rephrasing, models, self.model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +211,8 @@ def start_migration(
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
     answering = ModelProvider(cache_dir, lm).answering(model, task)
     prompt, notes = _prompt_for(answering, source.for_task(task))
-    settings = _settings(old, lm, trials)
     settings = replace(
-        settings,
+        _settings(old, lm, trials),
         model=name,
         own_model=not isinstance(model, str),
         prompt=prompt,

@@ -104,7 +104,7 @@ def optimize(
     log, callbacks = split_callbacks([*callbacks, *settings.get("log", ())])
     asked, sizes = run_options(task, settings, model=name_of_model(model), log=log)
     wordings, wordings_name = given_wordings(heldout_from)
-    planned, plan_options = run_settings(
+    planned = run_settings(
         asked,
         sizes,
         own_model=not by_name,
@@ -117,7 +117,7 @@ def optimize(
         return run(
             task,
             planned,
-            plan_options,
+            sizes,
             model=None if by_name else model,
             out=out,
             cache_dir=cache_dir,

@@ -8,12 +8,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._setup import answering_models, freeze_for, make_evaluator
+from psopt.api._setup import answering_models, frozen_evaluator
 from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import read_file
 from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis, estimate_from
-from psopt.runs.planning import Limits, Plan, Planner, PlanOptions, limits_of, resumed_from, sized
+from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from psopt.runs import CostEstimate
     from psopt.runs.planning import Sizes
     from psopt.search_spaces import Prompt
+    from psopt.settings import SizeOptions
     from psopt.tasks import Task
 
 
@@ -35,7 +36,7 @@ _WORDINGS = 2
 def plan_run(
     task: Task,
     settings: RunSettings,
-    options: PlanOptions,
+    asked: SizeOptions,
     cache_dir: str | Path | None = None,
     *,
     model: Any = None,
@@ -48,25 +49,25 @@ def plan_run(
     ----------
     settings : RunSettings
         What is asked beside the sizes, with the user's limits.
-    options : PlanOptions
+    asked : SizeOptions
         The effort, and the sizes that are not to be planned.
     model : Model or dspy.LM, optional
         Goes before the settings' name of one.
     """
     models = ModelProvider(cache_dir, settings.lm)
     answering = answering_models(task, settings, models, model)
-    plan = plan_with(task, settings, options, models, answering)
+    plan = plan_with(task, settings, asked, models, answering)
     pace = plan.estimate.pace or kept_pace(answering, models)
     return replace(plan, estimate=replace(plan.estimate, pace=pace))
 
 
 def plan_with(
-    task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Sequence[Model]
+    task: Task, settings: RunSettings, asked: SizeOptions, models: ModelProvider, answering: Sequence[Model]
 ) -> Plan:
     """Plan a run with the models that it will have."""
-    effort = options.effort_for(settings.lm, is_free=_are_free(answering))
+    effort = effort_for(asked.effort, settings.lm, is_free=_are_free(answering))
     limits, limits_of_run = limits_of(effort, Limits.of_user(settings.lm))
-    planner = _planner(task, settings, options, models, answering, limits if effort != "full" else Limits())
+    planner = _planner(task, settings, asked, models, answering, limits if effort != "full" else Limits())
     is_full = effort == "full"
     sizes = planner.full if is_full else planner.chosen
     estimate = _exact(planner, sizes, models, answering)
@@ -75,17 +76,17 @@ def plan_with(
 
 
 def least_estimate(
-    task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Sequence[Model]
+    task: Task, settings: RunSettings, asked: SizeOptions, models: ModelProvider, answering: Sequence[Model]
 ) -> CostEstimate:
     """Count what the smallest run takes that makes sense and has the sizes that the user has set."""
-    planner = _planner(task, settings, options, models, answering, Limits())
+    planner = _planner(task, settings, asked, models, answering, Limits())
     return planner.estimate(planner.least)
 
 
 def settings_for(
     task: Task,
     settings: RunSettings,
-    options: PlanOptions,
+    asked: SizeOptions,
     models: ModelProvider,
     answering: Sequence[Model],
     directory: RunDirectory,
@@ -97,12 +98,12 @@ def settings_for(
     Raises InputError if another effort is asked for than the run was begun with.
     """
     if resume and (directory.path / MANIFEST).exists():
-        settings = resumed_from(directory.read_json(MANIFEST), settings, options)
+        settings = resumed_from(directory.read_json(MANIFEST), settings, asked)
         models.budget.max_calls = settings.lm.max_calls
         return settings, None
-    if options.effort_for(settings.lm, is_free=_are_free(answering)) == "full":
+    if effort_for(asked.effort, settings.lm, is_free=_are_free(answering)) == "full":
         return settings, None
-    plan = plan_with(task, settings, options, models, answering)
+    plan = plan_with(task, settings, asked, models, answering)
     settings = plan.applied_to(settings)
     models.budget.max_calls = settings.lm.max_calls
     return settings, plan
@@ -111,7 +112,7 @@ def settings_for(
 def _planner(
     task: Task,
     settings: RunSettings,
-    options: PlanOptions,
+    asked: SizeOptions,
     models: ModelProvider,
     answering: Sequence[Model],
     limits: Limits,
@@ -128,10 +129,9 @@ def _planner(
         rephrasings=min(settings.rephrasings, n_wordings),
         heldout=n_wordings,
     )
-    by_rule = freeze_for(task, baseline, part, settings.rephrasing.by_rule(), models)
-    evaluator = make_evaluator(task, part, models, by_rule, answering)
+    evaluator = frozen_evaluator(task, part, settings.rephrasing.by_rule(), models, answering)
     basis = SearchBasis.of(task, part, baseline, evaluator, ignoring_cache=True)
-    return Planner(task, settings, baseline, basis, options.sizes, available, limits)
+    return Planner(task, settings, baseline, basis, asked_sizes(asked), available, limits)
 
 
 def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
@@ -147,8 +147,7 @@ def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Seq
     """What these sizes take, counted on their own samples and wordings."""
     task, baseline = planner.task, planner.baseline
     settings = sized(planner.settings, sizes)
-    by_rule = freeze_for(task, baseline, settings, settings.rephrasing.by_rule(), models)
-    evaluator = make_evaluator(task, settings, models, by_rule, answering)
+    evaluator = frozen_evaluator(task, settings, settings.rephrasing.by_rule(), models, answering)
     basis = SearchBasis.of(task, settings, baseline, evaluator, growth=planner.basis.growth)
     return estimate_from(basis, task, settings, baseline)
 

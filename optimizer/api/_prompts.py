@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.rephrasings import shown_segments
 from psopt.runs import PromptSource, TaskPrompt, check_fits, is_prompt_text, read_source, with_prompt_options
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.settings import PromptOptions
@@ -65,39 +63,16 @@ _UNKNOWN_LABELS = ("..",)
 _WITHOUT_DATA = "without --dataset: names in braces are taken for columns, and labels are not known"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPrompt:
-    """A prompt in stretches, and what is to be said of how it was read."""
-
-    prompt: Prompt
-    segments: tuple[Segment, ...]
-    notes: tuple[str, ...] = ()
-
-
-def show_prompt(
-    prompt: AnyPrompt, task: Task | None = None, *, prompt_options: PromptOptions | None = None
-) -> ShownPrompt:
-    """Say what of a prompt is rephrased and what is kept; nothing is asked.
+def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt:
+    """Read a prompt to say what of it is rephrased and what is kept; nothing is asked.
 
     Raises InputError if the prompt can't be read.
 
     Parameters
     ----------
-    prompt : Prompt, PromptSource, or path
-        A path may be ``MODULE:NAME``, too.
     task : Task, optional
         Says which names in braces are columns and what the labels are; without it, names in braces are fields.
-    prompt_options : PromptOptions, optional
-        How a file is read, where it does not say so itself.
     """
-    read = _read(prompt, task, prompt_options)
-    return ShownPrompt(read.prompt, tuple(shown_segments(read.prompt)), read.notes)
-
-
-def _read(prompt: AnyPrompt, task: Task | None, options: PromptOptions | None) -> TaskPrompt:
-    if isinstance(prompt, Prompt):
-        return TaskPrompt(prompt)
-    source = prompt if isinstance(prompt, PromptSource) else read_source(prompt, options)
     if task is not None:
         return source.read_for(task)
     return TaskPrompt(source.with_labels()) if source.prompt is not None else _without_data(source)

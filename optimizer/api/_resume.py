@@ -16,7 +16,6 @@ from psopt.tracking import split_callbacks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from psopt.api._run import OnEstimate
     from psopt.runs import Run
     from psopt.search import Observer
     from psopt.tracking import Callback
@@ -28,7 +27,6 @@ def resume(
     cache_dir: str | Path | None = None,
     force: bool = False,
     observer: Observer | None = None,
-    on_estimate: OnEstimate | None = None,
     progress: bool | None = None,
     callbacks: Iterable[Callback] | None = None,
     **changes: Any,
@@ -46,8 +44,6 @@ def resume(
     force : bool
         Even if the data, the rephrasings or psopt's version have changed.
     observer : Observer, optional
-    on_estimate : callable, optional
-        Is told, before anything is asked, what the rest will take of a model that costs.
     progress : bool, optional
         Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
     callbacks : iterable, optional
@@ -78,7 +74,6 @@ def resume(
             resume=True,
             force=force,
             observer=watcher,
-            on_estimate=on_estimate,
             callbacks=objects,
         )
 

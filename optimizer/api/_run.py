@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._beside import check_other_wordings, probes_of
 from psopt.api._planning import kept_pace, least_estimate, settings_for, timed_pace
 from psopt.api._searching import SearchSetup, search_in
-from psopt.api._setup import answering_models, freeze_for, make_evaluator, make_proposer, rephrasing_again
+from psopt.api._setup import answering_models, frozen_evaluator, make_proposer, rephrasing_again
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
 from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated, spending_kept
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.models import Model
     from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
-    from psopt.runs.planning import Plan, PlanOptions
+    from psopt.runs.planning import Plan
     from psopt.search_spaces import Prompt
+    from psopt.settings import SizeOptions
     from psopt.tasks import Task
     from psopt.tracking import OptunaCallback, Tracker
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def run(
     task: Task,
     settings: RunSettings,
-    options: PlanOptions | None = None,
+    sizes: SizeOptions | None = None,
     *,
     model: Any = None,
     out: str | Path | None = None,
@@ -48,7 +49,7 @@ def run(
 ) -> Run:
     """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
 
-    `options` say that the sizes in the settings are to be planned, but for those that the user has set; without them
+    `sizes` say that the sizes in the settings are to be planned, but for those that the user has set; without them
     the settings stand as they are. `on_plan` is told of the plan, where there is one.
 
     To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
@@ -67,8 +68,8 @@ def run(
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget), tracking:
         answering = answering_models(task, settings, models, model)
         plan: Plan | None = None
-        if options is not None:
-            settings, plan = settings_for(task, settings, options, models, answering, directory, resume=resume)
+        if sizes is not None:
+            settings, plan = settings_for(task, settings, sizes, models, answering, directory, resume=resume)
         if plan and on_plan:
             on_plan(plan)
         if plan and on_estimate:
@@ -81,7 +82,7 @@ def run(
         if any(capabilities_of(one).costs_time for one in answering):
             n_done = n_evaluated(directory.path / STUDY) if resume else 0
             estimate = plan.estimate if plan else estimate_search(task, settings, baseline, evaluator, n_done)
-            _say_how_long(setup, estimate, models, options, observer or Observer(), resume=resume)
+            _say_how_long(setup, estimate, models, sizes, observer or Observer(), resume=resume)
         return search_in(directory, setup, resume=resume, force=force, observer=tracking)
 
 
@@ -106,15 +107,12 @@ def _evaluator(
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
     options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
     able = [capabilities_of(one) for one in answering]
-    if (
-        resume and any(can.costs_time for can in able) and settings.own_model
-    ):  # no cache has its answers: all are asked for again
-        models.budget.max_calls = None
+    if resume and settings.own_model and any(can.costs_time for can in able):
+        models.budget.max_calls = None  # no cache has its answers: all are asked for again
     is_counted = any(can.asks_in_chat or can.costs_time for can in able)
     if not is_counted or not (on_estimate or models.budget.is_limited):
-        return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
-    by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
-    evaluator = make_evaluator(task, settings, models, by_rule, answering)
+        return frozen_evaluator(task, settings, options, models, answering)
+    evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
     if on_estimate:
         n_done = n_evaluated(directory.path / STUDY) if resume else 0
         on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
@@ -122,16 +120,14 @@ def _evaluator(
     check_limits(
         evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
     )
-    if not options.is_written:
-        return evaluator
-    return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
+    return frozen_evaluator(task, settings, options, models, answering) if options.is_written else evaluator
 
 
 def _say_how_long(
     setup: SearchSetup,
     estimate: CostEstimate,
     models: ModelProvider,
-    options: PlanOptions | None,
+    sizes: SizeOptions | None,
     observer: Observer,
     *,
     resume: bool,
@@ -148,6 +144,6 @@ def _say_how_long(
     # A whole run of SmolLM2 on TREC gave 6.8 answers per second where the original prompt had given 13.
     longer = "; up to twice that where edits make prompts long"
     observer.phase(f"{time_line(estimate.calls_expected, pace.per_minute)}{longer}")
-    if options and not resume and is_long(estimate.calls_expected, pace.per_minute):
-        least = least_estimate(setup.task, setup.settings, options, models, answering)
-        observer.phase(shorter_line(least, pace.per_minute, options.effort))
+    if sizes and not resume and is_long(estimate.calls_expected, pace.per_minute):
+        least = least_estimate(setup.task, setup.settings, sizes, models, answering)
+        observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

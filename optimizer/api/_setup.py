@@ -33,15 +33,6 @@ def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOpti
     return replace(options, file=kept) if kept.exists() else options
 
 
-def freeze_for(
-    task: Task, baseline: Prompt, settings: RunSettings, options: RephrasingOptions, models: ModelProvider
-) -> RephrasingSet:
-    """Freeze the rephrasings that all prompts of a run are put to."""
-    return freeze_rephrasings(
-        task, baseline, settings.rephrasings, settings.heldout, settings.seed, options, models=models
-    )
-
-
 def answering_models(task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> tuple[Model, ...]:
     """Load the models that a run's prompt is for: `model`, one or a list, goes before the settings' names.
 
@@ -75,6 +66,15 @@ def make_evaluator(
 
     first, *others = answering_models(task, settings, models, model)
     return evaluator(first, [evaluator(other) for other in others])
+
+
+def frozen_evaluator(
+    task: Task, settings: RunSettings, options: RephrasingOptions, models: ModelProvider, model: Any = None
+) -> Evaluator:
+    """Do what `make_evaluator` does, with the rephrasings that these options ask for, frozen for all prompts."""
+    sizes = settings.rephrasings, settings.heldout
+    frozen = freeze_rephrasings(task, settings.baseline(task), *sizes, settings.seed, options, models=models)
+    return make_evaluator(task, settings, models, frozen, model)
 
 
 def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:

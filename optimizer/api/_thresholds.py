@@ -56,7 +56,10 @@ def check_bounds(
     has_labels : bool
         Whether answers are labels, one or several.
     """
-    given = given_bounds(bounds)
+    given = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
+    if not given:
+        names = ", ".join("--" + option.replace("_", "-") for option in OPTIONS)
+        raise InputError(f"nothing to check: give at least one of {names} or --pin")
     if "max_sensitivity" in given and n_rephrasings == 1:
         raise InputError(ONE_WORDING)
     for option, message in _NO_CLASSES.items():
@@ -68,15 +71,6 @@ def check_bounds(
         raise InputError(f"--min-class-f1: no label is called {unknown[0]!r}; there are {', '.join(labels)}")
 
 
-def given_bounds(bounds: Mapping[str, float | ClassBounds | None]) -> dict[str, float | ClassBounds]:
-    """The bounds that are given; at least one must be."""
-    given = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
-    if not given:
-        names = ", ".join("--" + option.replace("_", "-") for option in OPTIONS)
-        raise InputError(f"nothing to check: give at least one of {names} or --pin")
-    return given
-
-
 def thresholds(
     scores: Scores,
     bounds: Mapping[str, float | ClassBounds | None],
@@ -86,8 +80,8 @@ def thresholds(
 ) -> list[Threshold]:
     """Hold scores against bounds.
 
-    Raises InputError if no bound is given, or one that is not defined: of S where there is one wording, of C or
-    macro-F1 where there are no classes, of F1 where a label was neither right nor answered anywhere.
+    Raises InputError if one is not defined: of C or macro-F1 where there are no classes, of F1 where a label was
+    neither right nor answered anywhere.
 
     Parameters
     ----------
@@ -101,9 +95,7 @@ def thresholds(
     beyond : Reruns, optional
         What asking again changes: ``max_sensitivity`` then bounds what S is beyond that.
     """
-    given = given_bounds(bounds)
-    if "max_sensitivity" in given and scores.n_rephrasings == 1:
-        raise InputError(ONE_WORDING)
+    given = {option: bound for option, bound in bounds.items() if bound is not None}
     held: list[Threshold] = []
     for option, bound in given.items():
         if option == MIN_CLASS_F1:

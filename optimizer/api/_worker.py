@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-def worker_name() -> str:
-    """A name that no other worker has."""
-    return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
-
-
 def worker(
     storage: str,
     study_name: str,
@@ -72,7 +67,8 @@ def worker(
     observer.started(task, Path(study_name))
     prompt = Prompt.from_dict(metadata.prompt)
     problem = SearchProblem(task, prompt, evaluator, settings.search, observer, make_proposer(settings, models))
-    search = Search(study, problem, worker=worker_name(), most_own=trials)
+    name = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+    search = Search(study, problem, worker=name, most_own=trials)
     try:
         search.run(completes_front=False)  # whoever optimizes does that
     except BudgetReachedError as error:

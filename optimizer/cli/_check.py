@@ -80,7 +80,7 @@ def check(
     from psopt.api import estimate_measuring, further_pinned
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.cli._task import load_task
     from psopt.evaluation import beside_quality_line, note_size, shares_line
     from psopt.rephrasings import tame_note
@@ -89,7 +89,7 @@ def check(
         check_writable("--junit", junit)
     sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
     task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    choice = choose_model(model, measuring.lm, sources, silent=True)
+    choice = choose_model(model, measuring.lm, sources)
     checked = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
     choice.say(silent=output.silent)
     options = replace(measuring, lm=choice.lm)
@@ -142,7 +142,7 @@ def _check_fresh(
     from psopt.api import drift, input_columns, run_of_baseline
     from psopt.cli._classify import prompt_file, read_texts
     from psopt.cli._model_choice import choose_model
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.runs import read_source
     from psopt.tasks import columns_of, is_data_file
 
@@ -158,7 +158,8 @@ def _check_fresh(
     run_of_baseline(source)  # raises
     columns = input_columns(source, inputs, columns_of(fresh) if is_data_file(fresh) else ())
     texts = read_texts(fresh, columns)
-    choice = choose_model(model, measuring.lm, [source], silent=output.silent)
+    choice = choose_model(model, measuring.lm, [source])
+    choice.say(silent=output.silent)
     n_wordings = measuring.rephrasings if is_given("rephrasings") else None
     with reading_bar(quiet=output.silent) as on_progress:
         found = drift(

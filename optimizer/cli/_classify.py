@@ -54,8 +54,6 @@ Wordings = Annotated[
         min=1,
     ),
 ]
-Vote = Annotated[bool, flag("Rephrasings", "--vote", "The same as --wordings 10.", rank="more")]
-Rephrasings = Annotated[int, flag("Rephrasings", "--rephrasings", "With --vote.", "Q", rank="more", min=2)]
 _PEOPLE = "When to ask a person"
 Abstain = Annotated[
     float | None,
@@ -93,8 +91,6 @@ def classify(
     labels: Labels = None,
     model: Model = None,
     wordings: Wordings = 1,
-    vote: Vote = False,
-    rephrasings: Rephrasings = 10,
     abstain: Abstain = None,
     target_f1: TargetF1 = None,
     seed: Seed = 42,
@@ -114,12 +110,9 @@ def classify(
     from psopt.api import asking_rule, input_columns
     from psopt.api import classify as run_classification
     from psopt.cli._prompts import read_prompts
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.tasks import columns_of, is_data_file
 
-    if vote and is_given("wordings"):
-        raise UsageError("--wordings asks for a vote: leave --vote and --rephrasings out")
-    n_wordings = rephrasings if vote else wordings
     (source,) = read_prompts([prompt_file(prompt, pick, silent=output.silent)], reading)
     if source.prompt is None and not labels:
         source.with_labels()  # raises
@@ -128,14 +121,14 @@ def classify(
     source, choice = ready_to_classify(source, labels, texts, model, lm, silent=output.silent)
     rule = None
     if abstain is not None or target_f1 is not None:
-        rule = asking_rule(source, n_wordings, rate=abstain, target_f1=target_f1, model=choice.model, lm=choice.lm)
+        rule = asking_rule(source, wordings, rate=abstain, target_f1=target_f1, model=choice.model, lm=choice.lm)
     with reading_bar(quiet=output.silent) as on_progress:
         answers = run_classification(
             texts,
             source,
             model=choice.model,
-            vote=n_wordings > 1,
-            rephrasings=n_wordings,
+            vote=wordings > 1,
+            rephrasings=wordings,
             seed=seed,
             lm=choice.lm,
             cache_dir=cache_dir,
@@ -146,9 +139,10 @@ def classify(
         if output.as_json:
             typer.echo(_json_line(answer, choice, to_person))
         else:
-            typer.echo(_line(answer, to_person, has_voted=n_wordings > 1))
+            typer.echo(_line(answer, to_person, has_voted=wordings > 1))
     if rule and not output.quiet:
-        for line in wrapped([_left_line(for_people), *rule.lines]):
+        n, n_left = len(for_people), sum(map(bool, for_people))
+        for line in wrapped([f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %).", *rule.lines]):
             typer.echo(line, err=True)
     if not output.quiet and (note := _note(answers)):
         typer.echo(note, err=True)
@@ -172,8 +166,9 @@ def ready_to_classify(
     read = prompt_to_classify_with(source, labels or (), texts)
     if read.notes and not silent:
         typer.echo("\n".join(prompt_lines(source, read.prompt, read.notes)), err=True)
-    source = replace(source, prompt=read.prompt, description=read.prompt.description)
-    choice = choose_model(model, lm, [source], silent=silent)
+    source = replace(source, prompt=read.prompt)
+    choice = choose_model(model, lm, [source])
+    choice.say(silent=silent)
     if not silent:
         _warn(source, choice.model)
     if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
@@ -210,11 +205,6 @@ def _warn(source: PromptSource, model: str) -> None:
     if model == "minilm" and source.lacking:
         lacking = f"the run's data can't be had, so answers may differ from the run's: {source.lacking}"
         typer.echo(f"Note: {lacking}", err=True)
-
-
-def _left_line(for_people: list[bool | None]) -> str:
-    n, n_left = len(for_people), sum(map(bool, for_people))
-    return f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %)."
 
 
 def _json_line(answer: Classified, choice: ModelChoice, to_person: bool | None) -> str:

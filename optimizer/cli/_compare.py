@@ -54,7 +54,7 @@ def compare(
     from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import read_all, read_prompts
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import result_console
     from psopt.cli._task import load_task
     from psopt.evaluation import note_size
@@ -66,7 +66,7 @@ def compare(
         check_writable("--html", html)
     sources = read_prompts(prompts or [], reading, data.dataset, every=True)
     task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    choice = choose_model(model, measuring.lm, sources, silent=True)
+    choice = choose_model(model, measuring.lm, sources)
     prompts_read = read_all(sources, task, silent=output.silent)
     compared = {str(source.path): prompt for source, prompt in zip(sources, prompts_read, strict=True)}
     if not compared:
@@ -83,7 +83,7 @@ def compare(
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
         of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
         lines = [of_data, note_size(contenders[0].scores, limit=False), *_differences(contenders)]
-        page, _ = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
+        page = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
         write_file("--html", html, page)
     if output.as_json:
         servers = {name: server_of(name, choice.lm) for name in models}
@@ -99,19 +99,15 @@ _LEAST_P = 0.001  # below that no digit is worth printing
 
 
 def _show(console: Console, contenders: Comparison) -> None:
-    from psopt.cli._tables import print_sentences, print_table
+    from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, title="In percent, with 95 % intervals", title_justify="left")
-    for name in ("prompt", "model"):
-        table.add_column(name, overflow="fold")
     names = list(objective_values(contenders[0].scores))
-    for name in (contenders[0].scores.quality_name, "S", "C")[: len(names)]:
-        table.add_column(name, justify="right", no_wrap=True)
+    measures = (contenders[0].scores.quality_name, "S", "C")[: len(names)]
+    title = "In percent, with 95 % intervals"
+    table = new_table(title, texts=("prompt", "model"), numbers=measures, is_narrow=False)
     for contender in contenders:
         table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in names))
     print_table(console, table)

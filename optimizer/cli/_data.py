@@ -23,19 +23,15 @@ def alone(context: typer.Context) -> None:
 @data.command("list", cls=Command, epilog="Example: psopt data list --json")
 def list_(*, as_json: Json = False) -> int:
     """List the built-in data sets, and where their files are."""
-    from psopt.cli._tables import print_table, result_console
+    from psopt.cli._tables import new_table, print_table, result_console
     from psopt.tasks import list_datasets
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     statuses = list_datasets()
     if as_json:
         listed = [{**asdict(status), "path": str(status.path) if status.path else None} for status in statuses]
         print_json(listed)
         return 0
-    table = Table(box=SIMPLE_HEAD)
-    for name in ("name", "files", "what it is"):
-        table.add_column(name, overflow="fold")
+    table = new_table(texts=("name", "files", "what it is"), is_narrow=False)
     for status in statuses:
         where = "not at hand: a bundled sample takes its place"
         if status.path:

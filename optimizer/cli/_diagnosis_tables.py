@@ -1,18 +1,31 @@
-"""A diagnosis as tables on a terminal."""
+"""A diagnosis on a terminal: its tables, and what is said between them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.answers import answers_line
-from psopt.evaluation import OBJECTIVES
+from psopt.cli._tables import is_wrapped, new_table, print_sentences, print_table
+from psopt.evaluation import (
+    OBJECTIVES,
+    beside_quality_line,
+    family_scores,
+    intervals_note,
+    na_lines,
+    sensitivity_limit,
+    shares_line,
+)
+from psopt.rephrasings import tame_note
 from psopt.settings import UNCHANGED
+from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.diagnosis import Contrast, PromptReport, Suspect, ToLabel
     from psopt.evaluation import AnswerShares, FamilyScores, Scores
+    from rich.console import Console
     from rich.table import Table
 
 # By eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
@@ -23,12 +36,83 @@ _WIDEST_ID = 12
 _WIDEST_ANSWER = 24
 
 
+def show_diagnosis(console: Console, report: PromptReport) -> None:
+    """Print its scores, and what is unstable."""
+    n_samples, n_rephrasings = report.predictions.array.shape
+    varied = report.predictions.varied
+    console.print(f"{n_samples} samples × {n_rephrasings} {varied.replace('wordings', 'rephrasings')}")
+    print_table(console, scores_table(report))
+    limit = sensitivity_limit(report.predictions)
+    if limit is not None:
+        known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
+        about = f"{known}, and about {100 * limit:.1f} extrapolated to many more."
+        print_sentences(console, [f"S grows with the number of {varied}: {about}"])
+    if report.reruns is not None:
+        print_sentences(console, [report.reruns.line(report.sensitivity)])
+    if line := report.flips_line:
+        print_sentences(console, [f"{line}."])
+    if report.scores is not None:
+        console.print(f"{intervals_note(report.scores)}.")
+    if line := beside_quality_line(report.measured()):
+        console.print(f"{line}.", markup=False)
+    if note := tame_note(report.predictions.diversity):
+        print_sentences(console, [f"S: {note}."], style="yellow")
+    warnings = [*na_lines(report.measured()), shares_line(report.measured())]
+    print_sentences(console, filter(None, warnings), style="yellow")
+    if (shares := report.shares) is not None:
+        print_table(console, shares_table(shares))
+    if families := family_scores(report.predictions):
+        print_table(console, families_table(families, report.scores.quality_name if report.scores else "F1"))
+    if report.diagnosis.slices:
+        print_table(console, slices_table(report))
+    else:
+        console.print("No group of samples with a common wording stands out.")
+    if any(cluster.answered != cluster.label for cluster in report.diagnosis.clusters):
+        print_table(console, clusters_table(report))
+    if report.scores is None:
+        console.print("Without labels F1, consistency and the right class of a group can't be told.")
+    if report.diagnosis.failure_cases["sensitivity"]:
+        print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
+    else:
+        console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
+    half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
+    if half:
+        noun = "sample carries" if half == 1 else "samples carry"
+        console.print(f"{half} {noun} half of the whole S, {most} carry 90 %: look at these first.")
+
+
+def show_suspects(console: Console, report: PromptReport) -> None:
+    """Print all of them, with how much of their class looks so."""
+    suspects = report.suspects
+    if report.scores is None:
+        console.print("Without labels none can be suspect.")
+    elif not suspects.samples:
+        console.print("No sample is always given the same answer, never the label.")
+    else:
+        print_table(console, suspects_table(suspects.samples, is_whole=not is_wrapped(console)))
+        print_sentences(console, [f"{suspects.line}.", *_base_rates(report)])
+        console.print("Either the label or the model is wrong there: look before you change a label.")
+
+
+def _base_rates(report: PromptReport) -> list[str]:
+    """How many of each label's samples look so, and how many of its answers are right."""
+    if report.predictions.answers.open is not None or report.scores is None:
+        return []
+    found = Counter(suspect.label for suspect in report.suspects.samples)
+    right = report.predictions.share_right
+    lines = []
+    for label, n in found.most_common():
+        members = [row for row, sample in enumerate(report.predictions.samples) if sample.label == label]
+        of_class = f"{n} of {len(members)} samples labelled {label}"
+        lines.append(f"  {of_class}; {100 * right[members].mean():.0f} % of the answers to them are right")
+    return lines
+
+
 def scores_table(report: PromptReport) -> Table:
     """Scores, overall and per class."""
-    table = _titled("Scores in percent")
     scores = report.scores
-    for name in ("", "samples", scores.quality_name if scores else "F1", "S", "C"):
-        table.add_column(name, justify="right" if name else "left")
+    columns = ("samples", scores.quality_name if scores else "F1", "S", "C")
+    table = new_table("Scores in percent", texts=[""], numbers=columns)
     n_samples = str(len(report.predictions.samples))
     if scores is None:
         table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
@@ -43,29 +127,21 @@ def scores_table(report: PromptReport) -> Table:
 
 def shares_table(shares: AnswerShares) -> Table:
     """How often each label is answered, beside how often it is right; without labels the former alone."""
-    from rich.text import Text
-
-    table = _titled("What is answered, in percent")
-    table.add_column("label", overflow="fold")
-    columns = [("of the answers", shares.answer_shares)]
+    columns = {"of the answers": shares.answer_shares}
     if shares.class_shares:
-        columns.append(("of the samples", shares.class_shares))
-    for name, _ in columns:
-        table.add_column(name, justify="right", no_wrap=True)
+        columns["of the samples"] = shares.class_shares
+    table = new_table("What is answered, in percent", texts=["label"], numbers=list(columns))
     for label in shares.answer_shares:
-        if any(of.get(label) for _, of in columns):
-            table.add_row(Text(label), *(_percent(of.get(label, 0.0)) for _, of in columns))
+        if any(of.get(label) for of in columns.values()):
+            table.add_row(Text(label), *(_percent(of.get(label, 0.0)) for of in columns.values()))
     return table
 
 
 def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> Table:
     """Scores by family of rephrasings, and of changed texts how many answers change with them."""
-    table = _titled("By what is varied, in percent")
     has_texts = any(of_family.flips is not None for of_family in families.values())
-    for name in ("family", "variants" if has_texts else "rephrasings", quality_name, "S"):
-        table.add_column(name, justify="left" if name == "family" else "right")
-    if has_texts:
-        table.add_column("answers changed", justify="right")
+    columns = ["variants" if has_texts else "rephrasings", quality_name, "S", *(["answers changed"] * has_texts)]
+    table = new_table("By what is varied, in percent", texts=["family"], numbers=columns)
     for family, of_family in sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -item[1].sensitivity)):
         of_s = _percent(None if family == UNCHANGED else of_family.sensitivity)  # of one answer there is none
         cells = [family, str(of_family.n), _percent(of_family.f1), of_s]
@@ -81,9 +157,7 @@ def _with_interval(scores: Scores, name: str) -> str:
 
 def slices_table(report: PromptReport) -> Table:
     """The slices with the highest severity; one that several views see is one row."""
-    from rich.text import Text
-
-    table = _titled("What unstable or wrong samples share")
+    table = new_table("What unstable or wrong samples share")
     is_open = report.predictions.answers.open is not None
     table.add_column("topic", overflow="fold", min_width=20)
     if is_open:
@@ -124,13 +198,9 @@ def contrast_cells(contrast: Contrast) -> list[str]:
 
 def clusters_table(report: PromptReport) -> Table:
     """Clusters of classes that fall apart, if they are answered as another class."""
-    from rich.text import Text
-
-    table = _titled("Parts of a class that are answered alike as another one")
-    for name in ("class", "answered", "telling words"):
-        table.add_column(name, overflow="fold")
-    for name in ("samples", "C within", "C across"):
-        table.add_column(name, justify="right", no_wrap=True)
+    title = "Parts of a class that are answered alike as another one"
+    columns = ("samples", "C within", "C across")
+    table = new_table(title, texts=("class", "answered", "telling words"), numbers=columns)
     amiss = [cluster for cluster in report.diagnosis.clusters if cluster.answered != cluster.label]
     for cluster in amiss[:_ROWS]:
         cells = [cluster.label, cluster.answered, ", ".join(cluster.words), str(len(cluster.samples))]
@@ -141,14 +211,9 @@ def clusters_table(report: PromptReport) -> Table:
 
 def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     """The most sensitive samples; long texts cut off, unless they are wanted whole."""
-    from rich.text import Text
-
-    table = _titled("The most sensitive samples")
     labels = report.predictions.labels
     samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
-    longest = max((len(sample.id) for sample in samples), default=1)
-    widest_id = None if is_whole else _WIDEST_ID
-    table.add_column("id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=widest_id)
+    table = _of_samples("The most sensitive samples", [sample.id for sample in samples], is_whole=is_whole)
     table.add_column("S", justify="right", min_width=4)
     table.add_column("right", justify="right", min_width=5)
     is_open = report.predictions.answers.open is not None
@@ -164,61 +229,49 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     for sample in samples:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
         texts = [sample.label or "–", sample.text, *([answers_line(sample.answers)] if is_open else [])]
-        cells = [Text(" ".join(text.split()) if is_whole else _short(text)) for text in texts]
+        cells = [_cell(text, is_whole=is_whole) for text in texts]
         table.add_row(Text(sample.id), _percent(sample.sensitivity), right, *cells)
     return table
 
 
 def suspects_table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
     """The samples whose labels are suspect, with what their words say."""
-    from rich.text import Text
-
-    table = _titled("Suspect labels")
-    longest = max(len(suspect.id) for suspect in found)
-    table.add_column(
-        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
-    )
+    table = _of_samples("Suspect labels", [suspect.id for suspect in found], is_whole=is_whole)
     for name in ("label", "answered", "by its words", "text"):
         table.add_column(name, overflow="fold")
     says = {True: "answer", False: "label", None: "–"}
     for suspect in found:
-        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
-        cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
-        table.add_row(*(Text(cell) for cell in cells))
+        cells = (suspect.id, suspect.label, suspect.answered, says[suspect.by_words])
+        table.add_row(*map(Text, cells), _cell(suspect.text, is_whole=is_whole))
     return table
 
 
 def to_label_table(found: Sequence[ToLabel], *, is_whole: bool) -> Table:
     """The samples to label first, with what most wordings answer."""
-    from rich.text import Text
-
-    table = _titled("Samples to label first")
-    longest = max(len(sample.id) for sample in found)
-    table.add_column(
-        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
-    )
+    table = _of_samples("Samples to label first", [sample.id for sample in found], is_whole=is_whole)
     table.add_column("S", justify="right", min_width=4)
     table.add_column("answered", overflow="fold")
     table.add_column("by", justify="right", min_width=4)
     table.add_column("text", overflow="fold")
     for sample in found:
-        text = " ".join(sample.text.split()) if is_whole else _short(sample.text)
-        cells = [Text(cell) for cell in (sample.answer, f"{100 * sample.agreement:.0f} %", text)]
-        table.add_row(Text(sample.id), _percent(sample.sensitivity), *cells)
+        cells = (sample.id, _percent(sample.sensitivity), sample.answer, f"{100 * sample.agreement:.0f} %")
+        table.add_row(*map(Text, cells), _cell(sample.text, is_whole=is_whole))
     return table
 
 
-def _titled(title: str) -> Table:
-    """An empty table without lines between its columns: in 80 there is no room for them."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def _of_samples(title: str, ids: Sequence[str], *, is_whole: bool) -> Table:
+    """An empty table with a column of ids, which long ones may not fill."""
+    table = new_table(title)
+    narrowest = min(max(map(len, ids), default=1), _NARROWEST_ID)
+    table.add_column("id", overflow="fold", min_width=narrowest, max_width=None if is_whole else _WIDEST_ID)
+    return table
 
-    padding = (0, 1, 0, 0)
-    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
 
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _cell(text: str, *, is_whole: bool) -> Text:
+    """A text from data; cut off where it is long, unless it is wanted whole."""
+    if is_whole:
+        return Text(" ".join(text.split()))
+    return Text(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 def _percent(value: float | None) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psopt.cli._plan_lines import dollars, estimate_lines, in_one_sentence, rounded
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate, Phase
+    from psopt.runs import CostEstimate
     from psopt.runs.planning import Plan
     from rich.table import Table
 
@@ -23,23 +23,12 @@ def show_estimate(
     plan: Plan | None = None,
 ) -> int:
     """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
-    if as_json:
-        more: dict[str, Any] = {"plan": plan.to_dict()} if plan else {}
-        more |= {"trials_within_limits": estimate.trials_within(lm)}
-        print_json({**estimate.to_dict(), **more})
-    else:
-        _print(estimate, model, lm, plan)
-    return 0
-
-
-def _print(
-    estimate: CostEstimate,
-    model: str,
-    lm: LMConfig,
-    plan: Plan | None,
-) -> None:
     from psopt.cli._tables import print_table, result_console
 
+    if as_json:
+        of_plan = {"plan": plan.to_dict()} if plan else {}
+        print_json({**estimate.to_dict(), **of_plan, "trials_within_limits": estimate.trials_within(lm)})
+        return 0
     console = result_console()
     is_soft = not console.is_terminal  # what reads a pipe wants whole lines
     console.print(in_one_sentence(estimate, lm, plan), style="bold", markup=False, soft_wrap=is_soft)
@@ -52,34 +41,25 @@ def _print(
     print_table(console, _table(estimate))
     for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
         console.print(line, markup=False, soft_wrap=is_soft)
+    return 0
 
 
 def _table(estimate: CostEstimate) -> Table:
     """What is to be sent: as many calls as expected, between the least and the most, and what they take."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from psopt.cli._tables import new_table
 
     has_price = estimate.price is not None
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("phase")
-    for name in ("calls", "least", "most", "tokens", *(["USD"] if has_price else [])):
-        table.add_column(name, justify="right", no_wrap=True)
+    amounts = ("calls", "least", "most", "tokens", *(["USD"] if has_price else []))
+    table = new_table(texts=["phase"], numbers=amounts)
     for phase in estimate.phases:
         what = f"{phase.what}, {phase.model}" if phase.model else phase.what
-        table.add_row(what, *_amounts(phase), *([dollars(phase.cost)] if has_price else []))
+        calls = [f"{n:,}" for n in (phase.sent, phase.least.calls, phase.most.calls)]
+        table.add_row(what, *calls, rounded(phase.tokens), *([dollars(phase.cost)] if has_price else []))
     table.add_section()
     few, many = estimate.calls_range
     total = [f"{estimate.calls_expected:,}", f"{few:,}", f"{many:,}", rounded(estimate.tokens)]
     table.add_row("in all", *total, *([dollars(estimate.cost or 0.0)] if has_price else []), style="bold")
     return table
-
-
-def _amounts(phase: Phase) -> list[str]:
-    return [f"{_sent(phase):,}", f"{phase.least.calls:,}", f"{phase.most.calls:,}", rounded(phase.tokens)]
-
-
-def _sent(phase: Phase) -> int:
-    return max(0, phase.calls - phase.cached)
 
 
 def _notes(estimate: CostEstimate) -> list[str]:

@@ -31,16 +31,11 @@ class Expected:
     """
 
     def __init__(self, estimate: CostEstimate) -> None:
-        self._estimate = estimate
+        self.estimate = estimate
         self._is_said = False
         self._made = 0  # calls when the latest candidate, or the latest phase, was told of
         self._asked: list[int] = []  # calls of each candidate that raced
         self._left: float | None = None  # calls at that time
-
-    @property
-    def estimate(self) -> CostEstimate:
-        """What was said before the run."""
-        return self._estimate
 
     def begin_phase(self, usage: Usage) -> None:
         """What was asked since the last candidate was for something else, such as a diagnosis."""
@@ -54,41 +49,41 @@ class Expected:
             self._asked.append(usage.made - self._made)
         self._made = usage.made
         n_left = max(0, n_total - n_done)
-        search = self._calls_a_candidate() * n_left + self._estimate.diagnosis_calls * n_left / max(1, n_total)
-        self._left = search + self._estimate.final_calls
+        search = self._calls_a_candidate() * n_left + self.estimate.diagnosis_calls * n_left / max(1, n_total)
+        self._left = search + self.estimate.final_calls
 
     def calls_left(self, usage: Usage) -> float:
         """How many calls are still to come, about."""
         if self._left is None:
-            few, many = self._estimate.calls_range
+            few, many = self.estimate.calls_range
             return max(0.0, (few + many) / 2 - usage.made)
         return max(0.0, self._left - (usage.made - self._made))
 
     def tokens_at_end(self, usage: Usage) -> float:
         """Tokens of the whole run, the test at its end among them, if further calls take what those so far did."""
-        return self._at_end(usage, float(usage.tokens), float(self._estimate.tokens))
+        return self._at_end(usage, float(usage.tokens), float(self.estimate.tokens))
 
     def cost_at_end(self, usage: Usage) -> float:
         """The same in US dollars."""
-        return self._at_end(usage, usage.cost, self._estimate.cost or 0.0)
+        return self._at_end(usage, usage.cost, self.estimate.cost or 0.0)
 
     def surprise(self, usage: Usage) -> str | None:
         """Say, once, that the run will take more than was said before it."""
-        if self._is_said or usage.made < _ENOUGH * self._estimate.calls_range[1]:
+        if self._is_said or usage.made < _ENOUGH * self.estimate.calls_range[1]:
             return None
-        surprise = self._too_dear(usage) if self._estimate.cost_range else self._too_long(usage)
+        surprise = self._too_dear(usage) if self.estimate.cost_range else self._too_long(usage)
         self._is_said = surprise is not None
         return surprise
 
     def _too_dear(self, usage: Usage) -> str | None:
-        low, high = self._estimate.cost_range or (0.0, 0.0)
+        low, high = self.estimate.cost_range or (0.0, 0.0)
         cost = self.cost_at_end(usage)
         if cost <= high:
             return None
         return f"this run will cost about {cost:,.2g} USD, more than the {low:,.2g} to {high:,.2g} USD said before"
 
     def _too_long(self, usage: Usage) -> str | None:
-        low, high = self._estimate.tokens_range
+        low, high = self.estimate.tokens_range
         tokens = self.tokens_at_end(usage)
         if tokens <= high:
             return None
@@ -98,11 +93,11 @@ class Expected:
         )
 
     def _calls_a_candidate(self) -> float:
-        before = self._estimate.candidate_calls
+        before = self.estimate.candidate_calls
         return (_PRIOR * before + sum(self._asked)) / (_PRIOR + len(self._asked))
 
     def _at_end(self, usage: Usage, amount: float, expected: float) -> float:
         """What there will be: calls to come take what those so far did, and what was expected while those are few."""
-        is_enough = usage.made >= _ENOUGH * self._estimate.calls_range[1]
-        a_call = amount / max(1, usage.made) if is_enough else expected / max(1, self._estimate.calls_expected)
+        is_enough = usage.made >= _ENOUGH * self.estimate.calls_range[1]
+        a_call = amount / max(1, usage.made) if is_enough else expected / max(1, self.estimate.calls_expected)
         return amount + a_call * self.calls_left(usage)

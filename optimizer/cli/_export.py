@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from psopt.cli._options import CacheDir, Pick, RunFolder
 from psopt.cli._verb import Changes, flag, verb
-from psopt.cli._writing import as_json_text, is_utf8, print_json, write_whole
+from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file, write_whole
 from psopt.errors import InputError
 from psopt.settings import LMConfig
 
@@ -175,7 +175,7 @@ def _show(run: Path, exported: Exported, form: str | None, out: Path | None, int
         typer.echo(f"{into}: added as psopt-{exported.prompt.id}")
     elif out is not None:
         file = out / f"{exported.id}{suffix}" if out.is_dir() else out
-        _write(file, exported.diff if diff else text)
+        write_file("--out", file, exported.diff if diff else text)
         typer.echo(file)
     elif diff:
         print_diff(exported.diff)
@@ -204,13 +204,6 @@ def _notes(exported: Exported, *, diff: bool) -> list[str]:
         shown = verification.others[:_MOST_SHOWN]
         lines += [f"  sample {other.sample}: {other.before} in the run, {other.now} now" for other in shown]
     return lines
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_bytes(text.encode("utf-8"))  # in bytes: line ends are the prompt's own
-    except OSError as error:
-        raise InputError(f"--out {file} can't be written: {error.strerror}") from error
 
 
 def _program_state(run: Path, exported: Exported) -> str:

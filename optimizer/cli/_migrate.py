@@ -56,7 +56,7 @@ def migrate(
     from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
     from psopt.cli._dry_run import show_estimate
     from psopt.cli._model_choice import choose_model
-    from psopt.cli._reading import reading_bar
+    from psopt.cli._remaining import reading_bar
     from psopt.cli._run import run as start_search
     from psopt.errors import BudgetReachedError, InputError
     from psopt.runs import free_folder, picked_prompt, read_source
@@ -66,7 +66,7 @@ def migrate(
         raise InputError("--no-search only measures: leave --trials, --out and --resume out")
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the search to resume")
-    choice = choose_model(model, lm, [read_source(picked_prompt(run, pick))], silent=True)
+    choice = choose_model(model, lm, [read_source(picked_prompt(run, pick))])
     command = shell_line(["psopt", *sys.argv[1:]])
     start = start_migration(run, model, choice.lm, pick, trials=trials, cache_dir=cache_dir, command=command)
     if dry_run:
@@ -115,19 +115,13 @@ def _show(migration: Migration, output: OutputOptions) -> None:
 def _print(console: Console, migration: Migration) -> None:
     """A row a model and prompt, what broke, and the verdict on each."""
     from psopt.cli._result import on_test
-    from psopt.cli._tables import print_sentences, print_table
+    from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.evaluation import note_size, objective_values
     from psopt.runs import losses_line, named
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
+    names = (migration.before.quality_name, "S", "C")[: len(objective_values(migration.before))]
     title = "On test, in percent, with 95 % intervals"
-    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("", no_wrap=True)
-    quality = migration.before.quality_name
-    names = (quality, "S", "C")[: len(objective_values(migration.before))]
-    for name in (*names, "fixed", "broken"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = new_table(title, texts=[""], numbers=[*names, "fixed", "broken"])
     table.add_row("old model", *on_test(migration.before), "", "")
     for name, each in zip(("new model", "new model, new prompt"), migration.moved, strict=False):
         table.add_row(name, *on_test(each.scores), str(each.count("fixed")), str(each.count("broken")))

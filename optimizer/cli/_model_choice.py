@@ -50,8 +50,8 @@ def likelihood_note(model: str, lm: LMConfig) -> str:
     return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
 
 
-def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource], *, silent: bool) -> ModelChoice:
-    """Choose the model of prompts, and how it is asked: as the run has asked it; say it on stderr.
+def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource]) -> ModelChoice:
+    """Choose the model of prompts, and how it is asked: as the run has asked it.
 
     What is given on the command line goes before what a prompt says. Where a model is named, the prompt's server and
     options are still those to use, as long as both models are asked in the same way.
@@ -72,9 +72,7 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
         for source, how in measured
         if (how.model, how.server or server) != (model, server)
     ]
-    choice = ModelChoice(model, server, "; ".join([origin, *others]), lm)
-    choice.say(silent=silent)
-    return choice
+    return ModelChoice(model, server, "; ".join([origin, *others]), lm)
 
 
 def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
@@ -84,7 +82,7 @@ def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSourc
     user's own is for some model, and none is presumed.
     """
     if any(source.measured is not None for source in sources):
-        choice = choose_model(model if is_given("model") else None, lm, sources, silent=True)
+        choice = choose_model(model if is_given("model") else None, lm, sources)
         return choice.model, choice.lm, choice.line
     if sources and not is_given("model"):
         raise _unstated(sources[0], " (minilm needs none)")

@@ -22,19 +22,15 @@ def alone(context: typer.Context) -> None:
 @models.command("list", cls=Command, epilog="Example: psopt models list --json")
 def list_(*, as_json: Json = False) -> int:
     """List what `--model` takes, and where the files that psopt fetches are."""
-    from psopt.cli._tables import print_table, result_console
+    from psopt.cli._tables import new_table, print_table, result_console
     from psopt.models import NAMES
     from psopt.models.gguf import KNOWN
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     listed = {name: model.description for name, model in KNOWN.items()} | NAMES
     if as_json:
         print_json([_entry(name, description) for name, description in listed.items()])
         return 0
-    table = Table(box=SIMPLE_HEAD)
-    for title in ("name", "file", "what it is"):
-        table.add_column(title, overflow="fold")
+    table = new_table(texts=("name", "file", "what it is"), is_narrow=False)
     for name, description in listed.items():
         file = ""
         if model := KNOWN.get(name):

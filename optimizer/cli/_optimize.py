@@ -79,7 +79,7 @@ def optimize(
     model, lm, model_line = model_to_search_with(run.model, run.lm, sources)
     data = replace(data_for(run.data, sources), folder=str(Path.cwd()))
     wordings, wordings_name = given_wordings(heldout_from or ())
-    settings, plan_options = run_settings(
+    settings = run_settings(
         replace(run, data=data, model=model, lm=lm, log=tracker_names(run.log)),
         sizes,
         heldout_from=wordings,
@@ -88,7 +88,7 @@ def optimize(
     )
     task, settings = start_from(sources, settings, silent=output.silent)
     if dry_run:
-        return show_run_estimate(settings, cache_dir, plan_options, as_json=output.as_json, task=task)
+        return show_run_estimate(settings, cache_dir, sizes, as_json=output.as_json, task=task)
     if model_line and not output.silent:
         typer.echo(model_line, err=True)
-    return start(settings, out, cache_dir, output, plan_options, resume=go_on, force=force, task=task, verbose=verbose)
+    return start(settings, out, cache_dir, output, sizes, resume=go_on, force=force, task=task, verbose=verbose)

@@ -50,9 +50,7 @@ def prompt_for_task(sources: Sequence[PromptSource], task: Task, strategy: str, 
     """Return the prompt that --prompt names, else the strategy's original prompt."""
     from psopt.search_spaces import seed_prompt
 
-    if not sources:
-        return seed_prompt(task, strategy, seed=seed)
-    return read_for_task(sources[0], task, silent=silent)
+    return read_for_task(sources[0], task, silent=silent) if sources else seed_prompt(task, strategy, seed=seed)
 
 
 def start_from(

@@ -1,17 +1,20 @@
-"""How long a bar will still take, by the latest progress: it grows while nothing comes."""
+"""Bars that say how long they will still take, by the latest progress: it grows while nothing comes."""
 
 from __future__ import annotations
 
 from collections import deque
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from rich.progress import ProgressColumn
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from psopt.models import OnProgress
     from rich.progress import Task
 
 _WINDOW = 60.0  # seconds that are looked back
@@ -92,3 +95,13 @@ class RemainingColumn(ProgressColumn):
         pace = self._paces.setdefault((task.id, name), Pace())
         pace.seen(now, done)
         return pace
+
+
+@contextmanager
+def reading_bar(*, quiet: bool) -> Iterator[OnProgress]:
+    """Show how many texts a model has read; yields what to give as `on_progress`."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), RemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task("texts read", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

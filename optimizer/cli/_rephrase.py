@@ -20,9 +20,8 @@ from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from psopt.api import ShownPrompt
     from psopt.rephrasings import Segment, Verdict
-    from psopt.runs import PromptSource
+    from psopt.runs import PromptSource, TaskPrompt
     from psopt.tasks import Task
     from rich.console import Console
     from rich.text import Text
@@ -127,25 +126,27 @@ def _say(verdict: Verdict) -> None:
 
 def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> int:
     """Show what of a prompt is rephrased and what is kept; without data as far as the prompt itself says it."""
-    from psopt.api import show_prompt as run_show
+    from psopt.api import prompt_to_show
     from psopt.cli._tables import plain_console
+    from psopt.rephrasings import shown_segments
 
-    shown = run_show(source, task)
+    shown = prompt_to_show(source, task)
+    segments = list(shown_segments(shown.prompt))
     if as_json:
-        print_json(_as_data(str(source.path), shown))
+        print_json(_as_data(str(source.path), shown, segments))
         return 0
     console = plain_console()
     for line in prompt_lines(source, shown.prompt, shown.notes):
         typer.echo(line, err=True)
-    if not any(segment.kind == "rephrased" for segment in shown.segments):
+    if not any(segment.kind == "rephrased" for segment in segments):
         typer.echo("Nothing of it is rephrased: mark instructions with <rephrase>..</rephrase>.", err=True)
     added = len((*shown.prompt.definitions, *shown.prompt.notes, *shown.prompt.examples))
     if shown.prompt.template is not None and added:
         typer.echo(f"What was added to it ({added} edits) is the same in all rephrasings, and left out here.", err=True)
     if console.color_system is None or console.no_color:
-        _show_marked(shown.segments)
+        _show_marked(segments)
     else:
-        _show_coloured(console, shown.segments)
+        _show_coloured(console, segments)
     return 0
 
 
@@ -184,7 +185,7 @@ def _coloured(stretches: Sequence[Segment]) -> Text:
     return text
 
 
-def _as_data(path: str, shown: ShownPrompt) -> dict[str, Any]:
+def _as_data(path: str, shown: TaskPrompt, segments: Sequence[Segment]) -> dict[str, Any]:
     template = shown.prompt.template
     return {
         "prompt": path,
@@ -193,8 +194,7 @@ def _as_data(path: str, shown: ShownPrompt) -> dict[str, Any]:
         "answer": shown.prompt.answer,
         "notes": list(shown.notes),
         "messages": [
-            {"role": role, "content": [_stretch_data(stretch) for stretch in own]}
-            for role, own in _messages(shown.segments)
+            {"role": role, "content": [_stretch_data(stretch) for stretch in own]} for role, own in _messages(segments)
         ],
     }
 

@@ -110,19 +110,16 @@ def _file_name(folder: Path) -> str:
 
 
 def _show(console: Console, pairs: list[TwoRuns]) -> None:
-    from psopt.cli._tables import print_sentences, print_table
+    from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.report import measure_rows, names_of, runs_of
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
     runs = runs_of(pairs)
     names = names_of(runs)
     measures = measure_rows(pairs)
-    table = Table(box=SIMPLE_HEAD, title="On test, in percent: original prompt -> prompt", title_justify="left")
-    table.add_column("run", overflow="fold")
-    for name in (*(row["name"] for row in measures), "tokens per call"):
-        table.add_column(Text(name), justify="right")
+    columns = [*(row["name"] for row in measures), "tokens per call"]
+    title = "On test, in percent: original prompt -> prompt"
+    table = new_table(title, texts=["run"], numbers=columns, is_narrow=False)
     for number, (name, run) in enumerate(zip(names, runs, strict=True)):
         cells = [_cell(row["runs"][number], row["measure"]) for row in measures]
         table.add_row(Text(name), *cells, f"{run.call.tokens:,}")

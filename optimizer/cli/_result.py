@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
-from psopt.cli._tables import print_sentences, print_table
+from psopt.cli._tables import new_table, print_sentences, print_table
 from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values, shares_lines
 from psopt.rephrasings import tame_note
 from psopt.runs import (
@@ -154,24 +154,12 @@ def _prices(run: Run) -> dict[str, CallPrice]:
 def _front_table(
     run: Run, knee: Candidate, prices: Mapping[str, CallPrice], quality: str, names: Mapping[str, str]
 ) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(
-        title="Prompts in percent: chosen on val, reported on test",
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),  # so that all columns fit into 80
-        pad_edge=False,
-        show_edge=False,
-    )
-    table.add_column("prompt", no_wrap=True)
     # "closeness" is longer than F1, and 80 columns are full
     measures = [f"{quality} on test" if quality == "F1" else quality, "S on test"]
     if run.baseline.val.consistency is not None:
         measures.append("C on test")
-    for name in ("edits", "tokens", *measures, f"{quality}/S/C on val" if quality == "F1" else "on val"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ["edits", "tokens", *measures, f"{quality}/S/C on val" if quality == "F1" else "on val"]
+    table = new_table("Prompts in percent: chosen on val, reported on test", texts=["prompt"], numbers=columns)
     # By id: the baseline stands first, and last what is not on the front.
     shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}
     for candidate in shown.values():

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from psopt.cli._options import OutputOptions
     from psopt.cli._screen import Screen
     from psopt.runs import CostEstimate, Run, RunSettings
-    from psopt.runs.planning import PlanOptions
+    from psopt.settings import SizeOptions
     from psopt.tasks import Task
 
 
 def show_run_estimate(
     settings: RunSettings,
     cache_dir: Path | None,
-    options: PlanOptions | None = None,
+    sizes: SizeOptions | None = None,
     *,
     as_json: bool,
     run: Path | None = None,
@@ -34,10 +34,10 @@ def show_run_estimate(
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     task = task or settings.load_task()
-    if options is None or run is not None:
+    if sizes is None or run is not None:
         estimate = estimate_run(task, settings, cache_dir, run=run)
         return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
-    plan = plan_run(task, settings, options, cache_dir)
+    plan = plan_run(task, settings, sizes, cache_dir)
     return show_estimate(plan.estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
 
 
@@ -46,7 +46,7 @@ def run(
     out: Path | None,
     cache_dir: Path | None,
     output: OutputOptions,
-    options: PlanOptions | None = None,
+    sizes: SizeOptions | None = None,
     *,
     resume: bool,
     force: bool,
@@ -55,7 +55,7 @@ def run(
 ) -> int:
     """Start or resume a run, show how it goes and what came out; returns the exit code.
 
-    `options` say which of its sizes are to be planned. `task` is that of the settings, where it is loaded already.
+    `sizes` say which of its sizes are to be planned. `task` is that of the settings, where it is loaded already.
     """
     from psopt.api import run as run_settings
     from psopt.cli._screen import Screen
@@ -76,7 +76,7 @@ def run(
                 result = run_settings(
                     task,
                     settings,
-                    options,
+                    sizes,
                     out=out,
                     cache_dir=cache_dir,
                     resume=resume,

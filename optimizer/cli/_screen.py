@@ -157,24 +157,18 @@ class Screen(Observer):
         return float(usage.made), self._expected.calls_left(usage)
 
     def _move_on(self, n_done: int, n_total: int) -> None:
-        f1, s, c = self._best
         if self._expected is not None and self.budget is not None:
             self._expected.count_candidate(self.budget.usage, n_done, n_total)
         self._progress.update(self._reading, visible=False)
-        self._progress.update(
-            self._trials,
-            completed=n_done,
-            total=n_total,
-            best=self._in_short((f1, s, c)),
-        )
+        self._progress.update(self._trials, completed=n_done, total=n_total, best=self._in_short())
 
-    def _in_short(self, best: Best) -> str:
+    def _in_short(self) -> str:
         """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
-        f1, s, c = best
+        f1, s, c = self._best
         parts = [f"{self._quality} {f1:.3f}", f"S {s:.3f}", *(() if c is None else (f"C {c:.3f}",))]
-        if self._err.width >= _WIDE:
-            return f"best {'  '.join(parts)}{_spent(self.budget, self._expected)}"
-        return f"{' '.join(parts)}{_spent_briefly(self.budget, self._expected)}"
+        is_wide = self._err.width >= _WIDE
+        best = f"best {'  '.join(parts)}" if is_wide else " ".join(parts)
+        return best + _spent(self.budget, self._expected, in_short=not is_wide)
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
         """Print a line: in whole, so that paths can be copied, else broken between words where a terminal ends."""
@@ -199,29 +193,23 @@ class Screen(Observer):
         return True
 
 
-def _spent_briefly(budget: Budget | None, expected: Expected | None) -> str:
-    """Money, or else tokens, so far, and of how much."""
+def _spent(budget: Budget | None, expected: Expected | None, *, in_short: bool) -> str:
+    """Tokens and money so far, of what limit, and at the end of the run if it goes on like this.
+
+    In short it is money, or else tokens.
+    """
     if budget is None or not budget.usage.tokens:
         return ""
     usage = budget.usage
-    if not usage.cost:
-        return f" {usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f" {usage.tokens:,} tokens"
-    if budget.max_cost is not None:
-        return f" {usage.cost:.2g} of {budget.max_cost:g} USD"
-    return f" {usage.cost:.2g} of ~{expected.cost_at_end(usage):.2g} USD" if expected else f" {usage.cost:.2g} USD"
-
-
-def _spent(budget: Budget | None, expected: Expected | None) -> str:
-    """Tokens and money so far, of what limit, and at the end of the run if it goes on like this."""
-    if budget is None or not budget.usage.tokens:
-        return ""
-    usage = budget.usage
-    tokens = f"  {usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f"  {usage.tokens:,} tokens"
+    gap = " " if in_short else "  "
+    tokens = f"{gap}{usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f"{gap}{usage.tokens:,} tokens"
     if not usage.cost:
         return tokens
     limit = f" of {budget.max_cost:g}" if budget.max_cost is not None else ""
-    at_end = f", about {expected.cost_at_end(usage):.2g} at the end" if expected is not None else ""
-    return f"  {usage.cost:.2g}{limit} USD{at_end}{tokens}"
+    at_end = f"{expected.cost_at_end(usage):.2g}" if expected else ""
+    if in_short:
+        return f" {usage.cost:.2g}{limit or (at_end and f' of ~{at_end}')} USD"
+    return f"  {usage.cost:.2g}{limit} USD{at_end and f', about {at_end} at the end'}{tokens}"
 
 
 def spent_line(estimate: CostEstimate, usage: Usage) -> str:

@@ -37,19 +37,17 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> i
 
 
 def _show(run: Path, entry: Mapping[str, Any]) -> None:
-    from psopt.cli._tables import print_table, result_console
+    from psopt.cli._tables import new_table, print_table, result_console
     from psopt.evaluation import objective_values
     from psopt.runs import MANIFEST, RunDirectory, quality_name
     from psopt.text import shell_line
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     console = result_console()
-    table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
     quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))
     objectives = list(objective_values(entry["val"]))
-    for name in ("in percent", quality, "S", "C")[: len(objectives) + 1]:
-        table.add_column(name, justify="left" if name == "in percent" else "right")
+    measures = (quality, "S", "C")[: len(objectives)]
+    title = f"{entry['id']}: {len(entry['edits'])} edits"
+    table = new_table(title, texts=["in percent"], numbers=measures, is_narrow=False)
     for split in ("val", "test"):
         scores = entry[split]
         if scores is not None:

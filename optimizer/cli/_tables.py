@@ -6,19 +6,20 @@ import io
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.cli._lines import wrapped
+from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, RenderHook
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import ConsoleOptions, ConsoleRenderable
-    from rich.table import Table
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ENDLESS = 100_000  # columns of what has no width
@@ -69,6 +70,19 @@ def result_console() -> Console:
 def is_wrapped(console: Console) -> bool:
     """Whether lines end where a screen does: what reads a pipe (grep, say) wants whole ones."""
     return console.is_terminal or "COLUMNS" in os.environ
+
+
+def new_table(
+    title: str = "", *, texts: Sequence[str] = (), numbers: Sequence[str] = (), is_narrow: bool = True
+) -> Table:
+    """An empty table with columns of texts and then of numbers; a narrow one has no lines around and between them."""
+    tight: dict[str, Any] = {"padding": (0, 1, 0, 0), "pad_edge": False, "show_edge": False} if is_narrow else {}
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, **tight)
+    for name in texts:
+        table.add_column(Text(name), overflow="fold")
+    for name in numbers:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    return table
 
 
 def print_sentences(console: Console, sentences: Iterable[str], style: str | None = None) -> None:

@@ -7,12 +7,12 @@ has to follow.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 from typing import TYPE_CHECKING, Any, cast
 
 from psopt.cli._help import draw_help
-from psopt.cli._nearest import did_you_mean
 from typer._click.core import Command as ClickCommand
 from typer._click.core import ParameterSource
 from typer._click.exceptions import BadParameter, NoSuchOption, UsageError
@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, MutableMapping
+    from collections.abc import Container, Iterable, Mapping, MutableMapping
 
     from typer._click.core import Context
     from typer._click.formatting import HelpFormatter
@@ -37,6 +37,7 @@ __all__ = [
     "NoSuchOption",
     "UsageError",
     "context_of",
+    "did_you_mean",
     "get_command",
     "has_option",
     "is_given",
@@ -45,6 +46,17 @@ __all__ = [
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 COMPLETE = "_PSOPT_COMPLETE"  # the variable in which a shell asks
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return ``: did you mean NAME?`` for the nearest of some names, their dashes apart, or nothing.
+
+    >>> did_you_mean("--trails", ["--retries", "--trials"])
+    ': did you mean --trials?'
+    """
+    bare = {known.lstrip("-"): known for known in names}
+    near = difflib.get_close_matches(name.lstrip("-"), bare, n=1)
+    return f": did you mean {bare[near[0]]}?" if near else ""
 
 
 class Interrupted(Exception):  # noqa: N818  # no error

@@ -31,8 +31,12 @@ class Changes:
 
 
 def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:
-    """Declare an option that is a command's own; `more` is Typer's."""
-    return _option(panel, flags, meaning, metavar, rank, **more)
+    """Declare an option in a panel of the help; `more` is Typer's.
+
+    Those that are no first ones are hidden, and may have a box of their own.
+    """
+    box = OF_A_FILE if rank == "config" else panel
+    return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
 
 def single(group: type, key: str, **differs: Any) -> Any:
@@ -87,7 +91,8 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     for name, default in usual.items():
         hint = hints[name]
         if is_dataclass(hint):
-            parameters += _parameters(hint, default)
+            leaves = (leaf for leaf in all_leaves(hint) if leaf.option)
+            parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in leaves]
         elif name in changes:
             parameters += [_changing(leaf, changes[name].as_before) for leaf in _changed(changes[name])]
         else:
@@ -117,12 +122,6 @@ def _changed(marker: Changes) -> Iterator[Leaf]:
         yield from (leaf for leaf in all_leaves(group) if leaf.option and marker.verb in leaf.option.changed_by)
 
 
-def _parameters(group: Any, usual: Any) -> Iterator[inspect.Parameter]:
-    for leaf in all_leaves(group):
-        if leaf.option:
-            yield _parameter(leaf, getattr(usual, leaf.name, leaf.default))
-
-
 def _changing(leaf: Leaf, as_before: str) -> inspect.Parameter:
     """A parameter that is None where it is not given; a switch can be turned off, too."""
     flags = _flags(leaf)
@@ -142,7 +141,7 @@ def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
     shown = differs.pop("shown_default", declared.shown_default)
     if shown is None:
         shown = ",".join(default) if default and isinstance(default, tuple) else True
-    annotated = _option(
+    annotated = flag(
         declared.panel,
         differs.pop("flags", _flags(leaf)),
         declared.meaning.rstrip(".") if isinstance(shown, str) and shown else declared.meaning,
@@ -192,12 +191,6 @@ def _read(value: Any, leaf: Leaf) -> Any:
     if leaf.option and leaf.option.read:
         return leaf.option.read(value)
     return tuple(value) if leaf.is_tuple else value
-
-
-def _option(panel: str, flags: str, meaning: str, metavar: str | None, rank: Rank, **more: Any) -> Any:
-    """An option in a panel of the help; those that are no first ones are hidden, and may have a box of their own."""
-    box = OF_A_FILE if rank == "config" else panel
-    return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
 
 _CONFIG = _keyword(

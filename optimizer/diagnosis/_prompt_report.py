@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 # What fits on a screen of a notebook.
 _GROUPS_SHOWN = 8
 _SAMPLES_SHOWN = 8
-_BEFORE_SHARES = ("id", "text", "label", "sensitivity", "consistency", "share_right", "answers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +139,7 @@ class PromptReport:
             }
             for index, sample in enumerate(predictions.samples)
         ]
-        return data_frame(rows, (*_BEFORE_SHARES, *shares, "share_na", "weak"), "diagnosis.to_frame()")
+        return data_frame(rows, "diagnosis.to_frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""

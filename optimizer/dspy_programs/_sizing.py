@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.dspy_programs._step_sensitivity import MOST_TEXTS
 from psopt.runs import whole_grids
-from psopt.runs.planning import FLOOR_TRIALS, AskedSizes, path
+from psopt.runs.planning import FLOOR_TRIALS, path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> CallsExpected:
 
 def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
     """Return the largest sizes that so many calls pay for; the least that make sense, where they pay for none."""
-    all_sizes = path(AskedSizes(), available)
+    all_sizes = path({}, available)
     affordable = [
         sizes
         for sizes in all_sizes

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], feature: str) -> pd.DataFrame:
-    """Make a DataFrame of these columns, in this order; what a row lacks is missing there.
+def data_frame(rows: Sequence[Mapping[str, Any]], feature: str) -> pd.DataFrame:
+    """Make a DataFrame with the columns that rows have, in their order; what a row lacks is missing there.
 
     Raises MissingExtraError if pandas is not installed.
 
@@ -23,5 +23,5 @@ def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], featur
         What needs pandas, for the message where it is not installed.
     """
     pandas = import_extra("pandas", feature, "pandas")
-    frame: pd.DataFrame = pandas.DataFrame(list(rows), columns=list(columns))
+    frame: pd.DataFrame = pandas.DataFrame(list(rows))
     return frame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.metrics import pairwise_consistency
-from psopt.report._drawn import drawn, drawn_note
+from psopt.report._drawn import drawn
 from psopt.report._theme import SCALE, Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
     first = next(iter(prompts.values()))
     if first.answers.open is not None or not _labels(first):
         return []
-    shown_samples, note = drawn(prompts), drawn_note(prompts)
+    shown_samples, note = drawn(prompts)
     of_samples = [class_consistency(shown_samples), consistency_matrices(shown_samples)]
     return [class_sensitivity(prompts), *(replace(figure, caption=figure.caption + note) for figure in of_samples)]
 

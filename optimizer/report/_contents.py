@@ -32,7 +32,6 @@ class Contents:
     chosen: dict[str, Any]  # the entry of the prompt that is shown beside the original prompt
     name: str  # what that is called: ``prompt A``, or ``original prompt``
     prompts: dict[str, Prompt]  # the original prompt, the front's and the short one
-    texts: dict[str, str]  # the same as they are written to be read
     # Of the original prompt and of the chosen one, on test under the held-out rephrasings
     predictions: dict[str, Predictions]
     # Of weak_spots.json the original prompt's groups, and the lists of trials.json and contributions.json
@@ -43,8 +42,7 @@ class Contents:
     @property
     def is_rejected(self) -> bool:
         """Whether a prompt is shown that tests did not let pass: the run recommends the original one."""
-        original = self.run["baseline"]["id"]
-        return bool(self.chosen["id"] != original == (self.run.get("recommended") or {}).get("id"))
+        return bool(self.chosen["id"] != self.run["baseline"]["id"] == self.run["recommended"]["id"])
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
@@ -75,7 +73,6 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         chosen,
         name,
         {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
-        {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
         {name: read_predictions(directory, prompt_id, "test") for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
@@ -83,20 +80,15 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     )
 
 
-def knee_id(run: dict[str, Any]) -> str:
-    """Return the id of a run.json's knee."""
-    return str(next(entry["id"] for entry in run["front"] if entry["knee"]))
-
-
 def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_baseline: bool) -> dict[str, Any]:
     """The entry of the prompt that is shown: where the baseline is recommended, the best that was found beside it."""
-    recommended = front.get("recommended")
-    entries = [{"edits": [], "knee": False, **run["baseline"]}, *run["front"], run.get("short"), recommended]
+    entries = [{"edits": [], "knee": False, **run["baseline"]}, *run["front"], run.get("short"), front["recommended"]]
     by_id = {entry["id"]: entry for entry in reversed(entries) if entry}
-    picked = pick_entry(front["prompts"], pick, front.get("short"), recommended)["id"]
-    if beside_baseline and pick == "recommended" and recommended and picked == run["baseline"]["id"]:
+    picked = pick_entry(front["prompts"], pick, front.get("short"), front["recommended"])["id"]
+    if beside_baseline and pick == "recommended" and picked == run["baseline"]["id"]:
         tested = [test["id"] for test in run["recommended"]["tests"]]
-        picked = next((name for name in tested if name in by_id), knee_id(run))
+        knee = next(entry["id"] for entry in run["front"] if entry["knee"])
+        picked = next((name for name in tested if name in by_id), knee)
     if by_id[picked]["test"] is None:
         raise InputError(f"prompt {picked} was not scored on test, and has nothing to report: pick another")
     chosen: dict[str, Any] = by_id[picked]
@@ -108,14 +100,6 @@ def _prompt(directory: RunDirectory, prompt_id: str) -> Prompt:
     if not path.is_file():
         raise InputError(f"{path} can't be read{_cure(directory)}")
     return Prompt.from_dict(directory.read_json(f"prompts/{prompt_id}.json"))
-
-
-def _prompt_text(directory: RunDirectory, prompt_id: str) -> str:
-    path = directory.path / "prompts" / f"{prompt_id}.txt"
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} can't be read{_cure(directory)}") from error
 
 
 def _cure(directory: RunDirectory) -> str:

@@ -13,7 +13,6 @@ from psopt.report._page import render_page
 from psopt.report._run_report import most_severe
 from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
-from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:
     from psopt.diagnosis import PromptReport
@@ -53,7 +52,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
             {**sample, "answers": answers_line(sample["answers"])}
             for sample in content["weak"]["sensitivity"][:_SAMPLES]
         ],
-        panel=PromptPanel.of(report.prompt, render_instructions(report.prompt)),
+        panel=PromptPanel.of(report.prompt),
     )
 
 

@@ -16,16 +16,14 @@ MOST = 2000
 _SEED = 42
 
 
-def drawn(prompts: Mapping[str, Predictions]) -> dict[str, Predictions]:
-    """At most 2,000 samples, the same under every prompt, drawn at random; all of them where there are no more."""
+def drawn(prompts: Mapping[str, Predictions]) -> tuple[Mapping[str, Predictions], str]:
+    """At most 2,000 samples, the same under every prompt, drawn at random, and what a caption says of that.
+
+    Where there are no more, all of them, and nothing.
+    """
     n_samples = len(next(iter(prompts.values())).samples)
     if n_samples <= MOST:
-        return dict(prompts)
+        return prompts, ""
     rows = np.sort(np.random.default_rng(_SEED).choice(n_samples, MOST, replace=False))
-    return {name: predictions.of_samples(rows) for name, predictions in prompts.items()}
-
-
-def drawn_note(prompts: Mapping[str, Predictions]) -> str:
-    """What a caption ends with where `drawn` leaves samples out."""
-    n_samples = len(next(iter(prompts.values())).samples)
-    return f" Shown are {MOST:,} of {n_samples:,} samples, drawn at random." if n_samples > MOST else ""
+    note = f" Shown are {MOST:,} of {n_samples:,} samples, drawn at random."
+    return {name: predictions.of_samples(rows) for name, predictions in prompts.items()}, note

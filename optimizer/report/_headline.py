@@ -54,7 +54,7 @@ def lopsided_lines(contents: Contents) -> list[str]:
     shown = {"The original prompt": contents.run["baseline"]["test"]}
     if contents.chosen["id"] != contents.run["baseline"]["id"]:
         shown[contents.name.replace("p", "P", 1)] = contents.chosen["test"]
-    return shares_lines(shown, (contents.run.get("recommended") or {}).get("reason") or "")
+    return shares_lines(shown, contents.run["recommended"]["reason"])
 
 
 def _p(value: float) -> str:

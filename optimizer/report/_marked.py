@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.search_spaces import ShownLine, ShownMessage, mark_added, render_shown, shown_messages
+from psopt.search_spaces import ShownLine, ShownMessage, mark_added, render_instructions, render_shown, shown_messages
 
 if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
@@ -19,16 +19,16 @@ class PromptPanel:
     messages: list[ShownMessage]  # one without a role where the prompt has psopt's own form
 
     @classmethod
-    def of(
-        cls, prompt: Prompt, text: str, seed_prompt: Prompt | None = None, seed_text: str | None = None
-    ) -> PromptPanel:
-        """Put a prompt beside the original prompt; `text` and `seed_text` are how psopt's own form is shown.
+    def of(cls, prompt: Prompt, seed_prompt: Prompt | None = None) -> PromptPanel:
+        """Put a prompt beside the original prompt.
 
         Without an original prompt a template, or psopt's own form with examples, is beside what its author wrote, and
         psopt's own form without examples beside itself. Examples are shown as the turns that they are.
         """
         if prompt.template is None and not prompt.examples:
-            return cls(text, [ShownMessage("", tuple(marked(text, text if seed_text is None else seed_text)))])
+            text = render_instructions(prompt)
+            seed_text = render_instructions(seed_prompt or prompt)
+            return cls(text, [ShownMessage("", tuple(marked(text, seed_text)))])
         original = seed_prompt if seed_prompt and seed_prompt.template == prompt.template else None
         return cls(render_shown(prompt), shown_messages(prompt, original))
 

@@ -6,12 +6,12 @@ import functools
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import jinja2
 from markupsafe import Markup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import jinja2
     from psopt.report._theme import Figure
 
 
@@ -26,6 +26,8 @@ def render_page(template: str, figures: Sequence[Figure], **content: Any) -> str
 @functools.cache
 def _environment() -> jinja2.Environment:
     """One for all pages, so that each template is compiled once."""
+    import jinja2
+
     loader = jinja2.FunctionLoader(lambda name: resources.files("psopt.report").joinpath(name).read_text("utf-8"))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
     environment.filters |= {"percent": percent, "as_json": _as_json}

@@ -17,15 +17,14 @@ from psopt.report._front_figure import front_figure
 from psopt.report._headline import headline, lopsided_lines
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
-from psopt.report._sample_figures import joint_view, sample_sensitivity
-from psopt.report._steadiness_figure import kept_and_right
+from psopt.report._sample_figures import joint_view, kept_and_right, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
     SUSPECTS,
     CallPrice,
     asked_about,
-    beside_verdict_lines,
+    asked_for_lines,
     limits_line,
     named,
     price_line,
@@ -33,6 +32,7 @@ from psopt.runs import (
     quality_name,
     recommendation_lines,
     short_line,
+    unasked_lines,
 )
 from psopt.search import UTOPIA
 from psopt.search.racing import racing_line
@@ -73,7 +73,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         recommendation=_recommendation(contents.run),
         headline=headline(contents),
         warnings=[*lopsided_lines(contents), *_na(contents)],
-        has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
+        has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
         changed=fixed_and_broken(answers[0], answers[-1]),
         facts=[
@@ -132,9 +132,8 @@ def _beside_quality(contents: Contents) -> str:
 
 def _panels(contents: Contents) -> dict[str, PromptPanel]:
     """Each prompt beside the original prompt, by id."""
-    seed = contents.run["baseline"]["id"]
-    beside = (contents.prompts[seed], contents.texts[seed])
-    return {name: PromptPanel.of(prompt, contents.texts[name], *beside) for name, prompt in contents.prompts.items()}
+    original = contents.prompts[contents.run["baseline"]["id"]]
+    return {name: PromptPanel.of(prompt, original) for name, prompt in contents.prompts.items()}
 
 
 def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:
@@ -176,12 +175,10 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _recommendation(run: dict[str, Any]) -> list[str]:
-    """What the gate has said; of a run without one, that there was none."""
-    if not run.get("recommended"):
-        return ["This run recommends no prompt yet: no test has compared what is shown with the original prompt."]
+    """What the gate has said, and what is said beside it."""
     names = prompt_names(run)
-    lines = [*recommendation_lines(run["recommended"], quality_name(run)), *beside_verdict_lines(run)]
-    return [named(line, names) for line in lines]
+    verdict = recommendation_lines(run["recommended"], quality_name(run))
+    return [named(line, names) for line in (*verdict, *unasked_lines(run), *asked_for_lines(run))]
 
 
 def _without_self_pairs(contents: Contents) -> str:
@@ -268,7 +265,7 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
         if further and further["id"] not in {row["id"] for row in rows}:
             rows.append({**further})
     names = prompt_names(run)
-    chosen = run.get("recommended", {}).get("id")
+    chosen = run["recommended"]["id"]
     for row in rows:
         is_original = row["id"] == run["baseline"]["id"]
         row["name"] = "original prompt" if is_original else f"{names.get(row['id'], '')} {row['id']}".strip()

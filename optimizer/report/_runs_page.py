@@ -10,7 +10,7 @@ from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._front_figure import compared_figure, fronts_figure
 from psopt.report._page import percent, render_page
 from psopt.report._side_by_side import side_by_side
-from psopt.runs import price_line, quality_name
+from psopt.runs import price_line, quality_name, text_to_read
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
 
 def comparison_page(
     rows: Sequence[Mapping[str, str]], lines: Sequence[str], measured: Mapping[str, Mapping[str, Any]], quality: str
-) -> tuple[str, list[Figure]]:
+) -> str:
     """Render prompts or models that were measured alike, as `psopt compare` shows them: table, tests, one figure.
 
     Parameters
@@ -67,7 +67,7 @@ def comparison_page(
     figure = compared_figure(measured, quality)
     copied = {"markdown": markdown_table(rows), "latex": latex_table(rows)}
     content = {"rows": rows, "lines": lines, "front": figure, "version": __version__, **copied}
-    return render_page("comparison.html", [figure], **content), [figure]
+    return render_page("comparison.html", [figure], **content)
 
 
 def runs_of(pairs: Sequence[TwoRuns]) -> list[RunShown]:
@@ -134,7 +134,7 @@ def _changed_settings(pairs: Sequence[TwoRuns]) -> dict[str, list[Any]]:
 def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
     """A run beside the first: its test, the samples that moved, both prompts in two columns."""
     ids = (runs.first.contents.chosen["id"], runs.second.contents.chosen["id"])
-    texts = [run.contents.texts[name] for run, name in zip((runs.first, runs.second), ids, strict=True)]
+    texts = [text_to_read(run.contents.prompts[name]) for run, name in zip((runs.first, runs.second), ids, strict=True)]
     return {
         "names": [first, second],
         "titles": [f"{name}, {prompt_id}" for name, prompt_id in zip((first, second), ids, strict=True)],

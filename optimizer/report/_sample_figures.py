@@ -1,18 +1,21 @@
-"""Sample by sample: how S is distributed, and S against consistency (E25, figures 3 and 6)."""
+"""Sample by sample: how S is distributed, S against consistency (E25, figures 3 and 6), which answers are kept."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.metrics import reference_scores
-from psopt.report._drawn import drawn, drawn_note
+from psopt.report._drawn import drawn
 from psopt.report._theme import Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.evaluation import Predictions
+
+_FEWEST_WORDINGS = 2
 
 
 def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
@@ -44,8 +47,7 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     first = next(iter(prompts.values()))
     if first.answers.open is not None:
         return None
-    note = drawn_note(prompts)
-    prompts = drawn(prompts)
+    prompts, note = drawn(prompts)
     first = next(iter(prompts.values()))
     plot = go.Figure()
     references = reference_scores(first.array, first.truth, first.n_classes)
@@ -87,3 +89,31 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
         f"Click on a name to hide it.{note}"
     )
     return Figure("joint-view", "Sensitivity against consistency", caption, plot)
+
+
+def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:
+    """F1 of the answers that are kept, by their share; None under one wording, and of other answers than labels."""
+    import plotly.graph_objects as go
+
+    first = next(iter(prompts.values()))
+    if first.n_rephrasings < _FEWEST_WORDINGS or not first.answers.is_plain:
+        return None
+    plot = go.Figure()
+    for number, (name, predictions) in enumerate(prompts.items()):
+        points = risk_coverage(steadiness(predictions), vote_is_right(predictions))
+        plot.add_scatter(
+            x=[round(point.share, 4) for point in points],
+            y=[round(point.f1, 4) for point in points],
+            customdata=[[point.n_kept, point.least_f1] for point in points],
+            name=name,
+            mode="lines+markers",
+            line_color=color_of(number),
+            hovertemplate="%{x:.0%} kept (%{customdata[0]}): F1 %{y:.1%}, surely %{customdata[1]:.1%}",
+        )
+    styled(plot, 300, xaxis_title="answers kept, the steadiest first", yaxis_title="F1 of what is kept")
+    plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%", xaxis_range=[0, 1.02])
+    caption = (
+        "Each text has the answer of most wordings; those with the highest S are left to a person first. Where a line "
+        "is flat, S does not tell right answers from wrong ones. psopt classify --abstain and --target-f1 do it."
+    )
+    return Figure("kept-and-right", "When to ask a person", caption, plot)

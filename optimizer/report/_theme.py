@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import html
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from psopt.notebooks import shortened
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -67,17 +70,8 @@ def _house() -> go.layout.Template:
 
 def shown(text: str, longest: int = _LONGEST, width: int = 70) -> str:
     """A text from data as plotly shows it: short, broken into lines, and no mark-up, whatever it holds."""
-    one_line = " ".join(text.split())
-    if len(one_line) > longest:
-        one_line = one_line[: longest - 1] + "…"
-    lines = []
-    line = ""
-    for word in one_line.split(" "):
-        if line and len(line) + len(word) > width:
-            lines.append(line)
-            line = ""
-        line = f"{line} {word}".strip()
-    return "<br>".join(html.escape(text_line, quote=False) for text_line in [*lines, line])
+    lines = textwrap.wrap(shortened(text, longest), width, break_long_words=False, break_on_hyphens=False)
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
 def color_of(number: int) -> str:

@@ -45,14 +45,16 @@ class RunShown:
     def sentence(self) -> str:
         """What the run itself says of its prompt."""
         run = self.contents.run
-        if not run.get("recommended"):
-            return "This run recommends no prompt."
         return named(recommendation_lines(run["recommended"], quality_name(run))[0], prompt_names(run))
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the run was given, flat: the data, the model and every setting."""
-        return _facts(self.contents.run)
+        run, data = self.contents.run, self.contents.run["dataset"]
+        facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
+        facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
+        facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
+        return {**facts, "original prompt": run["baseline"]["id"], **_flat(run["settings"])}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -175,16 +177,6 @@ def _common_samples(first: Predictions, second: Predictions) -> tuple[Prediction
     ]
     ours, theirs = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return first.of_samples(ours), second.of_samples(theirs)
-
-
-def _facts(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run was given, flat: the data, the model and every setting."""
-    data = run["dataset"]
-    facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
-    facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
-    facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
-    facts |= {"original prompt": run["baseline"]["id"]}
-    return {**facts, **_flat(run["settings"])}
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

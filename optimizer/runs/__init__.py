@@ -18,6 +18,7 @@ from psopt.runs._directory import (
     WEAK_SPOTS,
     RunDirectory,
     free_folder,
+    text_to_read,
 )
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry
 from psopt.runs._holding import has_found_nothing, held, n_evaluated, study_name
@@ -41,7 +42,6 @@ from psopt.runs._recommendation import (
     NOTHING_COMPARED,
     Recommendation,
     asked_for_lines,
-    beside_verdict_lines,
     differences_line,
     look_lines,
     losses_line,
@@ -105,7 +105,6 @@ __all__ = [
     "asked_about",
     "asked_for_lines",
     "asks_the_same",
-    "beside_verdict_lines",
     "check_fits",
     "check_same_prompt",
     "configuration_of",
@@ -147,6 +146,7 @@ __all__ = [
     "spending_kept",
     "study_name",
     "text_phases",
+    "text_to_read",
     "unasked_lines",
     "verdict_lines",
     "whole_grids",

@@ -45,6 +45,11 @@ class Phase:
     cost: float = 0.0
     model: str = ""  # which of several models is asked; empty where there is one
 
+    @property
+    def sent(self) -> int:
+        """Requests that must be sent, about: those in the cache are not."""
+        return max(0, self.calls - self.cached)
+
     @classmethod
     def of(cls, what: str, grid: Grid, price: Price | None) -> Phase:
         """A phase whose prompts are known."""
@@ -140,7 +145,7 @@ class CostEstimate:
     @property
     def calls_expected(self) -> int:
         """Requests that must be sent, about: those in the cache are not."""
-        return sum(max(0, phase.calls - phase.cached) for phase in self.phases)
+        return sum(phase.sent for phase in self.phases)
 
     @property
     def candidate_calls(self) -> float:
@@ -158,13 +163,14 @@ class CostEstimate:
         return self._sent(BASELINE_TEST, FRONT_TEST, LAST_DIAGNOSIS, LEFT_OUT)
 
     def _sent(self, *names: str) -> int:
-        return sum(max(0, phase.calls - phase.cached) for phase in self.phases if phase.what in names)
+        return sum(phase.sent for phase in self.phases if phase.what in names)
 
     @property
     def calls_range(self) -> tuple[int, int]:
         """Requests that must be sent, least and most."""
-        sent = [max(0, phase.calls - phase.cached) for phase in self.phases]
-        low, high = self._range([float(n) for n in sent], lambda need: float(need.calls), (0.0, 0.0))
+        low, high = self._range(
+            [float(phase.sent) for phase in self.phases], lambda need: float(need.calls), (0.0, 0.0)
+        )
         return round(low), round(high)
 
     @property
@@ -241,7 +247,7 @@ class CostEstimate:
             "cost_usd": self.cost,
             "cost_usd_range": self.cost_range,
             "minutes_range": self.minutes_range,
-            "racing": self.racing and self.racing.to_dict(),
+            "racing": self.racing and asdict(self.racing),
         }
 
 
@@ -280,10 +286,6 @@ class RacingEstimate:
         few, about, many = self.calls
         total = max(1, self.calls_without)
         return 1 - many / total, 1 - about / total, 1 - few / total
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return asdict(self)
 
 
 def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:

@@ -127,15 +127,10 @@ class RunDirectory:
         # What the system gave that is no Unicode, such as a file name in the command, becomes an escape.
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
-    def write_prompt(self, prompt: Prompt, measured: Measured | None = None) -> None:
-        """Write a prompt as prompts/ID.json (to use; it says how it was measured) and prompts/ID.txt (to read).
-
-        To read, a template of the user's own is its messages, with a ``+`` before each line that was added.
-        """
-        how = {"measured": measured.to_dict()} if measured else {}
-        self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), **how})
-        text = render_shown(prompt, marked=True) if prompt.template else render_instructions(prompt)
-        self.write_text(f"prompts/{prompt.id}.txt", text + "\n")
+    def write_prompt(self, prompt: Prompt, measured: Measured) -> None:
+        """Write a prompt as prompts/ID.json (to use; it says how it was measured) and prompts/ID.txt (to read)."""
+        self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), "measured": measured.to_dict()})
+        self.write_text(f"prompts/{prompt.id}.txt", text_to_read(prompt) + "\n")
 
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions], ending: str = "") -> None:
         """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names.
@@ -179,6 +174,11 @@ class RunDirectory:
             temporary.replace(target)
         except OSError as error:
             raise InputError(f"{target} can't be written: {error.strerror or error}") from error
+
+
+def text_to_read(prompt: Prompt) -> str:
+    """A prompt for people; a template of one's own is its messages, with a ``+`` before each line that was added."""
+    return render_shown(prompt, marked=True) if prompt.template else render_instructions(prompt)
 
 
 def free_folder(parent: Path, name: str) -> Path:

@@ -36,9 +36,9 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
 def front_file(
     front: Sequence[Candidate],
     knee_id: str | None,
-    shortest: Candidate | None = None,
-    how: Callable[[Candidate], Measured] | None = None,
-    recommended: Candidate | None = None,
+    shortest: Candidate | None,
+    recommended: Candidate | None,
+    how: Callable[[Candidate], Measured],
 ) -> dict[str, Any]:
     """Build front.json's content: the front's prompts, whole, the short and the recommended one, which may be beside.
 
@@ -46,13 +46,12 @@ def front_file(
     """
 
     def whole(candidate: Candidate) -> dict[str, Any]:
-        measured = {"measured": how(candidate).to_dict()} if how else {}
-        return {**front_entry(candidate, knee_id), "prompt": candidate.prompt.to_dict(), **measured}
+        measured = how(candidate).to_dict()
+        return {**front_entry(candidate, knee_id), "prompt": candidate.prompt.to_dict(), "measured": measured}
 
-    prompts = [whole(candidate) for candidate in front]
     return {
         "schema_version": SCHEMA_VERSION,
-        "prompts": prompts,
+        "prompts": [whole(candidate) for candidate in front],
         "short": whole(shortest) if shortest else None,
         "recommended": whole(recommended) if recommended else None,
     }
@@ -86,8 +85,6 @@ def scores_of(candidate: Candidate) -> dict[str, Any]:
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     """Read one of a run's prompts: ``recommended``, ``knee``, ``short``, the best of a measure, an id, or by a query.
 
-    Where a run recommends none yet, the knee stands for it (see `pick_note`).
-
     Raises InputError if the run has no front yet, or no such prompt.
     """
     directory = RunDirectory.open(run)
@@ -98,7 +95,7 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
         which = {name: prompt_id for prompt_id, name in prompt_names(directory.read_json(MANIFEST)).items()}.get(
             which, which
         )
-    return pick_entry(front["prompts"], which, front.get("short"), front.get("recommended"))
+    return pick_entry(front["prompts"], which, front["short"], front["recommended"])
 
 
 def picked_prompt(run: Path, which: str = "recommended") -> Path:
@@ -111,8 +108,6 @@ def pick_note(run: Path, which: str) -> list[str]:
     directory = RunDirectory.open(run)
     if which != "recommended" or not (directory.path / FRONT).exists():
         return []
-    if directory.read_json(FRONT).get("recommended") is None:
-        return ["the run recommends no prompt yet: this is its knee, which no test has compared"]
     manifest = directory.read_json(MANIFEST)
     return recommendation_lines(manifest["recommended"], quality_name(manifest))[:1]
 

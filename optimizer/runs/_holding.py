@@ -90,7 +90,7 @@ def _check_study(path: Path) -> None:
     if manifest is None or (manifest.get("settings") or {}).get("storage"):
         return
     if not study.exists():
-        if not _is_without_result(manifest) or _has_files(path / ARTIFACTS):
+        if not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*")):
             raise InputError(
                 f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
                 "(answers that were paid for are in the cache)"
@@ -113,10 +113,6 @@ def _is_without_result(manifest: dict[str, Any]) -> bool:
         and not manifest.get("front")
         and not (manifest.get("settings") or {}).get("storage")
     )
-
-
-def _has_files(folder: Path) -> bool:
-    return folder.is_dir() and any(folder.iterdir())
 
 
 def _is_beginning(path: Path, name: str) -> bool:

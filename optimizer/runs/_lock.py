@@ -79,7 +79,9 @@ class FolderLock:
             os.close(descriptor)
             return False
         self._descriptor = descriptor
-        holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}).encode()
+        holder = json.dumps(
+            {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(" ", "seconds")}
+        ).encode()
         os.ftruncate(descriptor, 0)
         os.write(descriptor, holder)
         return True
@@ -99,10 +101,6 @@ class FolderLock:
             self._path.unlink()
         os.close(self._descriptor)
         self._descriptor = -1
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(" ", "seconds")
 
 
 def _said(content: bytes) -> str:

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
     from psopt.tasks import Task
 
-LIMITS = frozenset({"max_calls", "max_tokens_total", "max_cost", "max_unanswered", "renegotiate"})
-"""Options that say when a run has to stop, and nothing about how it asks."""
-BATCHES = frozenset({"batch", "batch_size", "batch_tick", "max_batches", "batch_keep_files"})
-"""Options that decide by which way a grid is asked; whoever uses a prompt chooses that anew."""
 PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""
-ONE_START = LIMITS | BATCHES | {"renegotiate"}
-"""Options that hold for one start of a run."""
+ONE_START = frozenset(
+    {
+        *("max_calls", "max_tokens_total", "max_cost", "max_unanswered", "renegotiate"),
+        *("batch", "batch_size", "batch_tick", "max_batches", "batch_keep_files"),
+    }
+)
+"""Options that hold for one start of a run: when it has to stop, and by which way a grid is asked."""
 _SCORES = (*OBJECTIVES, "na_rate")
 
 
@@ -64,7 +65,7 @@ class Measured:
     @property
     def options(self) -> dict[str, Any]:
         """Fields of `LMConfig` by which the model is asked again as it was, at the same server."""
-        names = {option.name for option in fields(LMConfig)} - LIMITS - BATCHES
+        names = {option.name for option in fields(LMConfig)} - ONE_START
         options = {name: value for name, value in self.client.items() if name in names}
         return {**options, "api_base": self.server} if self.server else options
 

@@ -54,7 +54,6 @@ class PromptSource:
 
     path: Path  # the file; of a function ``MODULE:NAME``, of a text its place in messages
     prompt: Prompt | None  # none for a text or messages: which prompt they make, a task decides
-    description: str = ""  # the prompt's; empty where there is none yet
     run: Path | None = None  # the run directory that the file lies in
     # How a run has measured it, or its file says that it is asked; None where neither says it
     measured: Measured | None = None
@@ -114,7 +113,7 @@ class PromptSource:
     @cached_property
     def settings(self) -> RunSettings | None:
         """The settings of the run that the file lies in."""
-        return RunSettings.from_dict(manifest_of(self.run)["settings"]) if self.run else None
+        return RunSettings.from_dict(RunDirectory.open(self.run).read_json(MANIFEST)["settings"]) if self.run else None
 
     @cached_property
     def rephrasings(self) -> RephrasingSet | None:
@@ -160,12 +159,6 @@ def _description(text: str) -> str:
     """A plain text as the description of a task, on the lines that it was written on."""
     lines = [line.rstrip() for line in text.strip().splitlines()]
     return "\n".join(lines) if len(lines) > 1 else " ".join(text.split())
-
-
-def manifest_of(run: Path) -> dict[str, Any]:
-    """Read a run's run.json."""
-    manifest: dict[str, Any] = RunDirectory.open(run).read_json(MANIFEST)
-    return manifest
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
@@ -288,7 +281,7 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
         measured = Measured.from_dict(data["measured"]) if "measured" in data else None
     except InputError as error:
         raise InputError(f"prompt {path}: {error}") from error
-    return PromptSource(path, prompt, prompt.description, run, measured, options)
+    return PromptSource(path, prompt, run, measured, options)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -41,12 +41,12 @@ def _run_of(directory: RunDirectory, manifest: Mapping[str, Any], settings: RunS
     with _damage_named(directory.path / FRONT):
         orders = example_orders(study)
         candidates = {entry["id"]: _candidate(entry, orders) for entry in front["prompts"]}
-        beside = [entry for entry in (front.get("short"), front.get("recommended")) if entry]
+        beside = [entry for entry in (front["short"], front["recommended"]) if entry]
         by_id = {entry["id"]: _candidate(entry, orders) for entry in beside} | candidates
     baseline = by_id.get(manifest["baseline"]["id"]) or _baseline(directory, manifest["baseline"])
     members = tuple(candidates.values())
-    short = by_id[front["short"]["id"]] if front.get("short") else knee(members, baseline)
-    recommendation = _recommendation(manifest.get("recommended"), {**by_id, baseline.id: baseline})
+    short = by_id[front["short"]["id"]] if front["short"] else knee(members, baseline)
+    recommendation = _recommendation(manifest["recommended"], {**by_id, baseline.id: baseline})
     return Run(directory.path, baseline, members, short, study, manifest["finish_reason"], recommendation)
 
 
@@ -95,13 +95,11 @@ def _baseline(directory: RunDirectory, entry: Mapping[str, Any]) -> Candidate:
         return _candidate(entry, {}, Prompt.from_dict(data))
 
 
-def _recommendation(data: Mapping[str, Any] | None, candidates: Mapping[str, Candidate]) -> Recommendation | None:
-    """What the gate has decided, by run.json's `recommended`; None before its end."""
-    if not data or data["id"] not in candidates:
-        return None
-    calls = {when: CallPrice.from_dict(call) for when, call in data.get("call", {}).items()}
+def _recommendation(data: Mapping[str, Any], candidates: Mapping[str, Candidate]) -> Recommendation:
+    """What the gate has decided, by run.json's `recommended`."""
+    calls = {when: CallPrice.from_dict(call) for when, call in data["call"].items()}
     prompt, verdict = candidates[data["id"]], read_data(Verdict, data)
-    return Recommendation(prompt, verdict, data.get("samples_needed"), data.get("looks", 1), **calls)
+    return Recommendation(prompt, verdict, data["samples_needed"], data["looks"], **calls)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on all of val; raise --max-calls, or resume"
 """What takes the verdict's place where a limit ended the search before it had a candidate."""
 
+_BY_ESTIMATE = "by an estimate from test and, at half its weight, val"  # what `likely` goes by
 _MOST_LOSSES = 5  # a line of more classes is not read
 
 
@@ -117,8 +118,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     if best.get("is_harmful") and _looks_better(best):
         return f"Keep yours. The best found looks better on the whole, but is worse for single classes: {differences}."
     if data["mode"] == "likely":
-        estimate = _by_estimate(best)
-        return f"Keep yours. The best found is not likely better: {differences} on test, and no better {estimate}."
+        return f"Keep yours. The best found is not likely better: {differences} on test, and no better {_BY_ESTIMATE}."
     if data["samples_needed"]:
         needed = f"about {data['samples_needed']:,} test samples would settle it"
         return f"Keep yours. The best found may be better, {differences}: {needed}."
@@ -132,7 +132,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
 
 def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
     differences = differences_line(test, quality)
-    if call := data.get("call"):  # runs of 0.1 kept none
+    if call := data.get("call"):
         before, after = (CallPrice.from_dict(call[when]) for when in ("before", "after"))
         differences = f"{differences}, {more_line(before, after)}"
     total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
@@ -142,7 +142,7 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
     if data["mode"] == "likely":
         why = f"{quality} is higher" if is_f1_alone else f"{quality} is no lower and {total} is higher"
         return (
-            f"Likely better: {test['id']}, {differences}. {why} {_by_estimate(test)}: "
+            f"Likely better: {test['id']}, {differences}. {why} {_BY_ESTIMATE}: "
             "no test stands behind it (--gate likely)."
         )
     if is_f1_alone:
@@ -170,11 +170,6 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     return f"Worse with {shown['id']} on test: {', '.join(parts)}." if parts else ""
 
 
-def _by_estimate(test: Mapping[str, Any]) -> str:
-    """What `likely` went by; runs that kept no estimate went by test alone."""
-    return "by an estimate from test and, at half its weight, val" if test.get("estimate") else "on test, by estimate"
-
-
 def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
     """Say F1 and S before and after, with the interval of each difference, by a test as run.json has it."""
     if of_models := test.get("of_models"):
@@ -182,13 +177,10 @@ def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
     return ", ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", quality), ("sensitivity", "S")))
 
 
-def _difference(measure: Mapping[str, float | None]) -> str:
-    """Before, after and the interval of the difference; runs of 0.1 kept the difference alone."""
-    low, high = (100 * (measure[name] or 0.0) for name in ("low", "high"))
-    before, after = measure.get("before"), measure.get("after")
-    if before is None or after is None:
-        return f"{100 * (measure['difference'] or 0.0):+.1f} ({low:+.1f} to {high:+.1f})"
-    return f"{100 * before:.1f} -> {100 * after:.1f} ({low:+.1f} to {high:+.1f})"
+def _difference(measure: Mapping[str, float]) -> str:
+    """Before, after and the interval of the difference."""
+    low, high = 100 * measure["low"], 100 * measure["high"]
+    return f"{_percent(measure['before'])} -> {_percent(measure['after'])} ({low:+.1f} to {high:+.1f})"
 
 
 def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -199,11 +191,6 @@ def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def _looks_better(test: Mapping[str, Any]) -> bool:
     is_steadier = tuple(test.get("decisive", ())) != F1_ALONE and test["sensitivity"]["difference"] < 0
     return bool(test["f1"]["difference"] > 0 or is_steadier)
-
-
-def beside_verdict_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """Say what run.json has of calibration, planted phrases, other wordings and the texts of the user."""
-    return [*unasked_lines(manifest), *asked_for_lines(manifest)]
 
 
 def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
@@ -271,16 +258,11 @@ def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
         scores = measured["baseline"]
         parts = [f"{name} {_percent(scores[key])}" for key, name in names.items() if scores.get(key) is not None]
         return [f"{where}: {', '.join(parts)}; S under psopt's own held-out ones {_percent(own['before'])}."]
-    parts = [f"{names[key]} {_change(of)}" for key, of in measured["differences"].items()]
+    parts = [f"{names[key]} {_difference(of)}" for key, of in measured["differences"].items()]
     return [
         f"{where}, original prompt -> {measured['id']}: {', '.join(parts)}; S under psopt's own held-out ones "
         f"{_percent(own['before'])} -> {_percent(own['after'])}."
     ]
-
-
-def _change(of: Mapping[str, float]) -> str:
-    low, high = 100 * of["low"], 100 * of["high"]
-    return f"{_percent(of['before'])} -> {_percent(of['after'])} ({low:+.1f} to {high:+.1f})"
 
 
 def _percent(share: float) -> str:
@@ -305,12 +287,7 @@ def _probe(manifest: Mapping[str, Any]) -> list[str]:
     probe = manifest.get("probe")
     if not probe:
         return []
-    names = {"f1": quality_name(manifest), "sensitivity": "S"}
-    original, recommended = probe["original"], probe.get("recommended", {})
-    parts = [
-        f"{name} {100 * original[key]:.1f}" + (f" -> {100 * recommended[key]:.1f}" if recommended else "")
-        for key, name in names.items()
-        if key in original
-    ]
-    changed = [f"{probe['n_changed']} answered otherwise under some wording"] if recommended else []
-    return [f"On the {probe['n_texts']} texts of {probe['file']}: {', '.join([*parts, *changed])}."]
+    recommended = probe.get("recommended")
+    scores = _changes(probe["original"], recommended or probe["original"], quality_name(manifest))
+    changed = f", {probe['n_changed']} answered otherwise under some wording" if recommended else ""
+    return [f"On the {probe['n_texts']} texts of {probe['file']}: {scores}{changed}."]

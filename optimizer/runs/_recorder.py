@@ -142,7 +142,7 @@ class RunRecorder:
         self.directory.write_json(MANIFEST, content)
         if found.front:
             prompt = found.recommendation.prompt if found.recommendation else None
-            front = front_file(found.front, found.knee_id, found.shortest, self._measured, prompt)
+            front = front_file(found.front, found.knee_id, found.shortest, prompt, self._measured)
             self.directory.write_json(FRONT, front)
         if found.shortest:
             self._tested = found

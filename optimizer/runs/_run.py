@@ -47,8 +47,7 @@ class Run:
         knee itself, perhaps not on the front.
     study : optuna.Study
     finish_reason : str
-        ``trials`` (the total was reached), ``converged`` (the front did not move any more), ``exhausted`` (nothing new
-        to try) or ``budget`` (a limit was reached).
+        ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was reached).
     recommendation : Recommendation or None
         What the gate has decided, and the test that it rests on; None where a run was put together without it.
     draw : callable or None
@@ -125,7 +124,7 @@ class Run:
         """
         beside = [self.baseline] if seed_prompt and self.baseline.id not in {of.id for of in self.front} else []
         rows = [_candidate_row(of, self._role(of)) for of in (*beside, *self.front)]
-        return data_frame(rows, tuple(rows[0]), "run.to_frame()")
+        return data_frame(rows, "run.to_frame()")
 
     def trials_frame(self) -> pd.DataFrame:
         """Return a row a trial of the study, as a DataFrame of pandas.
@@ -143,7 +142,7 @@ class Run:
         on_front = {candidate.id for candidate in self.front}
         names = self.study.metric_names or ()
         rows = [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
-        return data_frame(rows, tuple(rows[0]), "run.trials_frame()")
+        return data_frame(rows, "run.trials_frame()")
 
     @property
     def _quality(self) -> str:

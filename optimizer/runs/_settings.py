@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 N_HELDOUT = 10
 """How many held-out rephrasings a run has."""
 _NESTED = ("lm", "parts")
-_NO_LONGER = ("most_trials",)  # what earlier versions have written
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +111,7 @@ class RunSettings(RunOptions):
         """
         try:
             prompt = data.get("prompt")
-            known = {name: value for name, value in data.items() if name not in _NO_LONGER}
-            kept = {**known, "prompt": Prompt.from_dict(prompt) if prompt else None}
-            return of_flat(cls, kept, nested=_NESTED)
+            return of_flat(cls, {**data, "prompt": Prompt.from_dict(prompt) if prompt else None}, nested=_NESTED)
         except (InputError, TypeError, AttributeError) as error:
             raise InputError(
                 f"the run's settings can't be read: {error}; they are damaged, or of a later version of psopt"

@@ -25,7 +25,6 @@ _UP = {"maximize": "up", "minimize": "down"}
 _SHORT = {"sensitivity": "S", "consistency": "C"}
 _WAYS_TO_END = {
     "trials": "All trials were made.",
-    "converged": "The front did not move any more.",  # of runs before 0.2
     "exhausted": "Nothing new was left to try.",
     "budget": "A limit was reached.",
 }
@@ -100,11 +99,12 @@ class StudyNote:
         labels = f"{_count(len(task.labels), 'label')}; " if task.labels else ""
         asked = ", ".join(f"{len(samples[split])} {split}" for split in ("train", "val", "test"))
         ways = objectives_of(self.evaluator.answer_type)
+        n_wordings = len(self.evaluator.rephrasings.search)
         objectives = ", ".join(f"{_SHORT.get(name, self._quality)} {_UP[way]}" for name, way in ways.items())
         about = {
             "data": f"{task.name} ({task.info.source}): {labels}{asked} samples asked about",
             "model": self.settings.model,
-            "objectives": f"{objectives}, on val, under {self._n_wordings} wordings of the same task",
+            "objectives": f"{objectives}, on val, under {n_wordings} wordings of the same task",
             "run": str(self.folder),
         }
         rows = [f"| {name} | {escaped_markdown(value)} |" for name, value in about.items()]
@@ -129,10 +129,6 @@ class StudyNote:
     @property
     def _quality(self) -> str:
         return self.evaluator.answer_type.quality_name
-
-    @property
-    def _n_wordings(self) -> int:
-        return len(self.evaluator.rephrasings.search)
 
 
 def _count(number: int, noun: str) -> str:

@@ -78,7 +78,7 @@ def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, pric
     spec = task.spec
     if not spec.is_assessed:
         return []
-    n_answers = sum(max(0, phase.calls - phase.cached) for phase in answering)
+    n_answers = sum(phase.sent for phase in answering)
     least = sum(phase.least.calls for phase in answering) / max(1, n_answers)
     most = sum(phase.most.calls for phase in answering) / max(1, n_answers)
     samples = (task.val or task.train)[:_SAMPLES_READ]

@@ -29,21 +29,11 @@ _BUSY_SECONDS = 1  # after which a client that was turned away may ask again
 
 
 class RequestError(DataError):
-    """A request can't be answered as it is."""
+    """A request can't be answered as it is; `status` is HTTP's."""
 
-    status = 400
-
-
-class TooLongError(RequestError):
-    """A request is longer than any model reads."""
-
-    status = 413
-
-
-class KeyMissingError(RequestError):
-    """A request bears no key, and the model is asked with those of requests."""
-
-    status = 401
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def chat_app(
@@ -95,7 +85,7 @@ def _key(request: Request) -> str:
     """The key that a request bears."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
-        raise KeyMissingError("a request must bear the key for the model: Authorization: Bearer KEY")
+        raise RequestError("a request must bear the key for the model: Authorization: Bearer KEY", 401)
     return key.strip()
 
 
@@ -104,7 +94,7 @@ async def _body(request: Request) -> dict[str, Any]:
     async for part in request.stream():
         body += part
         if len(body) > _MOST_BYTES:
-            raise TooLongError(f"the request has more than {_MOST_BYTES:,} bytes")
+            raise RequestError(f"the request has more than {_MOST_BYTES:,} bytes", 413)
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
@@ -154,10 +144,8 @@ def _completion(answer: Classified, name: str) -> JSONResponse:
 def _refusal(error: PsoptError) -> JSONResponse:
     """The answer to a request that failed, for a reason that somebody can fix."""
     said = one_line(str(error))
-    if isinstance(error, RequestError):
-        return _error(error.status, said, "invalid_request_error")
     if isinstance(error, DataError):
-        return _error(400, said, "invalid_request_error")
+        return _error(getattr(error, "status", 400), said, "invalid_request_error")
     if isinstance(error, QueueFullError):
         return _error(429, said, "rate_limit_error", {"retry-after": str(_BUSY_SECONDS)})
     if isinstance(error, BudgetReachedError):

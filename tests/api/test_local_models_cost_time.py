@@ -16,10 +16,10 @@ from psopt.models import Capabilities
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
 from psopt.runs import RunSettings
-from psopt.runs.planning import PlanOptions
+from psopt.runs.planning import effort_for
 from psopt.search import Observer
 from psopt.search_spaces import Example
-from psopt.settings import DataOptions
+from psopt.settings import DataOptions, SizeOptions
 
 from tests.cli.limited_runs import own_words
 from tests.models.tiny_lm import make_network, save_model
@@ -105,7 +105,7 @@ def timed(monkeypatch: pytest.MonkeyPatch, folder: Path, model: LocalModel, **op
 def test_what_costs_time_or_money_is_a_light_run(model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     settings = RunSettings(DataOptions("data.csv"), "openai/test")
-    plan = plan_run(TASK, settings, PlanOptions(), tmp_path, model=model)
+    plan = plan_run(TASK, settings, SizeOptions(), tmp_path, model=model)
     assert (plan.effort, plan.limits.calls) == ("light", 5000)
     if isinstance(model, LocalModel):
         assert model.asked == []
@@ -120,7 +120,7 @@ def test_what_costs_time_or_money_is_a_light_run(model: Any, tmp_path: Path, mon
     ],
 )
 def test_the_embedded_ones_answer_everything(can: Capabilities, effort: str) -> None:
-    assert PlanOptions().effort_for(LMConfig(), is_free=can.is_free) == effort
+    assert effort_for(None, LMConfig(), is_free=can.is_free) == effort
     assert can.costs_time == (effort == "light")
 
 

@@ -106,7 +106,6 @@ def test_another_model_than_the_run_s_is_no_ground_for_a_promise(folder: Path) -
         (["--wordings", "1", "--abstain", ".2"], "give --wordings 2 or more"),
         (["--abstain", ".2"], "give --wordings 2 or more"),
         (["--wordings", "9", "--target-f1", ".5"], "run has val answers under 4 wordings"),
-        (["--wordings", "3", "--vote"], "leave --vote and --rephrasings out"),
     ],
 )
 def test_what_can_not_be_left_to_a_person_is_one_line(folder: Path, arguments: list[str], message: str) -> None:

@@ -125,7 +125,7 @@ def test_texts_are_classified_in_their_order_with_the_runs_own_model(folder: Any
     assert len(labels) == 3
     assert set(labels) <= {"Number", "Person", "N/A"}
     (folder / "texts.txt").write_text(texts)
-    voted = psopt(folder, "classify", "texts.txt", "--prompt", str(prompt), "--vote", "--rephrasings", "9", "--json")
+    voted = psopt(folder, "classify", "texts.txt", "--prompt", str(prompt), "--wordings", "9", "--json")
     answers = [json.loads(line) for line in voted.stdout.splitlines()]
     assert [one["text"] for one in answers] == [line for line in texts.splitlines() if line]
     assert all(1 / 3 <= one["agreement"] <= 1 for one in answers)
@@ -136,7 +136,7 @@ def test_a_vote_is_more_often_right_than_one_wording(folder: Any) -> None:
     texts, truth = "\n".join(line[1] for line in lines), [line[2] for line in lines]
     (prompt,) = list((folder / "run" / "prompts").glob("*.json"))[:1]
     one = psopt(folder, "classify", "--prompt", str(prompt), texts=texts).stdout.splitlines()
-    vote = psopt(folder, "classify", "--prompt", str(prompt), "--vote", "--rephrasings", "15", texts=texts).stdout
+    vote = psopt(folder, "classify", "--prompt", str(prompt), "--wordings", "15", texts=texts).stdout
     voted = [line.split("\t")[0] for line in vote.splitlines()]
     right = [sum(a == b for a, b in zip(answers, truth, strict=True)) for answers in (one, voted)]
     assert right[1] >= right[0]

@@ -129,7 +129,9 @@ def test_answers_of_another_type_can_not_be_gone_on_with(run: Finished) -> None:
 def test_a_prompt_of_a_run_answers_new_texts(run: Finished) -> None:
     rows = run.server.rows[:3]
     (run.folder / "new.jsonl").write_text("\n".join(json.dumps({"text": row["text"]}) for row in rows))
-    done = run.psopt("classify", "new.jsonl", "--prompt", "run", "--api-base", run.server.base, "--json", "--vote")
+    done = run.psopt(
+        "classify", "new.jsonl", "--prompt", "run", "--api-base", run.server.base, "--json", "--wordings", "10"
+    )
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["text"] for answer in answers] == [row["text"] for row in rows]

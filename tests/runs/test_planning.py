@@ -17,10 +17,10 @@ from psopt.runs import RunSettings, SearchBasis
 from psopt.runs.planning import (
     EFFORT_CALLS,
     FULL,
-    AskedSizes,
     Limits,
     Planner,
-    PlanOptions,
+    asked_sizes,
+    effort_for,
     limits_of,
     path,
     resumed_from,
@@ -40,9 +40,9 @@ limits = st.builds(
     st.none() | st.integers(10_000, 50_000_000),
     st.none() | st.floats(0.001, 50),
 )
-asked_sizes = st.builds(
-    AskedSizes,
-    val=st.none() | st.integers(2, 600),
+sizes_asked = st.builds(
+    SizeOptions,
+    samples=st.none() | st.integers(2, 600),
     rephrasings=st.none() | st.integers(2, 12),
     trials=st.none() | st.integers(1, 80),
     rounds=st.none() | st.integers(1, 4),
@@ -50,7 +50,7 @@ asked_sizes = st.builds(
 
 
 def planner(
-    limits: Limits, available: Any = None, asked: AskedSizes | None = None, *, races: bool = True, **changes: Any
+    limits: Limits, available: Any = None, asked: SizeOptions | None = None, *, races: bool = True, **changes: Any
 ) -> Planner:
     """A planner for a prompt of 50 tokens per call."""
     grid = Grid(100, 0, TokenRange(4000, 6000), ANSWER)
@@ -60,13 +60,15 @@ def planner(
         dict.fromkeys(splits, grid), dict.fromkeys(splits, (50, 2)), TokenRange(100, 300), price, price, races
     )
     chosen = replace(SETTINGS, **changes)
-    return Planner(TASK, chosen, chosen.baseline(TASK), basis, asked or AskedSizes(), available or MANY, limits)
+    return Planner(
+        TASK, chosen, chosen.baseline(TASK), basis, asked_sizes(asked or SizeOptions()), available or MANY, limits
+    )
 
 
 @settings(max_examples=12, deadline=None)
-@given(task_sizes, limits, asked_sizes, st.booleans())
+@given(task_sizes, limits, sizes_asked, st.booleans())
 def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
-    available: Any, limits: Limits, asked: AskedSizes, races: Any
+    available: Any, limits: Limits, asked: SizeOptions, races: Any
 ) -> None:
     plans = planner(limits, available, asked, races=races)
     sizes = plans.chosen
@@ -82,17 +84,17 @@ def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
 
 
 @settings(max_examples=12, deadline=None)
-@given(task_sizes, asked_sizes)
-def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: Any, asked: AskedSizes) -> None:
-    steps = path(asked, available)
+@given(task_sizes, sizes_asked)
+def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: Any, asked: SizeOptions) -> None:
+    steps = path(asked_sizes(asked), available)
     for before, after in itertools.pairwise(steps):
         assert after.val * after.rephrasings >= before.val * before.rephrasings
         assert after.test * after.heldout >= before.test * before.heldout
         assert (after.train, after.trials, after.rounds) >= (before.train, before.trials, before.rounds)
     whole = replace(FULL, heldout=asked.rephrasings or FULL.heldout)
-    assert steps[-1] == asked.set_in(whole).at_most(available)
+    assert steps[-1] == replace(whole, **asked_sizes(asked)).at_most(available)
     for sizes in (steps[0], steps[len(steps) // 2]):
-        assert sizes == asked.set_in(sizes).at_most(available)
+        assert sizes == replace(sizes, **asked_sizes(asked)).at_most(available)
 
 
 @settings(max_examples=12, deadline=None)
@@ -113,7 +115,7 @@ def test_an_effort_uses_most_of_its_calls(effort: str) -> None:
 
 
 def test_a_grid_of_one_rung_is_counted_whole() -> None:
-    plans = planner(Limits(5000), asked=AskedSizes(val=20, rephrasings=2, trials=9))
+    plans = planner(Limits(5000), asked=SizeOptions(samples=20, rephrasings=2, trials=9))
     calls = {phase.what: phase.calls for phase in plans.estimate(plans.path[0]).phases}
     assert calls["candidates on val"] == 8 * 20 * 2
 
@@ -136,18 +138,17 @@ def test_a_limit_below_the_floor_is_said_with_what_would_do() -> None:
 
 
 def test_more_trials_than_a_limit_pays_are_said() -> None:
-    plans = planner(Limits(2000), asked=AskedSizes(trials=500))
+    plans = planner(Limits(2000), asked=SizeOptions(trials=500))
     (warning,) = plans.warnings(plans.chosen)
     assert warning.startswith("500 trials of 40 x 2 would take about ")
     assert warning.endswith("2,000 calls end the search before")
 
 
 def test_the_default_is_light_where_models_cost_and_nothing_limits_them() -> None:
-    options = PlanOptions()
-    assert options.effort_for(LMConfig(), is_free=False) == "light"
-    assert options.effort_for(LMConfig(max_cost=2.0), is_free=False) == "limits"
-    assert options.effort_for(LMConfig(max_calls=9), is_free=True) == "full"
-    assert PlanOptions("medium").effort_for(LMConfig(max_cost=2.0), is_free=True) == "medium"
+    assert effort_for(None, LMConfig(), is_free=False) == "light"
+    assert effort_for(None, LMConfig(max_cost=2.0), is_free=False) == "limits"
+    assert effort_for(None, LMConfig(max_calls=9), is_free=True) == "full"
+    assert effort_for("medium", LMConfig(max_cost=2.0), is_free=True) == "medium"
     with pytest.raises(InputError, match="unknown effort 'ligth'; did you mean 'light'"):
         SizeOptions("ligth")  # type: ignore[arg-type]
 
@@ -178,7 +179,7 @@ def test_a_run_that_is_resumed_keeps_its_sizes_and_its_limit() -> None:
     )
     manifest = {"settings": begun.to_dict()}
     assert RunSettings.from_dict(begun.to_dict()) == begun
-    again = resumed_from(manifest, SETTINGS, PlanOptions(sizes=AskedSizes(trials=60)))
+    again = resumed_from(manifest, SETTINGS, SizeOptions(trials=60))
     assert (again.samples, again.train_samples, again.test_samples, again.heldout) == (100, 60, 80, 3)
     assert (again.search.trials, again.lm.max_calls, again.limited_by) == (60, 5000, "effort")
     assert with_changed_limits(begun, {}) == begun
@@ -186,9 +187,9 @@ def test_a_run_that_is_resumed_keeps_its_sizes_and_its_limit() -> None:
     assert (freed.lm.max_calls, freed.limited_by) == (None, "user")
     fitted = replace(begun, limited_by="plan")
     assert (
-        resumed_from({"settings": fitted.to_dict()}, replace(SETTINGS, lm=fitted.lm), PlanOptions()).limited_by
+        resumed_from({"settings": fitted.to_dict()}, replace(SETTINGS, lm=fitted.lm), SizeOptions()).limited_by
         == "plan"
     )
     assert with_changed_limits(fitted, {"max_cost": 2.0}).limited_by == "user"
     with pytest.raises(InputError, match="begun with effort light, and keeps it"):
-        resumed_from(manifest, SETTINGS, PlanOptions("heavy"))
+        resumed_from(manifest, SETTINGS, SizeOptions("heavy"))

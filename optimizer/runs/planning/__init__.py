@@ -1,6 +1,6 @@
 """Planning: how large a run may be, so that a limit pays for all of it, its final test included."""
 
-from psopt.runs.planning._effort import EFFORT_CALLS, Limits, PlanOptions
+from psopt.runs.planning._effort import EFFORT_CALLS, Limits, effort_for
 from psopt.runs.planning._minutes import duration, is_long, shorter_line, time_line
 from psopt.runs.planning._plan import (
     Plan,
@@ -12,22 +12,22 @@ from psopt.runs.planning._plan import (
     with_changed_limits,
 )
 from psopt.runs.planning._samples_needed import DifferenceSpread, samples_needed
-from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, AskedSizes, Sizes, path
+from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, Sizes, asked_sizes, path
 from psopt.settings import Effort
 
 __all__ = [
     "EFFORT_CALLS",
     "FLOOR_TRIALS",
     "FULL",
-    "AskedSizes",
     "DifferenceSpread",
     "Effort",
     "Limits",
     "Plan",
-    "PlanOptions",
     "Planner",
     "Sizes",
+    "asked_sizes",
     "duration",
+    "effort_for",
     "is_long",
     "limits_of",
     "path",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
-
-from psopt.runs.planning._sizes import AskedSizes
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
     from psopt.runs._cost_estimate import CostEstimate
-    from psopt.settings import Effort, SizeOptions
+    from psopt.settings import Effort
 
 # Chosen: light is in the range of what MIPROv2's light asks. Each further effort asks three to four times as much, and
 # its final test can show a difference that is smaller by a third.
@@ -22,27 +20,17 @@ BY_LIMITS = "limits"
 _PLANNED_SHARE = 0.92
 
 
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """What the user has said of a run's size."""
+def effort_for(asked: Effort | None, lm: LMConfig, *, is_free: bool) -> str:
+    """Return the effort of a run: one of `Effort`, or `BY_LIMITS`.
 
-    # None for ``full`` where a further answer costs next to nothing, as with minilm and sim; else, be it money or time,
-    # for ``light`` where nothing limits them
-    effort: Effort | None = None
-    sizes: AskedSizes = field(default_factory=AskedSizes)  # what is not to be planned
-
-    @classmethod
-    def of(cls, sizes: SizeOptions) -> Self:
-        """What the user has said, by the names that options have."""
-        return cls(sizes.effort, AskedSizes.of(sizes))
-
-    def effort_for(self, lm: LMConfig, *, is_free: bool) -> str:
-        """Return the effort of a run: one of `Effort`, or `BY_LIMITS`."""
-        if self.effort is not None:
-            return self.effort
-        if is_free:
-            return "full"
-        return "light" if Limits.of_user(lm) == Limits() else BY_LIMITS
+    Where none is asked for, it is ``full`` if a further answer costs next to nothing, as with minilm and sim; else, be
+    it money or time, ``light`` where nothing limits them.
+    """
+    if asked is not None:
+        return asked
+    if is_free:
+        return "full"
+    return "light" if Limits.of_user(lm) == Limits() else BY_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +75,3 @@ class Limits:
             "" if self.cost is None else f"{self.cost:g} USD",
         ]
         return ", ".join(amount for amount in amounts if amount)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return them as plain JSON data."""
-        return asdict(self)

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.runs._search_estimate import estimate_from
 from psopt.runs._settings import RunSettings
-from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits, PlanOptions
-from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, full_sizes, path
+from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits
+from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, asked_sizes, full_sizes, path
 from psopt.settings import RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.runs._cost_estimate import CostEstimate, Phase
+    from psopt.runs._cost_estimate import CostEstimate
     from psopt.runs._search_estimate import SearchBasis
-    from psopt.runs.planning._sizes import AskedSizes
     from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
@@ -34,11 +33,6 @@ class Plan:
     estimate: CostEstimate  # what it is expected to take, phase by phase
     full_calls: int = 0  # about how many calls ``full`` would ask for
     warnings: tuple[str, ...] = ()  # what is to be said of it before it starts
-
-    @property
-    def phases(self) -> tuple[Phase, ...]:
-        """What it takes, in the order in which it comes."""
-        return self.estimate.phases
 
     @property
     def line(self) -> str:
@@ -69,12 +63,12 @@ class Plan:
         """Return it as plain JSON data, as run.json keeps it."""
         phases = [
             {"what": phase.what, "calls": phase.calls, "tokens": phase.tokens, "cost_usd": phase.cost}
-            for phase in self.phases
+            for phase in self.estimate.phases
         ]
         return {
             "effort": self.effort,
             "sizes": asdict(self.sizes),
-            "limits": self.limits.to_dict(),
+            "limits": asdict(self.limits),
             "calls": self.estimate.calls,
             "tokens": self.estimate.tokens,
             "cost_usd": self.estimate.cost,
@@ -83,46 +77,38 @@ class Plan:
         }
 
 
+_OF_RUN = {
+    "val": "samples",
+    "train": "train_samples",
+    "test": "test_samples",
+    "rephrasings": "rephrasings",
+    "heldout": "heldout",
+}
+"""What sizes of samples and wordings are called in `RunSettings`."""
+
+
 def sized(settings: RunSettings, sizes: Sizes) -> RunSettings:
     """Return the settings with these sizes."""
-    return replace(
-        settings,
-        samples=sizes.val,
-        train_samples=sizes.train,
-        test_samples=sizes.test,
-        rephrasings=sizes.rephrasings,
-        heldout=sizes.heldout,
-        search=replace(settings.search, trials=sizes.trials, rounds=sizes.rounds),
-    )
+    of_run: dict[str, Any] = {ours: getattr(sizes, name) for name, ours in _OF_RUN.items()}
+    return replace(settings, **of_run, search=replace(settings.search, trials=sizes.trials, rounds=sizes.rounds))
 
 
-def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> tuple[RunSettings, PlanOptions]:
-    """The settings of a run with what is asked for, and what of it is to be planned.
+def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettings:
+    """The settings of a run with what is asked for, of full size where no size is set.
 
     `facts` are what `RunSettings` holds that is no option: the prompt, the command line.
     """
-    options = PlanOptions.of(sizes)
     given = {one.name: getattr(run, one.name) for one in fields(RunOptions)}
-    return _asked_for(RunSettings(**given, **facts), options.sizes), options
-
-
-def _asked_for(settings: RunSettings, asked: AskedSizes) -> RunSettings:
-    """Return settings of full size with the sizes that the user has set."""
+    settings = RunSettings(**given, **facts)
+    asked = asked_sizes(sizes)
     # S hangs on the number of wordings: where only that of the search is set, test has as many. A file has what it has.
-    heldout = asked.rephrasings if asked.heldout is None and settings.rephrasing.file is None else asked.heldout
-    chosen = {
-        "samples": asked.val,
-        "train_samples": None if asked.train == asked.val else asked.train,
-        "test_samples": asked.test,
-        "rephrasings": asked.rephrasings,
-        "heldout": heldout,
-    }
-    of_search = {"trials": asked.trials, "rounds": asked.rounds}
-    return replace(settings, **_known(chosen), search=replace(settings.search, **_known(of_search)))
-
-
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+    if "rephrasings" in asked and settings.rephrasing.file is None:
+        asked.setdefault("heldout", asked["rephrasings"])
+    if asked.get("train") == asked.get("val"):
+        asked.pop("train", None)
+    of_search: dict[str, Any] = {name: asked[name] for name in ("trials", "rounds") if name in asked}
+    of_run: dict[str, Any] = {ours: asked[name] for name, ours in _OF_RUN.items() if name in asked}
+    return replace(settings, **of_run, search=replace(settings.search, **of_search))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +120,7 @@ class Planner:
     settings: RunSettings
     baseline: Prompt
     basis: SearchBasis  # what the original prompt takes; of any size
-    asked: AskedSizes  # the user's, which are kept
+    asked: Mapping[str, int]  # the user's sizes, which are kept
     available: Mapping[str, int]  # the most that there are: samples of a split, wordings of a file
     limits: Limits
 
@@ -187,7 +173,7 @@ def limits_of(effort: str, user: Limits) -> tuple[Limits, Limits]:
     return planned, planned if user == Limits() and effort in EFFORT_CALLS else user
 
 
-def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: PlanOptions) -> RunSettings:
+def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: SizeOptions) -> RunSettings:
     """Return the settings with which a run is resumed: what was not asked for anew is as its run.json says.
 
     Raises InputError if another effort is asked for.
@@ -200,9 +186,9 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: Pl
         As they are asked for now.
     """
     before = RunSettings.from_dict(manifest["settings"])
-    if options.effort is not None and options.effort != before.effort:
+    if asked.effort not in {None, before.effort}:
         raise InputError(
-            f"the run was begun with effort {before.effort}, and keeps it: leave --effort {options.effort} out"
+            f"the run was begun with effort {before.effort}, and keeps it: leave --effort {asked.effort} out"
         )
     if before.effort == "full":
         return settings
@@ -215,7 +201,7 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: Pl
         trials=before.search.trials,
         rounds=before.search.rounds,
     )
-    settings = replace(sized(settings, options.sizes.set_in(sizes)), effort=before.effort)
+    settings = replace(sized(settings, replace(sizes, **asked_sizes(asked))), effort=before.effort)
     limits = Limits.of_user(settings.lm)
     if before.limited_by == "plan" and limits == Limits.of_user(before.lm):
         return replace(settings, limited_by="plan")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,31 +33,15 @@ class Sizes:
         return replace(self, **{split: min(getattr(self, split), available[split]) for split in _SPLITS})
 
 
-@dataclass(frozen=True, slots=True)
-class AskedSizes:
-    """The sizes that the user has set; None is for the planner to choose."""
-
-    train: int | None = None
-    val: int | None = None
-    test: int | None = None
-    rephrasings: int | None = None
-    heldout: int | None = None
-    trials: int | None = None
-    rounds: int | None = None
-
-    @classmethod
-    def of(cls, sizes: SizeOptions) -> Self:
-        """The sizes by the names that options have; `samples` is of val, and of train where that has no own number."""
-        n_train = sizes.samples if sizes.train_samples is None else sizes.train_samples
-        wordings = sizes.rephrasings, sizes.heldout
-        return cls(n_train, sizes.samples, sizes.test_samples, *wordings, sizes.trials, sizes.rounds)
-
-    def set_in(self, sizes: Sizes) -> Sizes:
-        """Return the sizes with those of the user's in their place."""
-        chosen = {size.name: getattr(self, size.name) for size in fields(self)}
-        return Sizes(
-            **{name: getattr(sizes, name) if value is None else value for name, value in chosen.items()},
-        )
+def asked_sizes(options: SizeOptions) -> dict[str, int]:
+    """The sizes that the user has set, by name in `Sizes`; `samples` is of train too, unless that has its own."""
+    chosen = {
+        "train": options.samples if options.train_samples is None else options.train_samples,
+        "val": options.samples,
+        "test": options.test_samples,
+        **{name: getattr(options, name) for name in ("rephrasings", "heldout", "trials", "rounds")},
+    }
+    return {name: size for name, size in chosen.items() if size is not None}
 
 
 class _Station(NamedTuple):
@@ -96,7 +80,7 @@ N_STEPS = _STEPS * (len(_STATIONS) - 1)
 """How many steps there are from the least to `FULL`."""
 
 
-def path(asked: AskedSizes, available: Mapping[str, int]) -> tuple[Sizes, ...]:
+def path(asked: Mapping[str, int], available: Mapping[str, int]) -> tuple[Sizes, ...]:
     """The sizes from the least that make sense to `FULL`, step by step, with the user's in their place.
 
     Answers of a prompt grow by a constant factor from step to step, and wordings now and then; then as many answers are
@@ -104,6 +88,8 @@ def path(asked: AskedSizes, available: Mapping[str, int]) -> tuple[Sizes, ...]:
 
     Parameters
     ----------
+    asked : mapping of size to number
+        Those of the user, as `asked_sizes` has them.
     available : mapping of size to number
         The most that there are: samples of a split, wordings of a file.
     """
@@ -113,14 +99,14 @@ def path(asked: AskedSizes, available: Mapping[str, int]) -> tuple[Sizes, ...]:
     return (*steps, full_sizes(asked, available))
 
 
-def full_sizes(asked: AskedSizes, available: Mapping[str, int]) -> Sizes:
+def full_sizes(asked: Mapping[str, int], available: Mapping[str, int]) -> Sizes:
     """`FULL`, as far as that is available, with the user's sizes in their place."""
-    most = asked.rephrasings or FULL.rephrasings
+    most = asked.get("rephrasings", FULL.rephrasings)
     wordings = {name: min(most, available.get(name, most)) for name in _WORDINGS}
-    return asked.set_in(replace(FULL, **wordings)).at_most(available)
+    return replace(FULL, **{**wordings, **asked}).at_most(available)
 
 
-def _sizes_at(number: int, asked: AskedSizes, available: Mapping[str, int], before: Sizes | None) -> Sizes:
+def _sizes_at(number: int, asked: Mapping[str, int], available: Mapping[str, int], before: Sizes | None) -> Sizes:
     station, part = divmod(number, _STEPS)
     low = _STATIONS[station]
     high = _STATIONS[station + 1]
@@ -130,27 +116,24 @@ def _sizes_at(number: int, asked: AskedSizes, available: Mapping[str, int], befo
         return float(least * (last / least) ** (part / _STEPS)) + 1e-9 if least else 0.0
 
     def wordings(name: str, n_more: int = 0) -> int:
-        own: int | None = getattr(asked, name)
         n = round(between("wordings"))
         planned = min(n + n_more, getattr(FULL, name)) if n > _STATIONS[0].wordings else n
-        return own or min(asked.rephrasings or planned, available.get(name, 10**9))
+        return asked.get(name) or min(asked.get("rephrasings", planned), available.get(name, 10**9))
 
     def samples(split: str, n_wordings: int, answers_before: int) -> int:
-        own: int | None = getattr(asked, split)
-        if own is not None:
-            return min(own, available[split])
+        if split in asked:
+            return min(asked[split], available[split])
         most = min(available[split], int(getattr(FULL, split)))
         answers = int(between(split, most * FULL.rephrasings))
         return min(most, max(answers // n_wordings, -(-answers_before // n_wordings)))
 
     rephrasings, heldout = wordings("rephrasings"), wordings("heldout", _MORE_HELDOUT)
-    n_train = int(between("train")) if asked.train is None else asked.train
     return Sizes(
-        train=min(n_train, available["train"]),
+        train=min(asked.get("train", int(between("train"))), available["train"]),
         val=samples("val", rephrasings, before.val * before.rephrasings if before else 0),
         test=samples("test", heldout, before.test * before.heldout if before else 0),
         rephrasings=rephrasings,
         heldout=heldout,
-        trials=asked.trials or int(between("trials")),
-        rounds=asked.rounds or round(between("rounds")),
+        trials=asked.get("trials", int(between("trials"))),
+        rounds=asked.get("rounds", round(between("rounds"))),
     )
