@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
-from psopt.diagnosis._slices import MOST_SIBLINGS, Contrast, FailureSlice, differ_in_one_word, severity
+from psopt.diagnosis._slices import MOST_SIBLINGS, MOST_SLICES, Contrast, FailureSlice, differ_in_one_word, severity
 from psopt.diagnosis._slices_by_meaning import clusters_of, vectors_of
 from psopt.tasks import shown_words
 from psopt.text import tells_a_topic, words_of
@@ -43,7 +43,7 @@ _ADDED = 5
 
 
 def find_open_slices(
-    predictions: Predictions, views: Sequence[View], *, embed: Embed | None = None, most: int = 12
+    predictions: Predictions, views: Sequence[View], *, embed: Embed | None = None
 ) -> tuple[FailureSlice, ...]:
     """Find what unstable or wrong samples share, for each view; nothing where chance would do as well.
 
@@ -60,15 +60,11 @@ def find_open_slices(
         ``sensitivity`` and, with labels, ``accuracy``.
     embed : callable, optional
         By which texts mean alike; by default latent semantic analysis of the texts themselves.
-    most : int
-        Slices of each view.
     """
     traits = _Traits.of(predictions.texts, embed)
     if not traits.n:
         return ()
-    return tuple(
-        failing for view in views for failing in _Cover(predictions, view, traits).slices(LEVEL / len(views), most)
-    )
+    return tuple(failing for view in views for failing in _Cover(predictions, view, traits).slices(LEVEL / len(views)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +122,10 @@ class _Cover:
         self._of_distinct = np.bincount(traits.distinct, weights=self._severities) / n_alike
         self._is_left = np.ones(len(n_alike), dtype=np.bool_)
 
-    def slices(self, level: float, most: int) -> list[FailureSlice]:
+    def slices(self, level: float) -> list[FailureSlice]:
         """The slices that are surely more than chance, the clearest first."""
         found: list[FailureSlice] = []
-        while len(found) < most:
+        while len(found) < MOST_SLICES:
             failing = self._next(level)
             if failing is None:
                 break

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LEAST_PURITY = 0.6
 # A phrase of one failing sample is an anecdote. Of all errors 1 covers .51 (worst precision .53), 2 .50, 3 .46.
 LEAST_MEMBERS = 2
+MOST_SLICES = 12  # of a view
 # 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40.
 MOST_SIBLINGS = 3
 # In samples. .05 and .3 give the same 24 slices by accuracy (18 and 17 by sensitivity), 1 gives 20 (7).
@@ -103,7 +104,6 @@ def find_slices(
     predictions: Predictions,
     view: View,
     *,
-    most: int = 12,
     labelled: Sequence[Sample] = (),
     signs: Signs | None = None,
 ) -> tuple[FailureSlice, ...]:
@@ -121,10 +121,10 @@ def find_slices(
         Names the slices by phrases alone that it takes for signs of their class.
     """
     if not predictions.is_labelled:
-        return _unlabelled_slices(predictions, most)
+        return _unlabelled_slices(predictions)
     cover = _GreedyCover(predictions, view, labelled or predictions.samples, signs)
     slices: list[FailureSlice] = []
-    while len(slices) < most:
+    while len(slices) < MOST_SLICES:
         failing = cover.next_slice()
         if failing is None:
             break
@@ -200,13 +200,13 @@ class _GreedyCover:
         return failing
 
 
-def _unlabelled_slices(predictions: Predictions, most: int) -> tuple[FailureSlice, ...]:
+def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
     unstable = predictions.sensitivities
     index = PhraseIndex.of(predictions.texts)
     # What exceeds the mean: without classes a phrase of average samples would win by their number alone.
     excess = unstable - unstable.mean()
     slices: list[FailureSlice] = []
-    for _ in range(most if index.phrases else 0):
+    for _ in range(MOST_SLICES if index.phrases else 0):
         benefit = np.asarray(index.shown.T @ excess)
         best = int(np.argmax(benefit))
         if benefit[best] < _LEAST_BENEFIT:

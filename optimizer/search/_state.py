@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
-from psopt.search.racing import StoppedCandidate
+from psopt.search.racing import StoppedCandidate, is_no_better, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,13 +145,14 @@ class SearchState:
         lead = self.races.lead(prompt, rival)
         total = float(lead.mean(axis=0).sum())
         goes_first = total < 0 or (total == 0 and (len(rival.edits), rival.trial) < (len(prompt.edits), prompt.trial))
-        return goes_first and self.races.is_no_better(lead)
+        return goes_first and is_no_better(lead)
 
     def is_as_good(self, prompt: Tried, best: Tried) -> bool:
         """Whether one loses little against another: no more than one standard error, as far as both are known."""
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):
             return is_as_good(prompt, best, self.on_val)
-        return self.races.loses_little(self.races.lead(prompt, best))
+        lead = self.races.lead(prompt, best)
+        return bool((lead.mean(axis=0) >= -standard_error(lead)).all())
 
     def on_val(self, candidate: Candidate) -> Predictions:
         """Return what a candidate answered on val."""

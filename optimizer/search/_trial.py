@@ -94,7 +94,7 @@ class CandidateTrials:
             self._races.ask(prompt, audited)
         if rung is None or self._races.is_whole(audited or rung):
             return self._complete(trial, prompt, edits, order, meter, is_audited=audited is not None)
-        reason = str(result.stop or HELD)
+        reason = result.stop.reason if result.stop else HELD
         asked = StoppedCandidate(trial.number, prompt, edits, NOT_ESTIMATED, audited or rung, reason, order=order)
         stopped = self._state.history.estimated(asked)
         if audited:

@@ -222,7 +222,7 @@ def test_a_stop_that_would_have_cost_a_place_on_the_front_is_a_wrong_one(
         return True
 
     monkeypatch.setattr(_candidate_races, "is_audited", hasty)
-    monkeypatch.setattr("psopt.search.racing._race.PairedRule.is_dominated", hasty)
+    monkeypatch.setattr("psopt.search.racing._race.is_dominated", hasty)
     search = make_search(tmp_path, make_evaluator(make_task()), trials=5)
     search.run()
     audited = [prompt for prompt in search.history.evaluated if prompt.audit]
