@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.evaluation import OBJECTIVES
 from psopt.metrics import joint_scores, reference_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.evaluation import Predictions
-    from psopt.metrics import Reference
 
 _SHARES = (0.5, 0.8, 0.9)
 _ROUNDING = 1e-12  # a sum that reaches a share but for rounding has reached it
@@ -33,24 +33,15 @@ def joint_view(predictions: Predictions) -> JointView | None:
     """Return the joint view; None without labels, and where samples were asked under unequally many rephrasings."""
     if not predictions.is_labelled or not predictions.is_whole:
         return None
-    references = reference_scores(predictions.array, predictions.truth, predictions.n_classes)
+    found = reference_scores(predictions.array, predictions.truth, predictions.n_classes)
+    references = {name: {measure: getattr(of, measure) for measure in OBJECTIVES} for name, of in found.items()}
+    if predictions.probabilities is not None:  # which are what is scored; noise is compared by answers
+        references["predictor"] = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
     return JointView(
         tuple(predictions.sensitivities.tolist()),
         tuple(predictions.consistencies.tolist()),
-        {name: _scores(reference) for name, reference in references.items()} | _own(predictions),
+        references,
     )
-
-
-def _scores(reference: Reference) -> dict[str, float]:
-    return {"f1": reference.f1, "sensitivity": reference.sensitivity, "consistency": reference.consistency}
-
-
-def _own(predictions: Predictions) -> dict[str, dict[str, float]]:
-    """The predictor itself, where what is scored are probabilities; noise is compared by answers."""
-    if predictions.probabilities is None:
-        return {}
-    scores = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
-    return {"predictor": {name: float(value) for name, value in scores.items()}}
 
 
 def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:

@@ -6,8 +6,10 @@ The constants were measured on TREC's train with minilm's original prompt: slice
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
@@ -94,10 +96,8 @@ class FailureSlice:
         return "; ".join(map(_readable, self.phrases))
 
 
-class Signs(Protocol):
-    """Which phrases are signs of which class: (n_phrases, n_labels) bool."""
-
-    def __call__(self, phrases: Sequence[str], /) -> NDArray[np.bool_]: ...
+Signs = Callable[["Sequence[str]"], "NDArray[np.bool_]"]
+"""Which phrases are signs of which class: (n_phrases, n_labels) bool."""
 
 
 def find_slices(
@@ -123,13 +123,7 @@ def find_slices(
     if not predictions.is_labelled:
         return _unlabelled_slices(predictions)
     cover = _GreedyCover(predictions, view, labelled or predictions.samples, signs)
-    slices: list[FailureSlice] = []
-    while len(slices) < MOST_SLICES:
-        failing = cover.next_slice()
-        if failing is None:
-            break
-        slices.append(failing)
-    return tuple(slices)
+    return tuple(islice(iter(cover.next_slice, None), MOST_SLICES))
 
 
 class _GreedyCover:
