@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._answers import SCORES, read_answers
-from ._inputs import read_choice, read_fraction, read_size
+from ._inputs import read_choice, read_size, read_tail
 from ._intervals import Interval
 from ._joint import joint_scores
 
@@ -81,7 +81,7 @@ def bootstrap_ci(
     (0.8333333333333334, True)
     """
     read_choice(resample, "resample", RESAMPLED)
-    tail = (1 - read_fraction(confidence, "confidence")) / 2
+    tail = read_tail(confidence)
     n_replicates = read_size(n_replicates, "n_replicates")
     n_samples, n_rephrasings, _ = read_answers(predictions, y, n_classes, similarity=similarity).shape
     if resample != "rephrasings" and n_samples < 2:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._answers import SCORES, read_either
-from ._inputs import read_choice, read_fraction, read_labels, read_size
+from ._inputs import read_choice, read_labels, read_size, read_tail
 from ._joint import joint_scores
 
 if TYPE_CHECKING:
@@ -95,12 +95,11 @@ def rephrasing_curve(
     chosen, probabilities = read_either(predictions, n_classes)
     answers = chosen if probabilities is None else probabilities
     truth = read_labels(y, len(chosen), n_classes)
-    confidence = read_fraction(confidence, "confidence")
+    tail = read_tail(confidence)
     n_subsets = read_size(n_subsets, "n_subsets", least=2)
     n_rephrasings = chosen.shape[1]
     tried = _read_sizes(sizes, n_rephrasings)
     stream = np.random.default_rng(seed)
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     summaries = []
     for size in tried:
         subsets = stream.random((n_subsets if size < n_rephrasings else 1, n_rephrasings)).argsort(axis=1)[:, :size]
@@ -108,7 +107,7 @@ def rephrasing_curve(
         mean = scores.mean(axis=0)
         bounds = np.full((2, len(SCORES)), np.nan)
         if size < n_rephrasings:
-            deviations = np.quantile(scores - mean, tails, axis=0) / np.sqrt(1 - size / n_rephrasings)
+            deviations = np.quantile(scores - mean, [tail, 1 - tail], axis=0) / np.sqrt(1 - size / n_rephrasings)
             bounds = np.clip(mean + deviations, 0, 1)
         summaries.append([mean, *bounds])
     by_score = np.array(summaries).transpose(1, 2, 0)  # (mean low high, score, size)

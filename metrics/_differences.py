@@ -9,8 +9,8 @@ import numpy as np
 
 from ._answers import SCORES, SHAPE, read_answers
 from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups
-from ._inputs import as_array, read_groups, read_scores, read_weights
-from ._intervals import SAMPLES_COUNT, known_of, read_tail, read_wordings
+from ._inputs import as_array, read_groups, read_scores, read_tail, read_weights
+from ._intervals import SAMPLES_COUNT, known_of, read_wordings
 from ._scatter import scatter
 from ._student import floor_high, floor_low, floor_p_value, quantile, upper_tail
 

@@ -189,11 +189,11 @@ def read_choice(value: str | None, name: str, choices: Sequence[str | None]) -> 
         raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
 
 
-def read_fraction(value: float, name: str) -> float:
-    """A number strictly between zero and one."""
-    if not 0 < value < 1:
-        raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1")
-    return float(value)
+def read_tail(confidence: float) -> float:
+    """The share of either tail, of a confidence strictly between zero and one."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence!r}; it must lie between 0 and 1")
+    return (1 - float(confidence)) / 2
 
 
 def read_size(value: int, name: str, least: int = 1) -> int:

@@ -11,11 +11,11 @@ from ._f1 import macro_f1
 from ._influences import class_f1_statistic, joint_statistic, macro_statistic, mean_statistic, of_groups
 from ._inputs import (
     read_choice,
-    read_fraction,
     read_groups,
     read_label_list,
     read_labels,
     read_scores,
+    read_tail,
     read_weights,
 )
 from ._scatter import WORDINGS, scatter
@@ -277,11 +277,6 @@ def macro_f1_interval(
     statistic = of_groups(macro_statistic(class_f1_statistic(chosen, truth, wanted[is_known])), draws)
     found = _intervals(scatter(statistic, chosen.shape[1], fixed, n_samples), np.ones(1), tail)[0]
     return Interval(estimate, share_known * found.low, 1 - share_known * (1 - found.high))
-
-
-def read_tail(confidence: float) -> float:
-    """The share of either tail."""
-    return (1 - read_fraction(confidence, "confidence")) / 2
 
 
 def read_wordings(wordings: str) -> str:

@@ -5,7 +5,7 @@ from psopt.diagnosis._joint import carried_by, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
 from psopt.diagnosis._prompt_report import PromptReport
-from psopt.diagnosis._slices import Contrast, FailureSlice, Signs, find_slices, severity
+from psopt.diagnosis._slices import Contrast, FailureSlice, find_slices, severity
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
 from psopt.diagnosis._to_label import ToLabel, samples_to_label
@@ -16,7 +16,6 @@ __all__ = [
     "FailureSlice",
     "PhraseIndex",
     "PromptReport",
-    "Signs",
     "Suspect",
     "ToLabel",
     "carried_by",

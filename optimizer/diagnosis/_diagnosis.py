@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 
+_MOST_CASES = 20  # of a view
 _MOST = 3  # of wordings and of members: a table cell holds no more
 
 
@@ -119,7 +120,7 @@ class Diagnosis:
         return {
             "groups": [{**failing.to_dict(), **of_slice} for failing, of_slice in zip(self.slices, facts, strict=True)],
             "blocks": [{**asdict(cluster), "size": len(cluster.samples)} for cluster in self.clusters],
-            "joint": self.joint.to_dict() if self.joint else None,
+            "joint": asdict(self.joint) if self.joint else None,
             "carried": self.carried,
             "weak": {view: [asdict(case) for case in cases] for view, cases in self.failure_cases.items()},
         }
@@ -129,8 +130,6 @@ def diagnose_predictions(
     predictions: Predictions,
     *,
     labelled: Sequence[Sample] = (),
-    n_cases: int = 20,
-    n_slices: int = 12,
     embed: Embed | None = None,
 ) -> Diagnosis:
     """Diagnose predictions by every view that their labels allow.
@@ -139,13 +138,13 @@ def diagnose_predictions(
     """
     views = VIEWS if predictions.is_labelled else VIEWS[:1]
     if predictions.answers.open is not None:
-        return _of_open_answers(predictions, n_cases, n_slices, embed)
+        return _of_open_answers(predictions, embed)
     slices: list[FailureSlice] = []
     for view in views:
-        slices += find_slices(predictions, view, most=n_slices, labelled=labelled)
-    slices += find_slices_by_meaning(predictions, embed=embed, most=n_slices)
+        slices += find_slices(predictions, view, labelled=labelled)
+    slices += find_slices_by_meaning(predictions, embed=embed)
     return Diagnosis(
-        {view: _most_severe(predictions, view, n_cases) for view in views},
+        {view: _most_severe(predictions, view) for view in views},
         tuple(slices),
         tuple(evidence(failing, predictions) for failing in slices),
         joint_view(predictions),
@@ -154,28 +153,28 @@ def diagnose_predictions(
     )
 
 
-def _of_open_answers(predictions: Predictions, n_cases: int, n_slices: int, embed: Embed | None) -> Diagnosis:
+def _of_open_answers(predictions: Predictions, embed: Embed | None) -> Diagnosis:
     """A diagnosis without what needs classes."""
     views = [view for view in VIEWS if view == "sensitivity" or (view == "accuracy" and predictions.is_labelled)]
-    slices = find_open_slices(predictions, views, embed=embed, most=n_slices)
+    slices = find_open_slices(predictions, views, embed=embed)
     return Diagnosis(
-        {view: _most_severe(predictions, view, n_cases) for view in views},
+        {view: _most_severe(predictions, view) for view in views},
         slices,
         tuple(evidence(failing, predictions) for failing in slices),
         carried=carried_by(predictions.sensitivities.tolist()),
     )
 
 
-def _most_severe(predictions: Predictions, view: View, n_cases: int) -> tuple[FailureCase, ...]:
+def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...]:
     """Failing samples, the most severe first; for consistency class by class, as the paper does."""
     severities = severity(predictions, view)
     order = np.argsort(-severities, kind="stable")
     if view == "consistency":
         truth = predictions.truth
-        of_class = max(1, n_cases // len(predictions.labels))
+        of_class = max(1, _MOST_CASES // len(predictions.labels))
         by_class = [order[truth[order] == label][:of_class] for label in range(len(predictions.labels))]
         order = np.concatenate(by_class)
-    return tuple(_failure_case(predictions, int(index)) for index in order[:n_cases] if severities[index] > 0)
+    return tuple(_failure_case(predictions, int(index)) for index in order[:_MOST_CASES] if severities[index] > 0)
 
 
 def _failure_case(predictions: Predictions, index: int) -> FailureCase:

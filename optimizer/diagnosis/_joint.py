@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.evaluation import OBJECTIVES
 from psopt.metrics import joint_scores, reference_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.evaluation import Predictions
-    from psopt.metrics import Reference
 
-SHARES = (0.5, 0.8, 0.9)
+_SHARES = (0.5, 0.8, 0.9)
 _ROUNDING = 1e-12  # a sum that reaches a share but for rounding has reached it
 
 
@@ -28,51 +28,34 @@ class JointView:
     # F1, sensitivity and consistency of ``predictor``, ``half_noised`` and ``random``
     references: dict[str, dict[str, float]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return {
-            "sensitivity": list(self.sensitivity),
-            "consistency": list(self.consistency),
-            "references": self.references,
-        }
 
-
-def joint_view(predictions: Predictions, *, seed: int = 42) -> JointView | None:
+def joint_view(predictions: Predictions) -> JointView | None:
     """Return the joint view; None without labels, and where samples were asked under unequally many rephrasings."""
     if not predictions.is_labelled or not predictions.is_whole:
         return None
-    references = reference_scores(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
+    found = reference_scores(predictions.array, predictions.truth, predictions.n_classes)
+    references = {name: {measure: getattr(of, measure) for measure in OBJECTIVES} for name, of in found.items()}
+    if predictions.probabilities is not None:  # which are what is scored; noise is compared by answers
+        references["predictor"] = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
     return JointView(
         tuple(predictions.sensitivities.tolist()),
         tuple(predictions.consistencies.tolist()),
-        {name: _scores(reference) for name, reference in references.items()} | _own(predictions),
+        references,
     )
 
 
-def _scores(reference: Reference) -> dict[str, float]:
-    return {"f1": reference.f1, "sensitivity": reference.sensitivity, "consistency": reference.consistency}
-
-
-def _own(predictions: Predictions) -> dict[str, dict[str, float]]:
-    """The predictor itself, where what is scored are probabilities; noise is compared by answers."""
-    if predictions.probabilities is None:
-        return {}
-    scores = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
-    return {"predictor": {name: float(value) for name, value in scores.items()}}
-
-
-def carried_by(sensitivities: Sequence[float], shares: Sequence[float] = SHARES) -> dict[str, int]:
-    """How few samples carry so much of the whole S: the fewest whose S sums to each share of the total.
+def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:
+    """How few samples carry half, 80 % and 90 % of the whole S: the fewest whose S sums to so much of the total.
 
     It says how many samples to look at, or to label first. All 0 where every sample is stable.
 
-    >>> carried_by([0.0, 0.6, 0.2, 0.2], [0.5, 0.8])
-    {'50%': 1, '80%': 2}
+    >>> carried_by([0.0, 0.6, 0.2, 0.2])
+    {'50%': 1, '80%': 2, '90%': 3}
     """
     ordered = np.sort(np.asarray(sensitivities, dtype=float))[::-1]
     total = ordered.sum()
     summed = np.cumsum(ordered)
     return {
         f"{100 * share:.0f}%": int(np.searchsorted(summed, share * total - _ROUNDING) + 1) if total else 0
-        for share in shares
+        for share in _SHARES
     }

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
-from psopt.diagnosis._slices import MOST_SIBLINGS, Contrast, FailureSlice, differ_in_one_word, severity
+from psopt.diagnosis._slices import MOST_SIBLINGS, MOST_SLICES, Contrast, FailureSlice, differ_in_one_word, severity
 from psopt.diagnosis._slices_by_meaning import clusters_of, vectors_of
 from psopt.tasks import shown_words
 from psopt.text import tells_a_topic, words_of
@@ -43,7 +44,7 @@ _ADDED = 5
 
 
 def find_open_slices(
-    predictions: Predictions, views: Sequence[View], *, embed: Embed | None = None, most: int = 12
+    predictions: Predictions, views: Sequence[View], *, embed: Embed | None = None
 ) -> tuple[FailureSlice, ...]:
     """Find what unstable or wrong samples share, for each view; nothing where chance would do as well.
 
@@ -60,15 +61,12 @@ def find_open_slices(
         ``sensitivity`` and, with labels, ``accuracy``.
     embed : callable, optional
         By which texts mean alike; by default latent semantic analysis of the texts themselves.
-    most : int
-        Slices of each view.
     """
     traits = _Traits.of(predictions.texts, embed)
     if not traits.n:
         return ()
-    return tuple(
-        failing for view in views for failing in _Cover(predictions, view, traits).slices(LEVEL / len(views), most)
-    )
+    covers = [_Cover(predictions, view, traits, LEVEL / len(views)) for view in views]
+    return tuple(failing for cover in covers for failing in islice(iter(cover.next_slice, None), MOST_SLICES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,8 @@ class _Traits:
 class _Cover:
     """The state of the greedy cover by one view: which texts are not explained yet."""
 
-    def __init__(self, predictions: Predictions, view: View, traits: _Traits) -> None:
+    def __init__(self, predictions: Predictions, view: View, traits: _Traits, level: float) -> None:
+        self._level = level
         self._predictions = predictions
         self._view = view
         self._traits = traits
@@ -126,17 +125,8 @@ class _Cover:
         self._of_distinct = np.bincount(traits.distinct, weights=self._severities) / n_alike
         self._is_left = np.ones(len(n_alike), dtype=np.bool_)
 
-    def slices(self, level: float, most: int) -> list[FailureSlice]:
-        """The slices that are surely more than chance, the clearest first."""
-        found: list[FailureSlice] = []
-        while len(found) < most:
-            failing = self._next(level)
-            if failing is None:
-                break
-            found.append(failing)
-        return found
-
-    def _next(self, level: float) -> FailureSlice | None:
+    def next_slice(self) -> FailureSlice | None:
+        """The clearest slice of what is not explained yet, or None where none is surely more than chance."""
         severities = self._of_distinct[self._is_left]
         if not severities.size or np.ptp(severities) == 0:
             return None
@@ -146,7 +136,7 @@ class _Cover:
         if not looked_at.size:
             return None
         tested = ExcessSeverity(severities, shown[:, looked_at])
-        is_sure = tested.p_values <= level
+        is_sure = tested.p_values <= self._level
         is_phrase = looked_at < len(self._traits.phrases)
         if (is_sure & is_phrase).any():  # a phrase says what it is; a cluster only speaks where none does
             is_sure &= is_phrase
@@ -155,7 +145,7 @@ class _Cover:
         best_first = np.argsort(-tested.excess, kind="stable")
         sure = best_first[is_sure[best_first]]
         columns = self._with_siblings(looked_at[sure].tolist())
-        return self._take(columns, min(1.0, float(tested.p_values[sure[0]]) * LEVEL / level))
+        return self._take(columns, min(1.0, float(tested.p_values[sure[0]]) * LEVEL / self._level))
 
     def _with_siblings(self, sure: list[int]) -> list[int]:
         """The first of some traits, best first, and those phrases among them that differ from it in one word."""
@@ -244,7 +234,8 @@ class ExcessSeverity:
     def p_values(self) -> Vector:
         """How often chance does as well with any trait: (n_traits,) in (0, 1]."""
         rng = np.random.default_rng(0)
-        best = np.concatenate([self._best_by_chance(rng, n) for n in _portions(_N_SHUFFLES)])
+        portions = [min(_AT_ONCE, _N_SHUFFLES - start) for start in range(0, _N_SHUFFLES, _AT_ONCE)]
+        best = np.concatenate([self._best_by_chance(rng, n) for n in portions])
         reached = len(best) - np.searchsorted(np.sort(best), self.excess - 1e-12)
         return np.asarray((1 + reached) / (1 + len(best)))
 
@@ -256,12 +247,6 @@ class ExcessSeverity:
         """The excess under each column of severities: (n_traits, n_columns)."""
         n = len(severities)
         above = severities - severities.mean(axis=0)
-        return np.asarray(self.shown.T @ above) / self._scale(n)[:, None]
-
-    def _scale(self, n: int) -> Vector:
         size = np.asarray(self.shown.sum(axis=0)).ravel()
-        return np.asarray(np.sqrt(size * (n - size) / n + _ADDED))
-
-
-def _portions(n: int) -> list[int]:
-    return [min(_AT_ONCE, n - start) for start in range(0, n, _AT_ONCE)]
+        scale = np.sqrt(size * (n - size) / n + _ADDED)
+        return np.asarray(self.shown.T @ above / scale[:, None])

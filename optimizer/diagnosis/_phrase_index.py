@@ -63,12 +63,11 @@ def _most_specific_first(phrase: str) -> tuple[int, int, str]:
 
 _PRIOR = 0.5  # texts: the least that keeps odds finite, as in the Haldane-Anscombe correction of an odds ratio
 _LEAST_TEXTS = 2
+_MOST_WORDS = 4  # name a group
 _LEAST_Z = 1.0  # standard errors: lists show the best few words anyhow, so this only keeps empty ones from being filled
 
 
-def distinctive_words(
-    texts: Sequence[str], members: NDArray[np.int64] | Sequence[int], most: int = 4
-) -> tuple[str, ...]:
+def distinctive_words(texts: Sequence[str], members: NDArray[np.int64] | Sequence[int]) -> tuple[str, ...]:
     """Return the words that members show much more often than the others, the most distinctive first.
 
     By the z-score of the log-odds ratio of texts that show a word, with a prior proportional to the word's frequency in
@@ -97,4 +96,4 @@ def distinctive_words(
         z = (log_odds - log_odds_of_others) / np.sqrt(1 / in_members + 1 / in_others)
         if n >= _LEAST_TEXTS and z > _LEAST_Z:
             scores[word] = float(z)
-    return tuple(sorted(scores, key=lambda word: (-scores[word], word))[:most])
+    return tuple(sorted(scores, key=lambda word: (-scores[word], word))[:_MOST_WORDS])

@@ -6,8 +6,10 @@ The constants were measured on TREC's train with minilm's original prompt: slice
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 LEAST_PURITY = 0.6
 # A phrase of one failing sample is an anecdote. Of all errors 1 covers .51 (worst precision .53), 2 .50, 3 .46.
 LEAST_MEMBERS = 2
+MOST_SLICES = 12  # of a view
 # 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40.
 MOST_SIBLINGS = 3
 # In samples. .05 and .3 give the same 24 slices by accuracy (18 and 17 by sensitivity), 1 gives 20 (7).
@@ -93,17 +96,14 @@ class FailureSlice:
         return "; ".join(map(_readable, self.phrases))
 
 
-class Signs(Protocol):
-    """Which phrases are signs of which class: (n_phrases, n_labels) bool."""
-
-    def __call__(self, phrases: Sequence[str], /) -> NDArray[np.bool_]: ...
+Signs = Callable[["Sequence[str]"], "NDArray[np.bool_]"]
+"""Which phrases are signs of which class: (n_phrases, n_labels) bool."""
 
 
 def find_slices(
     predictions: Predictions,
     view: View,
     *,
-    most: int = 12,
     labelled: Sequence[Sample] = (),
     signs: Signs | None = None,
 ) -> tuple[FailureSlice, ...]:
@@ -121,15 +121,9 @@ def find_slices(
         Names the slices by phrases alone that it takes for signs of their class.
     """
     if not predictions.is_labelled:
-        return _unlabelled_slices(predictions, most)
+        return _unlabelled_slices(predictions)
     cover = _GreedyCover(predictions, view, labelled or predictions.samples, signs)
-    slices: list[FailureSlice] = []
-    while len(slices) < most:
-        failing = cover.next_slice()
-        if failing is None:
-            break
-        slices.append(failing)
-    return tuple(slices)
+    return tuple(islice(iter(cover.next_slice, None), MOST_SLICES))
 
 
 class _GreedyCover:
@@ -200,13 +194,13 @@ class _GreedyCover:
         return failing
 
 
-def _unlabelled_slices(predictions: Predictions, most: int) -> tuple[FailureSlice, ...]:
+def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
     unstable = predictions.sensitivities
     index = PhraseIndex.of(predictions.texts)
     # What exceeds the mean: without classes a phrase of average samples would win by their number alone.
     excess = unstable - unstable.mean()
     slices: list[FailureSlice] = []
-    for _ in range(most if index.phrases else 0):
+    for _ in range(MOST_SLICES if index.phrases else 0):
         benefit = np.asarray(index.shown.T @ excess)
         best = int(np.argmax(benefit))
         if benefit[best] < _LEAST_BENEFIT:

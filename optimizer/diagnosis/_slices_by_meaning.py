@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis._phrase_index import distinctive_words
-from psopt.diagnosis._slices import FailureSlice
+from psopt.diagnosis._slices import MOST_SLICES, FailureSlice
 from psopt.tasks import shown_words
 
 if TYPE_CHECKING:
@@ -16,23 +17,18 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
 
 
-class Embed(Protocol):
-    """Texts to unit vectors, (n, d)."""
-
-    def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]: ...
+Embed = Callable[["Sequence[str]"], "NDArray[np.float32]"]
+"""Texts to unit vectors, (n, d)."""
 
 
 # Measured on 500 questions of TREC's train with minilm's original prompt and latent semantic analysis: how many samples
 # slices hold, and the share of pairs in a slice that are of the same one of TREC's 50 fine classes.
 _LEAST_MEMBERS = 3  # 2, 3, 4: 246, 166, 118 samples, .55 to .56 of the pairs alike; a pair alone shows no pattern
 _FARTHEST = 0.75  # mean cosine distance. .65: 128 samples, .64 alike; .75: 166, .55; .85: 225, .46; .95: 285, .25
-_MOST_WORDS = 4  # of a slice's name
 _DIMENSIONS = 50  # 20: 239 samples, .34 alike; 50: 166, .55; 100: 91, .67
 
 
-def find_slices_by_meaning(
-    predictions: Predictions, *, embed: Embed | None = None, most: int = 12
-) -> tuple[FailureSlice, ...]:
+def find_slices_by_meaning(predictions: Predictions, *, embed: Embed | None = None) -> tuple[FailureSlice, ...]:
     """Cluster the failing samples by average linkage on cosine distance; the most severe slice comes first.
 
     Parameters
@@ -51,7 +47,7 @@ def find_slices_by_meaning(
         for direction, candidates in _directions(predictions)
         for members in clusters_of(vectors, candidates)
     ]
-    return tuple(sorted(slices, key=lambda failing: -failing.severity)[:most])
+    return tuple(sorted(slices, key=lambda failing: -failing.severity)[:MOST_SLICES])
 
 
 def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDArray[np.int64]]]:
@@ -94,7 +90,7 @@ def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tupl
         view="sensitivity" if unstable.sum() >= wrong.sum() else "accuracy",
         label=predictions.labels[label],
         predicted=predictions.class_names[other],
-        phrases=distinctive_words(predictions.texts, members, _MOST_WORDS),
+        phrases=distinctive_words(predictions.texts, members),
         samples=tuple(predictions.samples[index].id for index in in_order),
         severity=float(severities.sum()),
         gain=0.0,  # no phrase, so no rule can tell where a note would do harm

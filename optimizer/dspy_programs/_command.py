@@ -8,7 +8,7 @@ from psopt.dspy_programs._compilation import Compilation
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import Given
-from psopt.dspy_programs._find_outcome import find_outcome
+from psopt.dspy_programs._outcome import find_outcome
 from psopt.errors import InputError, import_own
 from psopt.models import ModelProvider
 from psopt.tasks import as_value, subset

@@ -14,18 +14,17 @@ from psopt.dspy_programs._compilation import Compiled
 from psopt.dspy_programs._contents import digest, unknown_parts
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
-from psopt.dspy_programs._find_outcome import find_outcome
-from psopt.dspy_programs._identity import identity, make_room, write_identity
+from psopt.dspy_programs._examples import program_data, told_answers
+from psopt.dspy_programs._fingerprint import identity, make_room, write_identity
 from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
 from psopt.dspy_programs._model import ProgramModel
-from psopt.dspy_programs._planning import planned
-from psopt.dspy_programs._program_task import program_data, told_answers
-from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals
+from psopt.dspy_programs._outcome import find_outcome
+from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
 from psopt.dspy_programs._python_words import python_words
 from psopt.dspy_programs._results import kept_candidates
 from psopt.dspy_programs._runner import ProgramRunner
 from psopt.dspy_programs._saving import write_program
-from psopt.dspy_programs._step_sensitivity import sensitivity_by_step
+from psopt.dspy_programs._sizing import planned
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here

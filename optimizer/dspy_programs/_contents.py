@@ -7,7 +7,6 @@ import functools
 import hashlib
 import inspect
 import json
-import re
 import sysconfig
 import threading
 import types
@@ -17,7 +16,7 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.models.chat import public_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 _OF_RUNNING = frozenset({"callbacks", "history", "_compiled", "traces", "train", "stage", "demos", "signature", "lm"})
 """What DSPy's modules hold that does not decide their answers, or that `dump_state` tells."""
@@ -101,7 +100,7 @@ class _Reader:
         if isinstance(value, (list, tuple)):
             return [kind.__name__, *(self.read(of, f"{name}[{place}]") for place, of in enumerate(value))]
         if isinstance(value, (set, frozenset)):
-            return ["set", *_ordered(self.read(of, name) for of in value)]
+            return ["set", *sorted((self.read(of, name) for of in value), key=json.dumps)]
         if isinstance(value, type):
             return self._class(value)
         if isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
@@ -110,8 +109,6 @@ class _Reader:
             return ["wrapped", self.read(value.__wrapped__, name)]
         if isinstance(value, types.ModuleType):
             return value.__name__
-        if isinstance(value, re.Pattern):  # whose repr is cut
-            return ["pattern", value.pattern, value.flags]
         if isinstance(value, _LOCKS):
             return "lock"
         if isinstance(value, dspy.Module):
@@ -230,10 +227,6 @@ def _is_of_library(thing: Any) -> bool:
     of_module = getattr(inspect.getmodule(thing), "__file__", None)
     file = code.co_filename if isinstance(code, types.CodeType) else of_module
     return any(place in str(file) for place in _LIBRARIES)
-
-
-def _ordered(parts: Iterable[Any]) -> list[Any]:
-    return sorted(parts, key=json.dumps)
 
 
 def is_filled(cell: Any) -> bool:

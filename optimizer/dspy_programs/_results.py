@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._copying import copy_of
+from psopt.evaluation import objective_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def detailed_results(compiled: Compiled, chosen: str, n_calls: int, seed: int) -
     return DetailedResults(
         [compiled.programs[candidate.id] for candidate in kept],
         [candidate.val.f1 for candidate in kept],
-        [objectives(candidate) for candidate in kept],
+        [objective_values(candidate.val) for candidate in kept],
         [candidate.id for candidate in kept].index(chosen),
         n_calls,
         str(compiled.run.path),
@@ -71,7 +72,7 @@ def candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
     """The kept programs from the best to the worst by score, as MIPROv2 and bootstrapped random search list them."""
     kept = sorted(kept_candidates(compiled.run), key=lambda candidate: -candidate.val.f1)
     return [
-        {"score": candidate.val.f1, **objectives(candidate), "program": compiled.programs[candidate.id]}
+        {"score": candidate.val.f1, **objective_values(candidate.val), "program": compiled.programs[candidate.id]}
         for candidate in kept
     ]
 
@@ -79,13 +80,6 @@ def candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
 def kept_candidates(run: Run) -> Sequence[Candidate]:
     """The baseline, the front, the shortest and what is recommended, each once."""
     return list({kept.id: kept for kept in (run.baseline, *run.front, run.short, run.recommended)}.values())
-
-
-def objectives(candidate: Candidate) -> dict[str, float]:
-    """A candidate's objectives on val."""
-    val = candidate.val
-    values = {"f1": val.f1, "sensitivity": val.sensitivity, "consistency": val.consistency}
-    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, eq=False)

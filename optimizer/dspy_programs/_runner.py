@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.dspy_programs._dspy import dspy
-from psopt.dspy_programs._engine import own_error
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._failures import Failures
 from psopt.dspy_programs._fingerprint import Fingerprint
-from psopt.dspy_programs._lm import is_counted, lm_of, without_cache
+from psopt.dspy_programs._lm import is_counted, lm_of, own_error, without_cache
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
 from psopt.dspy_programs._records import Records

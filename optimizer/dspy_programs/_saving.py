@@ -107,10 +107,11 @@ def _template_instructions(prompt: Prompt) -> str:
     instructions themselves.
     """
     messages = filled_template(replace(prompt, examples=())).messages
+    followed_by = [*(message.role for message in messages[1:]), ""]
     told = [
         message
-        for place, message in enumerate(messages)
-        if message.role != "assistant" and not _is_answered(messages, place)
+        for message, next_role in zip(messages, followed_by, strict=True)
+        if "assistant" not in {message.role, next_role}
     ]
     instructions = split_description(prompt.description)
     kept = [
@@ -120,11 +121,6 @@ def _template_instructions(prompt: Prompt) -> str:
         if any(part in paragraph for part in instructions) or not _fixes_the_answer(paragraph, prompt.answer)
     ]
     return "\n\n".join(kept) or prompt.description
-
-
-def _is_answered(messages: Sequence[Message], place: int) -> bool:
-    """Whether a message is the question of a few-shot turn."""
-    return place + 1 < len(messages) and messages[place + 1].role == "assistant"
 
 
 def _paragraphs(message: Message) -> list[str]:

@@ -17,7 +17,6 @@ from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._meaning import embed
-from psopt.evaluation._model_scores import ModelScores
 from psopt.evaluation._na_kinds import (
     MOST_NA,
     kind_array,
@@ -42,6 +41,7 @@ from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, 
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,
+    ModelScores,
     Scores,
     family_scores,
     quality_of,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +31,8 @@ class Shift:
     before: float | None  # None of label shares
     after: float | None
     p_value: float
-    level: float  # what the p-value was held against
-    is_seen: bool
+    level: float = DRIFT_ALPHA  # what the p-value was held against
+    is_seen: bool = False
     shares: tuple[dict[str, float], dict[str, float]] = ({}, {})  # of each label, N/A among them; of label shares
 
 
@@ -42,22 +42,20 @@ def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
     Each is a permutation test, two-sided: texts are shared out anew among the two groups, with all their answers, so
     that nothing is presumed of how answers are distributed. Both were asked under the same wordings.
     """
-    found: list[tuple[str, float | None, float | None, float, tuple[dict[str, float], dict[str, float]]]] = []
-    pairs = {"sensitivity": (known.sensitivities, fresh.sensitivities)}
-    posix = sample_posix_of(known), sample_posix_of(fresh)
-    if posix[0] is not None and posix[1] is not None:
-        pairs["posix"] = posix[0], posix[1]
-    for measure, (before, after) in pairs.items():
-        found.append((measure, float(before.mean()), float(after.mean()), mean_shift(before, after), ({}, {})))
+    found = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
     if known.answers.open is None:
         counts = _votes_by_label(known), _votes_by_label(fresh)
-        shares = [dict(zip(known.class_names, (of / of.sum()).tolist(), strict=True)) for of in counts]
-        found.insert(1, ("label_shares", None, None, share_shift(*counts), (shares[0], shares[1])))
-    judged = holm([p_value for _, _, _, p_value, _ in found], DRIFT_ALPHA)
-    return [
-        Shift(measure, before, after, p_value, level, is_seen, shares)
-        for (measure, before, after, p_value, shares), (is_seen, level) in zip(found, judged, strict=True)
-    ]
+        before, after = (dict(zip(known.class_names, (of / of.sum()).tolist(), strict=True)) for of in counts)
+        found.append(Shift("label_shares", None, None, share_shift(*counts), shares=(before, after)))
+    posix = sample_posix_of(known), sample_posix_of(fresh)
+    if posix[0] is not None and posix[1] is not None:
+        found.append(_of_means("posix", posix[0], posix[1]))
+    judged = holm([shift.p_value for shift in found], DRIFT_ALPHA)
+    return [replace(shift, level=level, is_seen=is_seen) for shift, (is_seen, level) in zip(found, judged, strict=True)]
+
+
+def _of_means(measure: str, before: Floats, after: Floats) -> Shift:
+    return Shift(measure, float(before.mean()), float(after.mean()), mean_shift(before, after))
 
 
 def mean_shift(before: Floats, after: Floats) -> float:

@@ -156,7 +156,7 @@ class Evaluator:
         answers = self.partial_answers(prompt, split)
         if cells.shape != answers.array.shape:
             raise ValueError(f"{cells.shape} cells are not of a grid of {answers.array.shape}")
-        self._count_recalled(prompt, split)
+        self.budget.count(cached=self._n_recalled.pop((prompt.id, split), 0))  # what was taken over, once it is used
         missing = cells & ~answers.is_answered
         if missing.any():
             answers = answers.filled(self._ask(prompt, split, missing))
@@ -229,10 +229,6 @@ class Evaluator:
         if cells is not None:
             rephrased = [rephrased[column] for column in np.flatnonzero(cells.any(axis=0))]
         return self.model.prior_calls(rephrased)
-
-    def _count_recalled(self, prompt: Prompt, split: Split) -> None:
-        """Count answers that were taken over, when they are first used."""
-        self.budget.count(cached=self._n_recalled.pop((prompt.id, split), 0))
 
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
         """Return a prompt under each rephrasing of a split."""

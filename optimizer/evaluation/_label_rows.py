@@ -74,15 +74,6 @@ class LabelRows:
         return np.where(n_labels > 0, sums / np.maximum(n_labels, 1), 1.0)
 
     @property
-    def influences(self) -> NDArray[np.float64]:
-        """What the weight of each sample adds to C, to first order: (N,); see `psopt.metrics.score_intervals`."""
-        if not len(self.labels):
-            return np.zeros(self.n_samples)
-        of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels), nan=1.0)
-        parts = consistency_influences(of_rows, self.labels)
-        return np.asarray(np.bincount(self.samples, weights=parts, minlength=self.n_samples))
-
-    @property
     def contributions(self) -> NDArray[np.float64]:
         """What each sample contributes to C without self-pairs, (N,): their mean is C, by Hajek's projection."""
         if not len(self.labels):
@@ -132,20 +123,6 @@ def mean_influences(
     total = max(float(weights.sum()), _LEAST_WEIGHT)
     mean = float((scores * weights).sum()) / total
     return mean, np.asarray((weights * (scores - mean)).sum(axis=1) / total)
-
-
-def consistency_influences(with_class: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return what the weight of each row adds to C: (M,), which sum to 0; see `psopt.metrics.score_intervals`.
-
-    Parameters
-    ----------
-    with_class : (M,) float
-        Mean consistency of each row with its class, itself among it (`psopt.metrics.sample_consistency`).
-    labels : (M,) int
-    """
-    sizes = np.bincount(labels)[labels]
-    pooled = np.average(with_class, weights=sizes)
-    return np.asarray(2 * sizes * (with_class - pooled) / sizes.sum())
 
 
 def consistency_contributions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,14 +33,7 @@ class Reruns:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        return {
-            "sensitivity": self.sensitivity,
-            "beyond": self.beyond,
-            "ci": list(self.ci),
-            "n_samples": self.n_samples,
-            "n_askings": self.n_askings,
-            "changes": self.changes,
-        }
+        return {**asdict(self), "changes": self.changes}
 
     @property
     def changes(self) -> bool:

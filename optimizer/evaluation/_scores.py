@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
-from psopt.evaluation._model_scores import ModelScores  # noqa: TC002  # pydantic reads it
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
@@ -69,6 +68,19 @@ class FamilyScores:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelScores:
+    """What a prompt is worth with one of several models, as it stands beside the scores of all."""
+
+    f1: float
+    sensitivity: float
+    consistency: float | None
+    na_rate: float
+    is_hollow: bool  # whether it answers one label to nearly everything, so that S and C say nothing
+    # 95 % intervals by measure; empty where not asked
+    ci: dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
 class Scores:
     """What a prompt is worth on N samples under Q rephrasings."""
 
@@ -96,7 +108,7 @@ class Scores:
     na_examples: dict[str, NaExample] = field(default_factory=dict)
     # S among the answers that name a label alone (`readable_sensitivity`); None where all do
     sensitivity_readable: float | None = None
-    # N and Q, without which S says little; None in runs from before 0.2
+    # N and Q, without which S says little; None of what only a study tells
     n_samples: int | None = None
     n_rephrasings: int | None = None
     # S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
@@ -110,9 +122,9 @@ class Scores:
     # are scored, not probabilities, and under one wording
     posix: float | None = None
     # How far correctness lies apart between wordings (PSS, P24), in [0, 1]; None of other answers than single labels,
-    # under one wording, and in earlier runs
+    # and under one wording
     pss: float | None = None
-    # How often each label is answered and is right; None of other answers than single labels, and of earlier runs
+    # How often each label is answered and is right; None of other answers than single labels
     shares: AnswerShares | None = None
     # Of several models: what each has by its name, and whether the scores are those of the worst or the mean
     per_model: dict[str, ModelScores] = field(default_factory=dict)
@@ -191,6 +203,7 @@ class Scores:
 def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Scores:
     """Score the answers of one model; see `psopt.evaluation.score`."""
     per_class = _per_class(predictions, intervals=intervals)
+    posix = sample_posix_of(predictions)
     return Scores(
         f1=quality_of(predictions),
         macro_f1=_macro_f1(predictions, per_class),
@@ -210,7 +223,7 @@ def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Sco
         consistency_no_self_pairs=_consistency_no_self_pairs(predictions),
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
-        posix=_posix_of(predictions),
+        posix=None if posix is None else float(posix.mean()),
         pss=_pss_of(predictions),
         shares=answer_shares(predictions),
     )
@@ -378,8 +391,3 @@ def sample_posix_of(predictions: Predictions) -> NDArray[np.float64] | None:
     logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))
     answers = predictions.array
     return sample_posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))
-
-
-def _posix_of(predictions: Predictions) -> float | None:
-    of_samples = sample_posix_of(predictions)
-    return None if of_samples is None else float(of_samples.mean())

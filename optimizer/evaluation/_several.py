@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation._model_scores import ModelScores
 from psopt.evaluation._objectives import OBJECTIVES
-from psopt.evaluation._scores import score_one_model
+from psopt.evaluation._scores import ModelScores, score_one_model
 from psopt.metrics import PairedDifference
 
 if TYPE_CHECKING:

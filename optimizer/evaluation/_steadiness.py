@@ -145,7 +145,8 @@ def level_for_rate(steady: Floats, rate: float) -> float:
     """
     levels = _levels(steady)
     left = [1 - is_steady(steady, level).mean() for level in levels]
-    return next((level for level, share in zip(levels, left, strict=True) if share <= rate + _ROUNDING), _last(levels))
+    least = levels[-1] if levels else 1.0
+    return next((level for level, share in zip(levels, left, strict=True) if share <= rate + _ROUNDING), least)
 
 
 def level_for_error(steady: Floats, right: Bools, error: float) -> Kept | None:
@@ -176,10 +177,6 @@ def _levels(steady: Floats) -> list[float]:
     """The distinct steadinesses of answers that name a label, the highest first."""
     distinct = np.unique(np.round(steady[steady > NO_LABEL], 9))
     return [float(level) for level in distinct[::-1]]
-
-
-def _last(levels: list[float]) -> float:
-    return levels[-1] if levels else 1.0
 
 
 def _thinned(n_kept: list[int], n: int, steps: int) -> list[int]:

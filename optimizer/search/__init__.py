@@ -6,12 +6,21 @@ from psopt.search._pick import pick_one
 from psopt.search._problem import Observer, Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
-from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study
 from psopt.search._reserve import Reserve, check_limits
 from psopt.search._rounds import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
 from psopt.search._search import Search
 from psopt.search._shorten import leave_one_out
-from psopt.search._study import choose_trial, chosen_trial, join_study, open_study, show_note
+from psopt.search._study import (
+    candidates_in,
+    choose_trial,
+    chosen_trial,
+    example_orders,
+    join_study,
+    keep_baseline,
+    open_study,
+    read_study,
+    show_note,
+)
 
 __all__ = [
     "DIAGNOSED_WORDINGS",

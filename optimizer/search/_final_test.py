@@ -73,15 +73,9 @@ def nominees(state: SearchState) -> tuple[Candidate, ...]:
 
 
 def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
-    """Say N and Q of val and test, and C without self-pairs if their N differ, by what candidates are called.
-
-    Nothing is said of runs from before 0.2, which don't know their N and Q.
-    """
+    """Say N and Q of val and test, and C without self-pairs if their N differ, by what candidates are called."""
     first = next(iter(candidates.values()))
-    splits = {"val": first.val, "test": first.test}
-    known = {name: scores for name, scores in splits.items() if scores is not None and scores.n_samples is not None}
-    if not known:
-        return []
+    known = {name: scores for name, scores in (("val", first.val), ("test", first.test)) if scores is not None}
     sizes = [f"{name} {scores.n_samples} samples x {scores.n_rephrasings} wordings" for name, scores in known.items()]
     measured = "S is" if first.val.consistency is None else "S and C are"
     lines = [f"{measured} of {', '.join(sizes)}. {intervals_note(next(reversed(known.values())))}."]

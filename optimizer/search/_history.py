@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._front import Candidate
-from psopt.search.distributed import (
-    read_answers,
-    read_answers_of_others,
+from psopt.search.distributed import read_answers
+from psopt.search.distributed._answers import (
     read_further,
     read_rounds,
     read_train_answers,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing import CandidateRaces
+    from psopt.search.racing._candidate_races import CandidateRaces
     from psopt.search_spaces import Edit, Prompt
 
 
@@ -142,11 +141,8 @@ class History:
         edits, order = chosen_edits(trial.params, self.pool)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
         evaluator = self._problem.evaluator
-        answers = read_answers(trial)
-        if answers is not None:
-            evaluator.remember(prompt, "val", *answers)
-        for other, further in zip(evaluator.others, read_answers_of_others(trial), strict=False):
-            other.remember(prompt, "val", *further)
+        for one, answers in zip(evaluator.each, read_answers(trial), strict=False):
+            one.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
             stopped = StoppedCandidate.read(trial, prompt, edits, order)
             return self._promoted(replace(stopped, val=self._races.marked(stopped.val, prompt)))

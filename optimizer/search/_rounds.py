@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from psopt.proposals import NoVerbatim
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
-    from psopt.search.distributed import Coordinator
+    from psopt.search.distributed._coordinator import Coordinator
     from psopt.search_spaces import Edit, Prompt
 
 
@@ -35,8 +35,6 @@ class RoundsOfEdits:
     coordinator : Coordinator
         Leases a round to one worker.
     """
-
-    replaces_queue = False
 
     def __init__(self, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
         self._diagnoses = diagnoses

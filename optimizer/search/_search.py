@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.search._fitting import in_place_of, objection
 from psopt.search._front import Candidate
 from psopt.search._history import History
-from psopt.search._queue import CandidateQueue, drop_queued
 from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
-from psopt.search._sources import FirstCandidates, ShorterVersions
+from psopt.search._sources import CandidateQueue, drop_queued, first_candidates, shorter_versions
 from psopt.search._state import SearchState
 from psopt.search._trial import CandidateTrials, drop_trial
-from psopt.search.distributed import (
-    TOTAL_REACHED,
-    Coordinator,
-    SharedCoordinator,
-    finished_by_others,
-)
-from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
+from psopt.search.distributed import SharedCoordinator
+from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator
+from psopt.search.distributed._stored_study import finished_by_others
+from psopt.search.racing import RaceCounts, StoppedCandidate, races
+from psopt.search.racing._candidate_races import CandidateRaces
 from psopt.search_spaces import apply_edits, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import optuna
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
-    from psopt.search._sources import CandidateSource
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
 
@@ -92,7 +89,7 @@ class Search:
         self._trials = CandidateTrials(study, self.state)
         self._queue = CandidateQueue(study, self.state, worker)
         rounds = RoundsOfEdits(self.diagnoses, self.coordinator)
-        self._sources: Sequence[CandidateSource] = (FirstCandidates(self.coordinator), rounds, ShorterVersions())
+        self._sources = partial(first_candidates, self.coordinator), rounds.next
         self.coordinator.recover()
         self.history.refresh()
         rounds.read_diagnoses(self.state)
@@ -117,10 +114,10 @@ class Search:
         if self._is_complete():
             return False
         for source in self._sources:
-            if choices := source.next(self.state):
-                if source.replaces_queue:
-                    drop_queued(self.study)
-                self._queue.put(choices)
+            self._queue.put(source(self.state))
+        if shorter := shorter_versions(self.state):
+            drop_queued(self.study)
+            self._queue.put(shorter)
         if self._depends_on_others():
             self.coordinator.wait()
             return True

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Evaluator, Predictions
     from psopt.metrics import PairedDifference
-    from psopt.search._front import Candidate, Tried
+    from psopt.search._front import Candidate, R, Tried
     from psopt.search_spaces import Edit, Prompt
 
 
@@ -33,20 +33,11 @@ _RIDGE = 1.0  # keeps the system solvable with more edits than candidates; chose
 _HOPELESS = 0.1  # spares reading answers for a loss well above one standard error of some hundred samples; not measured
 
 
-def shortest(candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> Candidate:
-    """Return the candidate with fewest edits that is not worse than the knee by more than one standard error.
-
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-    knee : Candidate
-        Stands for itself where no shorter one does.
-    on_val : callable
-        Gives a candidate's predictions on val.
-    """
+def shortest(candidates: Sequence[R], knee: R, is_as_good: Callable[[R, R], bool]) -> R:
+    """Return the candidate with fewest edits that is as good as the knee; the knee itself where no shorter one is."""
     shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
     shorter.sort(key=lambda candidate: len(candidate.edits))
-    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val)), knee)
+    return next((candidate for candidate in shorter if is_as_good(candidate, knee)), knee)
 
 
 def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:

@@ -1,18 +1,26 @@
-"""Where candidates come from that are tried before what the sampler draws."""
+"""Where candidates come from that are tried before what the sampler draws, and where they wait."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from optuna.trial import TrialState
 from psopt.proposals import merged_notes, replace_merged
-from psopt.search._shorten import next_shorter
+from psopt.search._fitting import in_place_of
+from psopt.search._shorten import next_shorter, shortest
+from psopt.search._trial import drop_trial
 from psopt.search.racing import StoppedCandidate
+from psopt.search_spaces import parameter_names, parameters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
-    from psopt.search.distributed import Coordinator
+    from psopt.search.distributed import StoredStudy
+    from psopt.search.distributed._coordinator import Coordinator
     from psopt.search_spaces import Edit
 
 
@@ -29,54 +37,22 @@ class Choice(NamedTuple):
         return cls(edits, candidate.order if has_order else None)
 
 
-class CandidateSource(Protocol):
-    """Something that knows which candidates are worth a trial.
-
-    Each source is asked before every trial, in turn. A new idea for candidates is a class with this method, and its
-    place in the list of `Search`.
-
-    Attributes
-    ----------
-    replaces_queue : bool
-        Whether what waits is taken back when this source has candidates.
-    """
-
-    replaces_queue: bool
-
-    def next(self, state: SearchState) -> list[Choice]:
-        """Return what is to be tried now, best first; nothing where the sampler may go on."""
-        ...
+def first_candidates(coordinator: Coordinator, state: SearchState) -> list[Choice]:
+    """Return the baseline, and each of the edits that a search begins with, where no worker has begun."""
+    if state.history.candidates or state.history.has_queued or coordinator.is_busy():
+        return []
+    return [Choice(()), *(Choice((edit,)) for edit in state.problem.first_edits)]
 
 
-class FirstCandidates:
-    """Before anything is diagnosed: the baseline, and each of the edits that a search begins with."""
-
-    replaces_queue = False
-
-    def __init__(self, coordinator: Coordinator) -> None:
-        self._coordinator = coordinator
-
-    def next(self, state: SearchState) -> list[Choice]:
-        """Return them where no worker has begun."""
-        if state.history.candidates or state.history.has_queued or self._coordinator.is_busy():
-            return []
-        return [Choice(()), *(Choice((edit,)) for edit in state.problem.first_edits)]
-
-
-class ShorterVersions:
-    """In the last trials: the best prompt's edits merged by label, and shorter versions of it, one after the other."""
-
-    replaces_queue = True
-
-    def next(self, state: SearchState) -> list[Choice]:
-        """Return the first one that was not tried, where the last trials have begun."""
-        if not state.history.candidates or not state.is_shortening:
-            return []
-        base = _base(state)
-        choices = [_merged(state, base), *next_shorter(base, state.history.evaluated, state.pool)]
-        known = {candidate.id for candidate in state.history.evaluated}
-        untried = (edits for edits in choices if state.history.prompt_of(edits, base.order).id not in known)
-        return [Choice.like(base, edits, state.problem) for edits in untried][:1]
+def shorter_versions(state: SearchState) -> list[Choice]:
+    """In the last trials, return the best prompt's edits merged by label, then shorter versions of it, one by one."""
+    if not state.history.candidates or not state.is_shortening:
+        return []
+    base = _base(state)
+    choices = [_merged(state, base), *next_shorter(base, state.history.evaluated, state.pool)]
+    known = {candidate.id for candidate in state.history.evaluated}
+    untried = (edits for edits in choices if state.history.prompt_of(edits, base.order).id not in known)
+    return [Choice.like(base, edits, state.problem) for edits in untried][:1]
 
 
 def _base(state: SearchState) -> Tried:
@@ -86,7 +62,7 @@ def _base(state: SearchState) -> Tried:
     """
     while True:
         best = state.best
-        pair = (best, state.short_of(best, state.standing))
+        pair = (best, shortest(state.standing, best, state.is_as_good))
         narrow = next((prompt for prompt in pair if state.races.is_narrow(prompt)), None)
         if not isinstance(narrow, StoppedCandidate):
             return pair[1]
@@ -105,3 +81,66 @@ def _merged(state: SearchState, candidate: Tried) -> tuple[Edit, ...]:
 
     merged = replaced(candidate.edits, merged_notes(candidate.edits, task.labels, task.noun))
     return merged if problem.proposer is None else replaced(merged, problem.proposer.merge(task, merged))
+
+
+_TRIES_FOR_A_NEIGHBOUR = 30  # of one that is known: nothing is asked for them, and nothing stored
+_MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is known
+
+
+class CandidateQueue:
+    """Puts candidates in front of what the sampler draws.
+
+    Parameters
+    ----------
+    state : SearchState
+        Tells what is known already.
+    worker : str
+        So that workers draw different neighbours; empty where there is only one.
+    """
+
+    def __init__(self, study: StoredStudy, state: SearchState, worker: str) -> None:
+        self._study = study
+        self._state = state
+        self._history = state.history
+        self._worker = worker
+        seed = state.problem.options.seed
+        self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
+
+    def put(self, choices: Sequence[Choice]) -> None:
+        """Queue candidates; edits that the pool lacks are written to the study first, as one more round."""
+        known = {edit.id for edit in self._history.pool}
+        new = {edit.id: edit for choice in choices for edit in choice.edits if edit.id not in known}
+        if new:
+            self._history.add_edits(new.values(), self._worker)
+        for choice in choices:
+            self._enqueue(choice.edits, choice.order)
+
+    def put_untried(self, edits: tuple[Edit, ...], order: str) -> None:
+        """Queue edits, or others near them where they are known already: found before a trial is spent on them."""
+        for _ in range(_TRIES_FOR_A_NEIGHBOUR):
+            if self._history.find(self._history.prompt_of(edits, order).id) is None:
+                break
+            edits = self.neighbour(edits)
+        self._enqueue(edits, self._state.problem.order_parameter(edits, order))
+
+    def _enqueue(self, edits: tuple[Edit, ...], order: str | None) -> None:
+        self._study.enqueue_trial(parameters_of(parameter_names(edits), self._history.pool, order))
+
+    def neighbour(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        """Return edits that differ from these by one or two, as far as they fit."""
+        searched = self._history.pool
+        names = list(dict.fromkeys(edit.parameter_name for edit in searched))
+        if not names:
+            return edits
+        chosen = parameter_names(edits)
+        n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
+        for index in self._rng.choice(len(names), size=n_flips, replace=False):
+            chosen ^= {names[int(index)]}
+        near = tuple(edit for edit in searched if edit.parameter_name in chosen)
+        return in_place_of(self._state, near)
+
+
+def drop_queued(study: StoredStudy) -> None:
+    """Take back what waits in the queue; what another worker takes at the same time is that worker's."""
+    for _ in study.trials_in(TrialState.WAITING):
+        drop_trial(study, study.ask(), "a shorter prompt is tried in its place")

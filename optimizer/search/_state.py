@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
 from psopt.search.racing import StoppedCandidate
+from psopt.search.racing._race import is_no_better, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from psopt.search._front import R, Tried
     from psopt.search._history import History
     from psopt.search._problem import SearchProblem
-    from psopt.search.racing import CandidateRaces
+    from psopt.search.racing._candidate_races import CandidateRaces
     from psopt.search_spaces import Edit, Prompt
 
 
@@ -77,7 +78,7 @@ class SearchState:
     def shortest(self) -> Candidate:
         """The one with fewest edits that is as good as the front's knee, of those that may be handed back."""
         whole = self._within(feasible_of(self.history.candidates, self.least_f1))
-        return shortest(whole, knee(self.front, self.baseline), self.on_val)
+        return shortest(whole, knee(self.front, self.baseline), self.is_as_good)
 
     @property
     def standing(self) -> list[Tried]:
@@ -113,18 +114,12 @@ class SearchState:
     def _within(self, prompts: Sequence[R]) -> list[R]:
         return [prompt for prompt in prompts if self.fits(prompt.prompt, prompt.edits)]
 
-    def short_of(self, best: Tried, among: Sequence[Tried]) -> Tried:
-        """Return the one with fewest edits that is as good as the best, as far as that is known."""
-        shorter = [prompt for prompt in among if len(prompt.edits) < len(best.edits)]
-        shorter.sort(key=lambda prompt: len(prompt.edits))
-        return next((prompt for prompt in shorter if self.is_as_good(prompt, best)), best)
-
     def waiting(self) -> StoppedCandidate | None:
         """Return whose whole grid is to be known before the search can end: the front's, then that of the short one."""
         contender = next(self.contenders(), None)
         if contender is not None:
             return contender
-        short = self.short_of(knee(self.leaders, self.baseline), self.fitting)
+        short = shortest(self.fitting, knee(self.leaders, self.baseline), self.is_as_good)
         return short if isinstance(short, StoppedCandidate) else None
 
     def contenders(self) -> Iterator[StoppedCandidate]:
@@ -145,13 +140,14 @@ class SearchState:
         lead = self.races.lead(prompt, rival)
         total = float(lead.mean(axis=0).sum())
         goes_first = total < 0 or (total == 0 and (len(rival.edits), rival.trial) < (len(prompt.edits), prompt.trial))
-        return goes_first and self.races.is_no_better(lead)
+        return goes_first and is_no_better(lead)
 
     def is_as_good(self, prompt: Tried, best: Tried) -> bool:
         """Whether one loses little against another: no more than one standard error, as far as both are known."""
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):
             return is_as_good(prompt, best, self.on_val)
-        return self.races.loses_little(self.races.lead(prompt, best))
+        lead = self.races.lead(prompt, best)
+        return bool((lead.mean(axis=0) >= -standard_error(lead)).all())
 
     def on_val(self, candidate: Candidate) -> Predictions:
         """Return what a candidate answered on val."""

@@ -1,20 +1,27 @@
-"""The Optuna study of a search: named objectives, a sampler by its name, a storage that is waited for."""
+"""The Optuna study of a search: opened, joined, or read without data and model. Its storage is waited for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+import contextlib
+from typing import TYPE_CHECKING, Any, get_args
 
 import optuna
+from optuna.trial import TrialState
 from psopt.answers import ONE_LABEL
 from psopt.errors import InputError, UnknownNameError, import_extra
-from psopt.evaluation import objectives_of
-from psopt.search.distributed import RetryPolicy, StoredStudy, make_storage, opening, read_metadata, retrying
-from psopt.search.distributed._study_keys import CHOSEN
+from psopt.evaluation import AnswerShares, ClassScores, Scores, objectives_of
+from psopt.search._front import Candidate
+from psopt.search.distributed import RetryPolicy, StoredStudy, read_metadata, retrying, without_password
+from psopt.search.distributed._answers import read_rounds, stored_edits
+from psopt.search.distributed._storage import make_storage, opening
+from psopt.search.distributed._study_keys import BASELINE, CHOSEN, PROMPT_ID, RACED
+from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits
 from psopt.settings import SamplerName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from optuna.trial import FrozenTrial
     from psopt.answers import AnswerType
 
 
@@ -39,9 +46,7 @@ def open_study(
     for.
     """
     objectives = objectives_of(answers)
-    policy = RetryPolicy(tell)
-    with opening(url), policy.suspended():  # a storage must be there at the start
-        storage = study_storage(url, policy)
+    with _storage_at(url, tell) as (storage, policy):
         try:
             study = optuna.create_study(
                 storage=storage, study_name=name, directions=list(objectives.values()), load_if_exists=resume
@@ -59,9 +64,7 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
 
     Raises InputError if there is none, it is none of psopt's, or the storage can't be opened.
     """
-    policy = RetryPolicy(tell)
-    with opening(url), policy.suspended():
-        storage = study_storage(url, policy)
+    with _storage_at(url, tell) as (storage, policy):
         try:
             study = optuna.load_study(study_name=name, storage=storage)
         except KeyError:
@@ -71,10 +74,15 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
         return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
 
 
-def study_storage(url: str, policy: RetryPolicy) -> optuna.storages.BaseStorage:
-    """Make the storage of a study that is waited for while it is away."""
-    # `get_storage` is how Optuna puts its cache above a database: without it each look reads all trials anew.
-    return retrying(optuna.storages.get_storage(make_storage(url)), policy)
+@contextlib.contextmanager
+def _storage_at(
+    url: str, tell: Callable[[str], None] | None = None
+) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
+    """A storage that must be there for the block, and is waited for after it."""
+    policy = RetryPolicy(tell)
+    with opening(url), policy.suspended():
+        # `get_storage` is how Optuna puts its cache above a database: without it each look reads all trials anew.
+        yield retrying(optuna.storages.get_storage(make_storage(url)), policy), policy
 
 
 # Optuna's defaults, 10 and 50 trials at random, are a quarter of our usual 40 trials and all of them.
@@ -114,9 +122,73 @@ def choose_trial(study: StoredStudy, number: int) -> None:
 
 
 def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | None:
-    """Return the number of the trial that is to be used; None in a study of before 0.2, or without trials.
+    """Return the number of the trial that is to be used; None in a study without trials.
 
     Raises KeyError if the storage has no such study.
     """
     number = storage.get_study_system_attrs(study_id).get(CHOSEN)
     return None if number is None else int(number)
+
+
+_CONSTANT = "always answers "  # what a trial's attribute of that name begins with
+
+
+def read_study(url: str, name: str) -> StoredStudy:
+    """Load a study to look at it; nothing is written to it.
+
+    Raises InputError if there is none, or its storage can't be opened.
+    """
+    with _storage_at(url) as (storage, policy):
+        try:
+            storage.get_study_id_from_name(name)
+        except KeyError:
+            raise InputError(f"the storage {without_password(url)!r} holds no study {name!r}") from None
+        return StoredStudy(name, storage, make_sampler("tpe", 0), policy)
+
+
+def keep_baseline(study: StoredStudy, prompt: Prompt) -> None:
+    """Write the original prompt to its study, so that whoever loads it can build every prompt."""
+    study.set_hidden_attr(BASELINE, prompt.to_dict())
+
+
+def example_orders(study: StoredStudy) -> dict[int, str]:
+    """Return in which of the `ORDERS` each evaluated trial has its few-shot examples, by the trials' numbers."""
+    return {trial.number: chosen_edits(trial.params, ())[1] for trial in study.trials_in(TrialState.COMPLETE)}
+
+
+def candidates_in(study: StoredStudy) -> list[Candidate]:
+    """Return the candidates that were evaluated in whole, by trial, with the scores that their trials tell.
+
+    The original prompt is the first, and without it there are none. Scores have no intervals, and nothing is known of
+    how their answers are compared.
+    """
+    kept = study.hidden_attrs().get(BASELINE)
+    if kept is None:
+        return []
+    baseline = Prompt.from_dict(kept)
+    trials = [trial for trial in study.trials_in(TrialState.COMPLETE) if RACED not in trial.user_attrs]
+    pool = [CALIBRATE, *(edit for edits in read_rounds(stored_edits(study)) for edit in edits)]
+    candidates = []
+    for trial in trials:
+        edits, order = chosen_edits(trial.params, pool)
+        prompt = apply_edits(baseline, edits, order)
+        if prompt.id == trial.user_attrs.get(PROMPT_ID):  # else an edit of it is not stored yet
+            candidates.append(Candidate(trial.number, prompt, edits, _scores(study, trial), order=order))
+    return candidates if any(candidate.id == baseline.id for candidate in candidates) else []
+
+
+def _scores(study: optuna.Study, trial: FrozenTrial) -> Scores:
+    values: dict[str, Any] = dict(zip(study.metric_names or (), trial.values, strict=True))
+    attributes = trial.user_attrs
+    constant = attributes.get("constant")
+    return Scores(
+        f1=values["f1"],
+        macro_f1=None,
+        sensitivity=values["sensitivity"],
+        consistency=values.get("consistency"),
+        na_rate=attributes["na_rate"],
+        per_class={label: ClassScores(**scores) for label, scores in attributes["per_class"].items()},
+        ci={},
+        constant=constant.removeprefix(_CONSTANT) if constant else None,
+        shares=AnswerShares(**attributes["shares"]) if "shares" in attributes else None,
+    )

@@ -11,14 +11,18 @@ from psopt.errors import AnswersMissingError
 from psopt.evaluation import objective_values, score
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._trial_record import EffortMeter, record_stopped, record_trial
-from psopt.search.distributed import OUTAGES, finished_by_others, write_answers
+from psopt.search.distributed import write_answers
+from psopt.search.distributed._retry_policy import OUTAGES
+from psopt.search.distributed._stored_study import finished_by_others
 from psopt.search.distributed._study_keys import DROPPED, FAILED, INFEASIBLE
-from psopt.search.racing import HELD, NOT_ESTIMATED, RIGHT, WRONG, StoppedCandidate
+from psopt.search.racing import StoppedCandidate
+from psopt.search.racing._stopped_candidate import HELD, NOT_ESTIMATED, RIGHT, WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import optuna
+    from psopt.evaluation import Objectives
     from psopt.search._front import Tried
     from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
@@ -73,10 +77,10 @@ class CandidateTrials:
             candidate = self._outcome(trial, prompt, edits, order)
         except BaseException as error:
             self._failed_in_a_row += 1
-            if not self._may_go_on_after(error):
-                self._give_up(trial, error, try_again=True)
+            may_go_on = self._may_go_on_after(error)
+            self._give_up(trial, error, try_again=not may_go_on)
+            if not may_go_on:
                 raise
-            self._give_up(trial, error, try_again=False)
             self._problem.observer.phase(f"trial {trial.number} failed: {error}")
             return None
         self._failed_in_a_row = 0
@@ -94,7 +98,7 @@ class CandidateTrials:
             self._races.ask(prompt, audited)
         if rung is None or self._races.is_whole(audited or rung):
             return self._complete(trial, prompt, edits, order, meter, is_audited=audited is not None)
-        reason = str(result.stop or HELD)
+        reason = result.stop.reason if result.stop else HELD
         asked = StoppedCandidate(trial.number, prompt, edits, NOT_ESTIMATED, audited or rung, reason, order=order)
         stopped = self._state.history.estimated(asked)
         if audited:
@@ -132,7 +136,7 @@ class CandidateTrials:
             if candidate.val.f1 < least_f1:
                 lacking = f"F1 {candidate.val.f1:.4f} is below {least_f1:.4f}, the original prompt's less a margin"
                 trial.set_user_attr(INFEASIBLE, lacking)
-            self._tell(trial, list(objective_values(candidate.val).values()))
+            self._tell(trial, candidate.val)
         return candidate if finished.state == TrialState.COMPLETE else None
 
     def _stop(
@@ -147,10 +151,11 @@ class CandidateTrials:
             answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
             write_answers(self._study, trial.number, answers)
             trial.set_constraint("f1", violation)
-            self._tell(trial, stopped.val.values)
+            self._tell(trial, stopped.val)
         return stopped if finished.state == TrialState.COMPLETE else None
 
-    def _tell(self, trial: optuna.Trial, values: list[float]) -> None:
+    def _tell(self, trial: optuna.Trial, val: Objectives) -> None:
+        values = list(objective_values(val).values())
         # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
         self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
 

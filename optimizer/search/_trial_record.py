@@ -18,7 +18,7 @@ from psopt.text import escaped_markdown, fenced
 if TYPE_CHECKING:
     from psopt.evaluation import ModelScores, Predictions, Scores
     from psopt.models.chat import Budget
-    from psopt.search._front import Candidate
+    from psopt.search._front import Candidate, Tried
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Prompt
 
@@ -62,21 +62,15 @@ def record_trial(
     from optuna_dashboard import save_note
 
     scores = candidate.val
-    attributes = {
-        PROMPT_ID: candidate.id,
-        "edits": [str(edit) for edit in candidate.edits],
+    attributes: dict[str, Any] = {
         "per_class": {label: asdict(of_class) for label, of_class in scores.per_class.items()},
         "na_rate": scores.na_rate,
-        **effort,
     }
     if scores.constant is not None:
         attributes["constant"] = f"always answers {scores.constant}"
     if scores.near_constant is not None and scores.shares is not None:
         attributes["shares"] = asdict(scores.shares)
-    if candidate.audit:
-        attributes[AUDIT] = candidate.audit
-    for name, value in attributes.items():
-        trial.set_user_attr(name, value)
+    _set(trial, candidate, attributes | effort)
     save_note(trial, note(candidate, baseline, predictions))
     if artifacts is not None:
         _keep_answers(trial, candidate, predictions, artifacts)
@@ -84,14 +78,13 @@ def record_trial(
 
 def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: dict[str, float]) -> None:
     """Write the attributes of a candidate that stopped to its trial; its values there are estimates."""
-    attributes = {
-        PROMPT_ID: stopped.id,
-        "edits": [str(edit) for edit in stopped.edits],
-        RACED: stopped.raced,
-        **effort,
-    }
-    if stopped.audit:
-        attributes[AUDIT] = stopped.audit
+    _set(trial, stopped, {RACED: stopped.raced, **effort})
+
+
+def _set(trial: optuna.Trial, candidate: Tried, attributes: dict[str, Any]) -> None:
+    attributes = {PROMPT_ID: candidate.id, "edits": [str(edit) for edit in candidate.edits], **attributes}
+    if candidate.audit:
+        attributes[AUDIT] = candidate.audit
     for name, value in attributes.items():
         trial.set_user_attr(name, value)
 

@@ -4,11 +4,10 @@ No tracker's package is imported before a run asks for it.
 """
 
 from psopt.tracking._base import CallbackTracker, Ending, OptunaCallback, Tracker
-from psopt.tracking._choosing import Callback, make_trackers, split_callbacks, tracker_names
+from psopt.tracking._choosing import Callback, split_callbacks, tracker_names
 from psopt.tracking._mlflow import MLflowTracker
-from psopt.tracking._run_record import RunRecord
-from psopt.tracking._tracking import Tracking, tracked
-from psopt.tracking._trial_record import TrialRecord
+from psopt.tracking._records import RunRecord, TrialRecord
+from psopt.tracking._tracking import tracked
 
 __all__ = [
     "Callback",
@@ -18,9 +17,7 @@ __all__ = [
     "OptunaCallback",
     "RunRecord",
     "Tracker",
-    "Tracking",
     "TrialRecord",
-    "make_trackers",
     "split_callbacks",
     "tracked",
     "tracker_names",

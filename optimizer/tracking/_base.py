@@ -11,8 +11,7 @@ from optuna.trial import FrozenTrial
 if TYPE_CHECKING:
     from psopt.models.chat import CallWatcher
     from psopt.search_spaces import Prompt
-    from psopt.tracking._run_record import RunRecord
-    from psopt.tracking._trial_record import TrialRecord
+    from psopt.tracking._records import RunRecord, TrialRecord
 
 Ending = Literal["finished", "failed", "killed"]
 """How a run has ended: with a result, also one that a limit has cut short; by an error; by Ctrl-C."""

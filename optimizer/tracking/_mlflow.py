@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
+import ssl
 import time
+import urllib.error
+import urllib.request
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
 from psopt.tracking._base import Tracker
-from psopt.tracking._surroundings import unless_set, why_unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from psopt.tracking._base import Ending
-    from psopt.tracking._run_record import RunRecord
-    from psopt.tracking._trial_record import TrialRecord
+    from psopt.tracking._records import RunRecord, TrialRecord
+
 
 _STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
 # By default its client looks 4 minutes long for a server that is gone, while the run stands still.
@@ -110,3 +113,34 @@ class MLflowTracker(Tracker):
         listed = [Param(name, str(value)[:_LONGEST_PARAM]) for name, value in params.items()]
         measured = [Metric(name, value, int(time.time() * 1000), step) for name, value in metrics.items()]
         self._client.log_batch(run_id, measured, listed[:_MOST_PARAMS], [RunTag(*tag) for tag in tags.items()])
+
+
+_WAITING = 10.0  # seconds; a server that is there takes a connection within one
+
+
+def why_unreachable(url: str) -> str:
+    """Say why nobody is to be had at an address; empty where anybody answers, whatever they say."""
+    try:
+        urllib.request.urlopen(url, timeout=_WAITING).close()  # noqa: S310  # the user's own address
+    except urllib.error.HTTPError:
+        return ""
+    except urllib.error.URLError as error:
+        # A certificate that is not trusted here may be trusted by who is to send.
+        return "" if isinstance(error.reason, ssl.SSLError) else str(error.reason)
+    except TimeoutError:
+        return f"no answer within {_WAITING:g} s"
+    except (OSError, ValueError):  # a server that says nothing of HTTP's
+        return ""
+    return ""
+
+
+@contextlib.contextmanager
+def unless_set(**variables: str) -> Iterator[None]:
+    """Set variables of the environment for a while, as far as the user has not set them."""
+    new = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            os.environ.pop(name, None)

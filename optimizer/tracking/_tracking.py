@@ -12,8 +12,7 @@ from psopt.runs import TRACKING, RunDirectory
 from psopt.search import Observer
 from psopt.search.distributed import PROMPT_ID
 from psopt.tracking._choosing import make_trackers
-from psopt.tracking._run_record import RunRecord
-from psopt.tracking._trial_record import TrialRecord
+from psopt.tracking._records import RunRecord, TrialRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -11,7 +11,7 @@ import pytest
 dspy = pytest.importorskip("dspy")
 
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._find_outcome import find_outcome  # noqa: E402
+from psopt.dspy_programs._outcome import find_outcome  # noqa: E402
 from psopt.errors import DataError, InputError  # noqa: E402
 from psopt.tasks import AnswerSpec  # noqa: E402
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import optuna
 import pytest
 from optuna.trial import TrialState
-from psopt.search.distributed import SharedCoordinator, _shared_coordinator
+from psopt.search.distributed import SharedCoordinator, _coordinator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -157,7 +157,7 @@ class Worker(NamedTuple):
     def stepped(self, monkeypatch: pytest.MonkeyPatch) -> Worker:
         """Run it until it makes a call that has no answer yet."""
         study: Any = Study(self.answers)
-        monkeypatch.setattr(_shared_coordinator, "time", _Clock(study))
+        monkeypatch.setattr(_coordinator, "time", _Clock(study))
         coordinator = SharedCoordinator(study, self.name, total=99, tell=print)
         monkeypatch.setattr(coordinator, "_watch", study)
         try:

@@ -13,7 +13,7 @@ from psopt.evaluation import Predictions, score
 from psopt.metrics import sensitivity
 from psopt.proposals import merged_edit, replace_merged
 from psopt.search import Candidate
-from psopt.search._shorten import edit_worths, next_shorter, shortest
+from psopt.search._shorten import edit_worths, is_as_good, next_shorter, shortest
 from psopt.search_spaces import Edit, Prompt, Provenance
 from psopt.tasks import Sample
 
@@ -35,6 +35,10 @@ def predictions(task: Task, n_right: int, first: int = 0) -> Any:
 def candidate(task: Task, number: int, edits: Any, n_right: int, first: int = 0) -> tuple[Any, Any]:
     found = predictions(task, n_right, first)
     return Candidate(number, Prompt(f"number {number}", task.labels), tuple(edits), score(found)), found
+
+
+def by(on_val: Any) -> Any:
+    return lambda one, knee: is_as_good(one, knee, on_val)
 
 
 @pytest.fixture
@@ -69,8 +73,8 @@ def test_the_shortest_that_is_no_worse_stands_for_the_knee(task: Task) -> None:
     known = [candidate(task, 0, POOL, 36), candidate(task, 1, POOL[:2], 36), candidate(task, 2, POOL[:1], 25)]
     on_val = {one.id: found for one, found in known}
     knee, same, worse = (one for one, _ in known)
-    assert shortest([knee, same, worse], knee, lambda one: on_val[one.id]) is same
-    assert shortest([knee, worse], knee, lambda one: on_val[one.id]) is knee
+    assert shortest([knee, same, worse], knee, by(lambda one: on_val[one.id])) is same
+    assert shortest([knee, worse], knee, by(lambda one: on_val[one.id])) is knee
 
 
 def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task: Task) -> None:
@@ -79,7 +83,7 @@ def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task:
     on_val = {one.id: found for one, found in known}
     knee, little, much = (one for one, _ in known)
     assert little.val.f1 < knee.val.f1
-    assert shortest([knee, little, much], knee, lambda one: on_val[one.id]) is little
+    assert shortest([knee, little, much], knee, by(lambda one: on_val[one.id])) is little
 
 
 def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any]) -> None:
@@ -115,7 +119,7 @@ def test_a_shorter_prompt_is_judged_by_probabilities() -> None:
     short.val.sensitivity = knee.val.sensitivity + 1e-4  # less than the error of the difference
     assert (knee.soft.array == short.soft.array).all()
     soft_of: Any = attrgetter("soft")
-    assert shortest([knee, short], knee, soft_of) is short
+    assert shortest([knee, short], knee, by(soft_of)) is short
 
 
 def soft_candidate(n_edits: int, soft: Any) -> Any:

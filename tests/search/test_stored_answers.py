@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import optuna
@@ -39,7 +39,7 @@ def test_a_stopped_candidate_s_answers_are_gone_on_with_elsewhere(
     write_answers(study, trial.number, here.partial_answers(prompt, "val"))
     study.tell(trial, [0.5, 0.5, 0.5])
 
-    stored: Any = read_answers(study.read_trial(trial.number))
+    (stored,) = read_answers(study.read_trial(trial.number))
     elsewhere.remember(prompt, "val", *stored)
     np.testing.assert_array_equal(elsewhere.answers(prompt, "val", CELLS), answers)
     assert (elsewhere.budget.usage.made, elsewhere.budget.usage.cached) == (0, 60)
@@ -51,6 +51,6 @@ def test_a_stopped_candidate_s_answers_are_gone_on_with_elsewhere(
 
 def test_a_trial_without_answers_has_none(tmp_path: Path) -> None:
     study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "random", 42)
-    assert read_answers(optuna.trial.create_trial(values=[0.5] * 3)) is None
+    assert read_answers(optuna.trial.create_trial(values=[0.5] * 3)) == []
     trial = study.ask()
-    assert read_answers(study.read_trial(trial.number)) is None
+    assert read_answers(study.read_trial(trial.number)) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,8 +37,9 @@ def write_further(study: StoredStudy, prompt_id: str, answers: PartialAnswers) -
 
 
 def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
-    """Return what `write_further` stored, as `read_answers` does."""
-    return _read(study.hidden_attrs().get(f"{ANSWERED_LATER}:{prompt_id}"))
+    """Return what `write_further` stored; None where it has stored nothing."""
+    content = study.hidden_attrs().get(f"{ANSWERED_LATER}:{prompt_id}")
+    return None if content is None else _read(content)
 
 
 def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
@@ -51,20 +52,16 @@ def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
     return content
 
 
-def read_answers(trial: optuna.trial.FrozenTrial) -> Answers | None:
-    """Return what `write_answers` stored, answers (-1 where there are none) and probabilities (there NaN), or None."""
-    return _read(trial.system_attrs.get(ANSWERS))
+def read_answers(trial: optuna.trial.FrozenTrial) -> list[Answers]:
+    """Return what `write_answers` stored, of each model: answers, -1 where there are none, and probabilities or None.
+
+    Empty where nothing was stored.
+    """
+    content = trial.system_attrs.get(ANSWERS)
+    return [] if content is None else [_read(content), *map(_read, content.get("others", ()))]
 
 
-def read_answers_of_others(trial: optuna.trial.FrozenTrial) -> list[Answers]:
-    """Return what `write_answers` stored of further models, where there were several."""
-    kept = map(_read, trial.system_attrs.get(ANSWERS, {}).get("others", ()))
-    return [answers for answers in kept if answers is not None]
-
-
-def _read(content: Mapping[str, Any] | None) -> Answers | None:
-    if content is None:
-        return None
+def _read(content: Mapping[str, Any]) -> Answers:
     answers = _array_in(content)
     probabilities = content.get("probabilities")
     if probabilities is None:
@@ -160,8 +157,7 @@ class StudyMetadata:
 
 def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
     """Write it to the study."""
-    content = {name: getattr(metadata, name) for name in StudyMetadata.__slots__}
-    study.set_user_attr(METADATA, json.dumps(content))
+    study.set_user_attr(METADATA, json.dumps(asdict(metadata)))
 
 
 def read_metadata(study: optuna.Study) -> StudyMetadata:

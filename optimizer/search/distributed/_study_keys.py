@@ -1,7 +1,6 @@
 """The attributes by which a study says how far its search has come.
 
-They are persisted: studies of every version since 0.1 are read by these names, and nothing may be renamed here. The
-names of parameters stand in `psopt.search_spaces`.
+They are persisted: nothing may be renamed here. The names of parameters stand in `psopt.search_spaces`.
 """
 
 # Of the study

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
 from psopt.evaluation import holm, why_worthless
-from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee, with_every_model
+from psopt.search.gating._nominee_test import ALPHA, BOTH, F1_ALONE, NomineeTest, compare_nominee, with_every_model
 from psopt.settings import GATE_MARGIN, GateMode
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.search.gating._nominee_test import MeasuredGain
     from psopt.tasks import Sample
-
-ALPHA = 0.05
-"""How often the gate may hand back a prompt that is truly worse: Fisher's convention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,6 @@ def gate(
     *,
     mode: GateMode = "sure",
     margin: float = GATE_MARGIN,
-    alpha: float = ALPHA,
     pinned: Collection[str] = (),
     on_val: Mapping[str, MeasuredGain] | None = None,
 ) -> Verdict:
@@ -62,7 +58,7 @@ def gate(
 
     A nominee passes ``sure`` if by one-sided tests it is not worse than the baseline by the margin in F1, not worse by
     .01 in S, and better in one of them. Of several that pass, the first in their order is handed back. The level is
-    Holm's: the chance that a prompt is handed back that is truly worse by more than that is at most `alpha`, whatever
+    Holm's: the chance that a prompt is handed back that is truly worse by more than that is at most 5 %, whatever
     the order and the number of nominees, and the first one that fails does not bar the others. A nominee more costs
     with few samples and pays with many: in simulations (`make promise`, small effects, Q = 10, 1,000 runs each) the
     knee alone kept 20, 44, 71 and 92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee
@@ -106,7 +102,7 @@ def gate(
     def compare(name: str, ours: Predictions, theirs: Predictions) -> NomineeTest:
         decisive = F1_ALONE if _f1_alone(ours, mode) else BOTH
         return compare_nominee(
-            name, ours, theirs, margin, pinned, of_val.get(name), decisive, alpha, by_estimate=mode == "likely"
+            name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=mode == "likely"
         )
 
     def compare_all(name: str, answers: Predictions) -> NomineeTest:
@@ -116,8 +112,8 @@ def gate(
         return with_every_model({ours.model: compare(name, ours, theirs) for ours, theirs in pairs}, of_val.get(name))
 
     tests = [compare_all(name, answers) for name, answers in nominees.items()]
-    judged = tuple(_judged(tests, mode, alpha))
-    verdict = Verdict("keep", None, mode, judged, margin, alpha, reason, len(baseline.samples), baseline.n_rephrasings)
+    judged = tuple(_judged(tests, mode))
+    verdict = Verdict("keep", None, mode, judged, margin, ALPHA, reason, len(baseline.samples), baseline.n_rephrasings)
     if not judged:
         return replace(verdict, reason="nothing on val was a better compromise")
     if mode == "off":
@@ -126,22 +122,17 @@ def gate(
     return replace(verdict, verdict="better" if chosen else "keep", id=chosen)
 
 
-def stand_ins(
-    before: Predictions, after: Mapping[str, Predictions], margin: float = GATE_MARGIN, alpha: float = ALPHA
-) -> tuple[NomineeTest, ...]:
+def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: float) -> tuple[NomineeTest, ...]:
     """Test which prompts, on a model of their own, can stand in for another prompt on another model.
 
     One passes if by one-sided tests it is not worse by the margin in F1, nor by .01 in S, and no class is surely worse
     nor macro-F1 lower by the margin. Unlike in the `gate`, it need not be better in anything. The level is Holm's: the
-    chance that one passes that is truly worse by more is at most `alpha`, also where the one to use is chosen by these
+    chance that one passes that is truly worse by more is at most 5 %, also where the one to use is chosen by these
     samples. All are answers to the same samples under the same wordings.
     """
     decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
-    tests = [
-        compare_nominee(name, before, answers, margin, decisive=decisive, alpha=alpha)
-        for name, answers in after.items()
-    ]
-    return tuple(_at_levels(tests, [test.p_not_worse for test in tests], alpha))
+    tests = [compare_nominee(name, before, answers, margin, decisive=decisive) for name, answers in after.items()]
+    return tuple(_at_levels(tests, [test.p_not_worse for test in tests]))
 
 
 def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
@@ -185,14 +176,14 @@ def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     return ""
 
 
-def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[NomineeTest]:
+def _judged(tests: list[NomineeTest], mode: GateMode) -> list[NomineeTest]:
     """The tests with what came of them. One that is barred does not pass, and takes up its level."""
     if mode != "sure":
         return [replace(test, passed=test.is_likely) for test in tests]
-    return _at_levels(tests, [test.p_value for test in tests], alpha)
+    return _at_levels(tests, [test.p_value for test in tests])
 
 
-def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float], alpha: float) -> list[NomineeTest]:
+def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float]) -> list[NomineeTest]:
     """The tests, each passed or not at Holm's level."""
-    judged = holm([1.0 if test.is_barred else p for test, p in zip(tests, p_values, strict=True)], alpha)
+    judged = holm([1.0 if test.is_barred else p for test, p in zip(tests, p_values, strict=True)], ALPHA)
     return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, judged, strict=True)]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _ENOUGH = 5  # test samples of a class: of fewer, chance alone takes whole classes away. Chosen, not measured
+ALPHA = 0.05
+"""How often the gate may hand back a prompt that is truly worse: Fisher's convention."""
 MARGIN_OF_S = 0.01  # as that of F1 by default: a point of either is what nobody would notice. Chosen, not measured
 BOTH = ("f1", "sensitivity")
 F1_ALONE = ("f1",)
@@ -34,14 +36,14 @@ class _ClassLoss:
 
 
 def _class_losses(
-    baseline: Predictions, nominee: Predictions, margin: float, alpha: float
+    baseline: Predictions, nominee: Predictions, margin: float
 ) -> tuple[tuple[_ClassLoss, ...], tuple[float, float] | None]:
     """Return the classes that lose, the worst first, and macro-F1 of both over the classes that have samples.
 
     Macro-F1 is None where answers are scored: a metric may have its own reasons to weigh classes.
     """
     classes = compare_classes(baseline, nominee)
-    surely = _surely_worse(classes, alpha)
+    surely = _surely_worse(classes)
     lost = [found for found in classes if _falls(found.after - found.before, margin)]
     losses = [_ClassLoss(found.label, found.n, found.before, found.after, found.label in surely) for found in lost]
     losses.sort(key=lambda loss: (not loss.is_sure, loss.after - loss.before))
@@ -57,9 +59,9 @@ def _falls(difference: float | None, margin: float) -> bool:
     return difference is not None and difference <= -max(margin, 1e-9)
 
 
-def _surely_worse(classes: Sequence[ClassDifference], alpha: float) -> set[str]:
+def _surely_worse(classes: Sequence[ClassDifference]) -> set[str]:
     enough = [found for found in classes if found.n >= _ENOUGH]
-    judged = holm([found.paired.p_below() for found in enough], alpha)
+    judged = holm([found.paired.p_below() for found in enough], ALPHA)
     return {found.label for found, (is_worse, _) in zip(enough, judged, strict=True) if is_worse}
 
 
@@ -73,27 +75,20 @@ class OneSided:
     high: float
     not_worse: float  # of "worse by the margin or more"
     better: float  # of "no better"
-    # Whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`)
-    is_thin: bool = False
-    # What the baseline and the nominee have; None where it was not kept
-    before: float | None = None
-    after: float | None = None
+    is_thin: bool  # whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`)
+    # What the baseline and the nominee have
+    before: float
+    after: float
 
     @classmethod
-    def of_f1(cls, paired: PairedDifference, margin: float) -> OneSided:
-        """Of a measure that is the better the higher."""
-        p_values = (paired.p_above(-margin), paired.p_above(0.0))
-        return cls(paired.difference, paired.low, paired.high, *p_values, paired.thin is not None)
-
-    @classmethod
-    def of_sensitivity(cls, paired: PairedDifference, margin: float) -> OneSided:
-        """Of a measure that is the better the lower."""
-        p_values = (paired.p_below(margin), paired.p_below(0.0))
-        return cls(paired.difference, paired.low, paired.high, *p_values, paired.thin is not None)
-
-    def between(self, before: float, after: float) -> OneSided:
-        """The same with what it is the difference of."""
-        return replace(self, before=before, after=after)
+    def of(cls, paired: PairedDifference, margin: float, before: float, after: float, *, is_cost: bool) -> OneSided:
+        """Of a measure that is the better the higher, or where it `is_cost` the lower."""
+        if is_cost:
+            p_values = paired.p_below(margin), paired.p_below()
+        else:
+            p_values = paired.p_above(-margin), paired.p_above()
+        of = paired.difference, paired.low, paired.high
+        return cls(*of, *p_values, paired.thin is not None, before, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +99,12 @@ class NomineeTest:
     f1: OneSided
     sensitivity: OneSided
     consistency: float | None  # the difference in C, of which nothing is asked; None where C is not defined
+    # What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand
+    estimate: MeasuredGain
     # Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not
     lost: tuple[str, ...] = ()
     passed: bool = False
     level: float = 0.0  # what `p_value` was held against
-    # What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand;
-    # None in runs that kept none
-    estimate: MeasuredGain | None = None
     # The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing
     decisive: tuple[str, ...] = BOTH
     losses: tuple[_ClassLoss, ...] = ()  # the classes that are worse by the margin or more, those that surely are first
@@ -159,7 +153,7 @@ class NomineeTest:
 
         Whether F1 is higher, where it alone decides.
         """
-        if self.estimate is None or self.is_barred:
+        if self.is_barred:
             return False
         gain = self.estimate.f1 if self.decisive == F1_ALONE else self.estimate.total
         return self.estimate.f1 >= 0 and gain > 0
@@ -181,7 +175,6 @@ def compare_nominee(
     pinned: Collection[str] = (),
     on_val: MeasuredGain | None = None,
     decisive: tuple[str, ...] = BOTH,
-    alpha: float = 0.05,
     *,
     by_estimate: bool = False,
 ) -> NomineeTest:
@@ -189,7 +182,7 @@ def compare_nominee(
     paired = compare_paired(baseline, nominee)
     consistency = paired["consistency"].difference if "consistency" in paired else None
     of_all = pooled(baseline), pooled(nominee)
-    losses, macro = _class_losses(*of_all, margin, alpha)
+    losses, macro = _class_losses(*of_all, margin)
     of_macro = None if macro is None else macro[1] - macro[0]
     on_test = MeasuredGain(
         paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples), of_macro
@@ -198,13 +191,13 @@ def compare_nominee(
     judged = estimate.macro_f1 if by_estimate else of_macro
     return NomineeTest(
         nominee_id,
-        OneSided.of_f1(paired["f1"], margin).between(*(_mean_quality(side) for side in (baseline, nominee))),
-        OneSided.of_sensitivity(paired["sensitivity"], MARGIN_OF_S).between(
-            *(_mean_sensitivity(side) for side in (baseline, nominee))
+        OneSided.of(paired["f1"], margin, _mean_quality(baseline), _mean_quality(nominee), is_cost=False),
+        OneSided.of(
+            paired["sensitivity"], MARGIN_OF_S, _mean_sensitivity(baseline), _mean_sensitivity(nominee), is_cost=True
         ),
         consistency,
+        estimate,
         _lost(*of_all, pinned),
-        estimate=estimate,
         decisive=decisive,
         losses=losses,
         macro_f1=macro,
@@ -232,10 +225,10 @@ def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | No
     macro = min(falls, key=lambda pair: pair[1] - pair[0], default=None)
     consistencies = [test.consistency for test in each if test.consistency is not None]
     gain = MeasuredGain(
-        min(test.f1.after or 0.0 for test in each) - min(test.f1.before or 0.0 for test in each),
-        max(test.sensitivity.after or 0.0 for test in each) - max(test.sensitivity.before or 0.0 for test in each),
+        min(test.f1.after for test in each) - min(test.f1.before for test in each),
+        max(test.sensitivity.after for test in each) - max(test.sensitivity.before for test in each),
         min(consistencies, default=None),
-        each[0].estimate.n_samples if each[0].estimate else 0,
+        each[0].estimate.n_samples,
         None if macro is None else macro[1] - macro[0],
     )
     return NomineeTest(
@@ -243,8 +236,8 @@ def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | No
         f1,
         stable,
         gain.consistency,
+        gain if on_val is None else gain.with_val(on_val),
         tuple(dict.fromkeys(name for test in each for name in test.lost)),
-        estimate=gain if on_val is None else gain.with_val(on_val),
         decisive=BOTH if any(test.decisive == BOTH for test in each) else F1_ALONE,
         losses=tuple(
             replace(loss, label=f"{loss.label} ({name})") for name, test in tests.items() for loss in test.losses

@@ -1,23 +1,12 @@
 """Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
 
-from psopt.search.racing._candidate_races import CandidateRaces, check_wordings, races
-from psopt.search.racing._race import PairedRule, Race, RaceResult, is_audited
-from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_line
+from psopt.search.racing._candidate_races import check_wordings, races
+from psopt.search.racing._race import Race, RaceResult, is_audited
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung, Schedule
-from psopt.search.racing._stopped_candidate import (
-    HELD,
-    NOT_ESTIMATED,
-    StoppedCandidate,
-)
+from psopt.search.racing._stopped_candidate import RaceCounts, StoppedCandidate, racing_line
 
 __all__ = [
-    "HELD",
-    "NOT_ESTIMATED",
-    "RIGHT",
-    "WRONG",
-    "CandidateRaces",
-    "PairedRule",
     "Race",
     "RaceCounts",
     "RaceResult",

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import answer_shares, score
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat
-from psopt.search.racing._race import NEGLIGIBLE, PairedRule, Race, RaceResult, is_audited
+from psopt.search.racing._race import NEGLIGIBLE, Race, RaceResult, is_audited
 from psopt.search.racing._schedule import Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Predictions, Scores
     from psopt.search._front import Tried
@@ -44,7 +44,6 @@ class CandidateRaces:
         self._evaluator = evaluator
         self._baseline = baseline
         self._options = options
-        self._races: dict[float, Race] = {}
 
     def run(self, prompt: Prompt, rivals: Iterable[Tried], *, is_shortening: bool) -> RaceResult:
         """Ask about a prompt as far as it gets; nothing at all where nobody races.
@@ -64,8 +63,9 @@ class CandidateRaces:
         baseline = self._baseline
         answers = {rival.prompt.id: self._answers(rival.prompt) for rival in rivals}
         answers |= {baseline.id: self._answers(baseline)}
-        race = self._race(0.0 if is_shortening else NEGLIGIBLE)
-        return race.run(prompt.id, lambda cells: self._evaluator.answers(prompt, "val", cells), answers, baseline.id)
+        negligible = 0.0 if is_shortening else NEGLIGIBLE
+        ask = partial(self._evaluator.answers, prompt, "val")
+        return self._race.run(prompt.id, ask, answers, baseline.id, negligible)
 
     def is_whole(self, rung: Rung) -> bool:
         """Whether a rung is the whole grid."""
@@ -96,12 +96,12 @@ class CandidateRaces:
         """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample of both: (n, 3)."""
         rung = min(self._rung(candidate), self._rung(rival))
         answers = (candidate.id, self._answers(candidate.prompt)), (rival.id, self._answers(rival.prompt))
-        return self._race().lead(*answers[0], *answers[1], rung)
+        return self._race.lead(*answers[0], *answers[1], rung)
 
     def estimates(self, candidate: StoppedCandidate) -> EstimatedScores:
         """Estimate a candidate's scores by what it was asked about."""
         answers, grid = self._answers(candidate.prompt), self._answers(self._baseline)
-        lead = self._race().lead(candidate.id, answers, self._baseline.id, grid, candidate.rung)
+        lead = self._race.lead(candidate.id, answers, self._baseline.id, grid, candidate.rung)
         return self.marked(estimated_scores(lead, self._scores, self._on_val), candidate.prompt)
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
@@ -112,16 +112,6 @@ class CandidateRaces:
     def knows_as_much(self, rival: Tried, candidate: StoppedCandidate) -> bool:
         """Whether a rival was asked about all that a candidate was asked about."""
         return self._rung(rival) >= candidate.rung
-
-    def is_no_better(self, lead: NDArray[np.float64]) -> bool:
-        """Whether this lead over a rival leaves a candidate no place on the front beside it."""
-        return self._race().is_no_better(lead)
-
-    @staticmethod
-    def loses_little(lead: NDArray[np.float64]) -> bool:
-        """Whether a candidate with this lead loses no more than one standard error in any objective."""
-        errors = lead.std(axis=0, ddof=1) / np.sqrt(len(lead))
-        return bool((lead.mean(axis=0) >= -errors).all())
 
     def _rung(self, candidate: Tried) -> Rung:
         return candidate.rung if isinstance(candidate, StoppedCandidate) else self._schedule.whole
@@ -142,12 +132,10 @@ class CandidateRaces:
     def _schedule(self) -> Schedule:
         return Schedule(self._on_val.true_classes, self._on_val.n_rephrasings, self._options.seed)
 
-    def _race(self, negligible: float = NEGLIGIBLE) -> Race:
-        if negligible not in self._races:
-            on_val, margin = self._on_val, self._options.parts.margin
-            rule = PairedRule(negligible)
-            self._races[negligible] = Race(self._schedule, on_val.truth, on_val.n_classes, rule, margin, on_val.answers)
-        return self._races[negligible]
+    @cached_property
+    def _race(self) -> Race:
+        on_val, margin = self._on_val, self._options.parts.margin
+        return Race(self._schedule, on_val.truth, on_val.n_classes, margin, on_val.answers)
 
 
 # Below that, bounds by the normal distribution say nothing; the smallest rung has as many.

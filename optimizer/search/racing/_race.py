@@ -39,8 +39,6 @@ _BELOW = 1.64
 # samples, chosen by judgement.
 NEGLIGIBLE = 0.01
 
-_DOMINATED = "dominated"
-_F1_BELOW = "F1 below the baseline's"
 Ask = Callable[["NDArray[np.bool_]"], "Answers"]
 """From the cells that must be known to the candidate's answers, (N, Q); what is known already is not asked again."""
 # Of stopped candidates one in ten is evaluated in whole all the same, to count the stops that were wrong.
@@ -51,8 +49,7 @@ _AUDITED = 10
 class _Stop:
     """Why a candidate stopped."""
 
-    reason: str  # `_DOMINATED` or `_F1_BELOW`
-    rival: str  # the id of the prompt that it was compared with
+    reason: str  # with the id of the prompt that dominates it
     # By how much it is ahead of the rival in F1, -S (as disagreement) and, where defined, C on the rung's cells
     lead: tuple[float, ...]
 
@@ -61,44 +58,32 @@ class _Stop:
         """How much the candidate lacks to be level with the rival in its best objective."""
         return -max(self.lead)
 
-    def __str__(self) -> str:
-        return f"dominated by {self.rival}" if self.reason == _DOMINATED else self.reason
 
+def is_dominated(differences: NDArray[np.float64], negligible: float = NEGLIGIBLE) -> bool:
+    """Whether a rival is clearly better in all objectives, by normal bounds of paired differences, (n, k).
 
-class PairedRule:
-    """Judges paired differences of a candidate and a rival, (n, k), all to be maximised, by normal bounds at each look.
-
-    Parameters
-    ----------
-    negligible : float
-        How much better a candidate might still be in one objective and be dominated all the same.
+    The candidate might still be better by `negligible` in one of them.
     """
-
-    def __init__(self, negligible: float = NEGLIGIBLE) -> None:
-        self._negligible = negligible
-
-    def is_dominated(self, differences: NDArray[np.float64]) -> bool:
-        """Whether the rival is clearly better in all objectives."""
-        mean = differences.mean(axis=0)
-        highest = mean + _bound(len(differences)) * _standard_error(differences)
-        return bool((mean <= 0).all() and (mean < 0).any() and (highest < self._negligible).all())
-
-    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
-        """Whether the candidate is better than the rival by next to nothing at most; ties are no better."""
-        highest = differences.mean(axis=0) + _AT_THE_END * _standard_error(differences)
-        return bool((highest < _NEGLIGIBLE_AT_THE_END).all())
-
-    def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
-        """Whether the candidate's F1 is clearly below the rival's less a margin."""
-        f1 = differences[:, :1]
-        return bool((f1.mean(axis=0) + _BELOW * _standard_error(f1) < -margin).all())
+    mean = differences.mean(axis=0)
+    bound = next((bound for below, bound in _EARLY if len(differences) < below), _LATE)
+    highest = mean + bound * standard_error(differences)
+    return bool((mean <= 0).all() and (mean < 0).any() and (highest < negligible).all())
 
 
-def _bound(n_samples: int) -> float:
-    return next((bound for below, bound in _EARLY if n_samples < below), _LATE)
+def is_no_better(differences: NDArray[np.float64]) -> bool:
+    """Whether the candidate is better than the rival by next to nothing at most; ties are no better."""
+    highest = differences.mean(axis=0) + _AT_THE_END * standard_error(differences)
+    return bool((highest < _NEGLIGIBLE_AT_THE_END).all())
 
 
-def _standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def is_below(differences: NDArray[np.float64], margin: float) -> bool:
+    """Whether the candidate's F1 is clearly below the rival's less a margin."""
+    f1 = differences[:, :1]
+    return bool((f1.mean(axis=0) + _BELOW * standard_error(f1) < -margin).all())
+
+
+def standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of the mean of each column: (n, k) -> (k,)."""
     return np.asarray(differences.std(axis=0, ddof=1) / np.sqrt(len(differences)))
 
 
@@ -127,19 +112,19 @@ class Race:
         schedule: Schedule,
         truth: NDArray[np.int64],
         n_classes: int,
-        rule: PairedRule,
         margin: float,
         answer_type: AnswerType = ONE_LABEL,
     ) -> None:
         self.schedule = schedule
         self._truth = truth
         self._n_classes = n_classes
-        self._rule = rule
         self._margin = margin
         self._answer_type = answer_type
         self._gains: dict[tuple[str, Rung], NDArray[np.float64]] = {}
 
-    def run(self, prompt: str, ask: Ask, rivals: Mapping[str, Answers], baseline: str) -> RaceResult:
+    def run(
+        self, prompt: str, ask: Ask, rivals: Mapping[str, Answers], baseline: str, negligible: float = NEGLIGIBLE
+    ) -> RaceResult:
         """Ask about one rung after the other, until a rival is clearly better or survivors wait.
 
         Parameters
@@ -151,37 +136,42 @@ class Race:
             compared with on the rungs that it is known on.
         baseline : str
             The baseline's id, among the rivals.
+        negligible : float
+            How much better a candidate might still be in one objective and be dominated all the same.
         """
         last = self.schedule.held_at
         for rung in self.schedule.rungs[: self.schedule.rungs.index(last)]:
-            stop = self._stop(prompt, ask(self.schedule.cells(rung)), rung, rivals, baseline)
+            stop = self._stop(prompt, ask(self.schedule.cells(rung)), rung, rivals, baseline, negligible)
             if stop is not None:
                 return RaceResult(rung, stop)
         answers = ask(self.schedule.cells(last))
         # of two wordings that is the whole grid, and nothing is left to be saved
-        stop = None if last == self.schedule.whole else self._stop(prompt, answers, last, rivals, baseline)
+        stop = None if last == self.schedule.whole else self._stop(prompt, answers, last, rivals, baseline, negligible)
         return RaceResult(last, stop)
 
     def lead(self, prompt: str, answers: Answers, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival on each sample of a rung: (n, k), see `sample_gains`."""
         return self._gains_of(prompt, answers, rung) - self._gains_of(rival, grid, rung)
 
-    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
-        """Whether a candidate is better than a rival by next to nothing at most, of its lead."""
-        return self._rule.is_no_better(differences)
-
     def _stop(
-        self, prompt: str, answers: Answers, rung: Rung, rivals: Mapping[str, Answers], baseline: str
+        self,
+        prompt: str,
+        answers: Answers,
+        rung: Rung,
+        rivals: Mapping[str, Answers],
+        baseline: str,
+        negligible: float,
     ) -> _Stop | None:
         cells = self.schedule.cells(rung)
         for rival, grid in rivals.items():
             if (grid[cells] < 0).any():  # a rival that has not come so far
                 continue
             differences = self.lead(prompt, answers, rival, grid, rung)
-            if self._rule.is_dominated(differences):
-                return _Stop(_DOMINATED, rival, _means(differences))
-            if rival == baseline and self._rule.is_below(differences, self._margin):
-                return _Stop(_F1_BELOW, rival, _means(differences))
+            lead = tuple(differences.mean(axis=0).tolist())
+            if is_dominated(differences, negligible):
+                return _Stop(f"dominated by {rival}", lead)
+            if rival == baseline and is_below(differences, self._margin):
+                return _Stop("F1 below the baseline's", lead)
         return None
 
     def _gains_of(self, prompt: str, answers: Answers, rung: Rung) -> NDArray[np.float64]:
@@ -195,7 +185,3 @@ class Race:
 def is_audited(prompt_id: str, seed: int) -> bool:
     """Whether a candidate is evaluated in whole although it would stop: by its id, whoever meets it and when."""
     return (int(prompt_id, 16) + seed) % _AUDITED == 0
-
-
-def _means(differences: NDArray[np.float64]) -> tuple[float, ...]:
-    return tuple(differences.mean(axis=0).tolist())

@@ -14,7 +14,7 @@ from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchProblem, open_study
-from psopt.search.distributed import _shared_coordinator
+from psopt.search.distributed import _coordinator
 from psopt.search.racing import _candidate_races, races
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 from psopt.settings import SearchOptions
@@ -222,7 +222,7 @@ def test_a_stop_that_would_have_cost_a_place_on_the_front_is_a_wrong_one(
         return True
 
     monkeypatch.setattr(_candidate_races, "is_audited", hasty)
-    monkeypatch.setattr("psopt.search.racing._race.PairedRule.is_dominated", hasty)
+    monkeypatch.setattr("psopt.search.racing._race.is_dominated", hasty)
     search = make_search(tmp_path, make_evaluator(make_task()), trials=5)
     search.run()
     audited = [prompt for prompt in search.history.evaluated if prompt.audit]
@@ -268,7 +268,7 @@ def test_ctrl_c_in_the_middle_of_a_rung_loses_nothing(tmp_path: Path, raced: Any
 
 
 def test_workers_race_against_the_incumbents_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_shared_coordinator, "_PAUSE", 0.0)
+    monkeypatch.setattr(_coordinator, "_PAUSE", 0.0)
     first = make_search(tmp_path, make_evaluator(make_task()), worker="a", own=4)
     first.run()
     second = make_search(tmp_path, make_evaluator(make_task()), worker="b")

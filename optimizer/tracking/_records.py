@@ -1,16 +1,21 @@
-"""What is recorded of a run: what run.json and the files beside it say, as names and values."""
+"""What is recorded of a run and of its trials, as names and values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from psopt.evaluation import OBJECTIVES
 from psopt.models.chat import public_address
 from psopt.runs import FRONT, MANIFEST, PROPOSALS, REPORT, TRIALS, RunDirectory, quality_name, recommendation_lines
+from psopt.search.distributed import PROMPT_ID, RACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from optuna.trial import FrozenTrial
+
 
 _MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
 # What says nothing of how the run was made, or may hold what is nobody else's: a password in an address.
@@ -138,3 +143,55 @@ def _scores(role: str, entry: Mapping[str, Any] | None) -> Iterator[tuple[str, f
             if low is not None and high is not None:
                 yield f"{role}/{split}/{measure}_low", float(low)
                 yield f"{role}/{split}/{measure}_high", float(high)
+
+
+_EFFORT = ("calls", "tokens", "cost_usd", "seconds")
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A candidate as its trial in the study has it.
+
+    Attributes
+    ----------
+    number : int
+        The trial's.
+    prompt_id : str
+    edits : tuple of str
+        What it adds to the prompt that the run started from.
+    metrics : dict
+        On val ``f1``, ``sensitivity``, ``consistency`` where there is one, and ``na_rate`` where the whole grid was
+        asked; and what it took in this process: ``calls``, ``tokens``, ``cost_usd``, ``seconds``.
+    raced : str
+        How far it came where it stopped in its race, and why: its metrics are estimates then. Else empty.
+    frozen : FrozenTrial or None
+        Optuna's own.
+    """
+
+    number: int
+    prompt_id: str
+    edits: tuple[str, ...]
+    metrics: dict[str, float]
+    raced: str = ""
+    frozen: FrozenTrial | None = None
+
+    @classmethod
+    def of(cls, trial: FrozenTrial) -> TrialRecord:
+        """Read a finished trial."""
+        attributes = trial.user_attrs
+        names = [name for name, _ in zip(OBJECTIVES, trial.values or (), strict=False)]
+        metrics = dict(zip(names, trial.values or (), strict=True))
+        metrics |= {name: float(attributes[name]) for name in ("na_rate", *_EFFORT) if name in attributes}
+        return cls(
+            trial.number,
+            str(attributes.get(PROMPT_ID, "")),
+            tuple(attributes.get("edits", ())),
+            metrics,
+            str(attributes.get(RACED, "")),
+            trial,
+        )
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What was tried."""
+        return {"prompt_id": self.prompt_id, "n_edits": len(self.edits), "edits": "\n".join(self.edits)}
