@@ -88,7 +88,7 @@ class Bench:
             for wording in self.wordings:
                 reworded = program.signature.with_instructions(own.replace(self.chosen.instructions, wording))
                 program(**{self.chosen.field: self.test[0][0]}, signature=reworded)
-        prompts = [reading.prompt("label") for reading in heard]
+        prompts = [reading.prompt(reading.outputs[-1]) for reading in heard]
         samples = tuple(Sample(f"{row}", text, label) for row, (text, label) in enumerate(self.test))
         array = self.model.predict(prompts, [sample.text for sample in samples])
         return Predictions(array, samples, self.labels)

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._dspy import dspy
+from psopt.models.chat import Need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,7 @@ class RunCounter:
         while True:
             with self._lock:
                 n_calls = self._most_calls
-                if self._budget.reserve(0, 0.0, n_calls):
+                if self._budget.reserve(Need(n_calls)):
                     return n_calls
             time.sleep(_PAUSE)
 
@@ -81,7 +82,7 @@ class RunCounter:
         with self._lock:
             # One that failed before it asked anything is a failed attempt all the same.
             self._budget.count(made=n_calls if went_well else max(0, n_calls - 1), failed=not went_well)
-            self._budget.release(0, 0.0, n_reserved)
+            self._budget.release(Need(n_reserved))
             self._most_calls = max(self._most_calls, n_calls)
             for entries in usage.usage_data.values():
                 for entry in entries:

@@ -40,21 +40,17 @@ class AnswerCache:
     def __init__(self, folder: Path | None, file: str = FILE) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        try:
+        with self._explained():
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
             path = ":memory:" if folder is None else str(folder / file)
-            self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode=WAL")
             # With WAL a kill of the process loses nothing; a loss of power may lose the last answers, never the file.
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
             )
-        except (OSError, sqlite3.Error) as error:
-            raise InputError(
-                f"the answer cache in {folder} can't be used: {error}; choose another --cache-dir"
-            ) from error
 
     def get(self, key: bytes) -> Any:
         """Return the value of a key, or None."""
@@ -79,18 +75,14 @@ class AnswerCache:
 
     def put_many(self, values: Mapping[bytes, Any]) -> None:
         """Keep these values, all or none."""
-        rows = [(key, _written(value)) for key, value in values.items()]
-        with self._lock, self._explained():
-            if len(rows) == 1:
-                self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows[0])
-                return
-            self._connection.execute("BEGIN IMMEDIATE")
+        # ASCII, since UTF-8 can't hold half a surrogate pair, which models write now and then
+        rows = [(key, json.dumps(value)) for key, value in values.items()]
+        with self._lock, self._explained(), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
-            self._connection.execute("COMMIT")
 
     def forget(self, keys: Iterable[bytes]) -> None:
         """Drop the values of these keys."""
-        with self._lock, self._explained():
+        with self._lock, self._explained(), self._connection:
             self._connection.executemany("DELETE FROM answers WHERE key = ?", [(key,) for key in keys])
 
     def close(self) -> None:
@@ -101,8 +93,9 @@ class AnswerCache:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            raise InputError(f"the answer cache can't be used: {error}; choose another --cache-dir") from error
+        except (OSError, sqlite3.Error) as error:
+            where = f" in {self.folder}" if self.folder else ""
+            raise InputError(f"the answer cache{where} can't be used: {error}; choose another --cache-dir") from error
 
 
 def answer_key(**parts: Any) -> bytes:
@@ -115,13 +108,3 @@ def cache_folder(cache_dir: str | Path | None = None) -> Path:
     """Return `cache_dir`, else `$PSOPT_CACHE_DIR`, else the user's cache folder for psopt."""
     chosen = cache_dir or os.environ.get("PSOPT_CACHE_DIR")
     return Path(chosen) if chosen else platformdirs.user_cache_path("psopt")
-
-
-def _written(value: Any) -> str:
-    """A value as JSON; with escapes where it holds what UTF-8 can't, half a surrogate pair."""
-    text = json.dumps(value, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value)
-    return text

@@ -12,7 +12,7 @@ from psopt.models.chat import RatingJudge, SamenessJudge, load_writer
 from psopt.tasks import FUNCTION, JUDGE, NLI, references_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from psopt.models._assessor import Pair, Rated
@@ -44,65 +44,54 @@ def assessor_for(
     elif by.kind == JUDGE:
         matcher = SamenessJudge(judge(by.name))
     elif by.kind == FUNCTION:
-        matcher = _OwnMatcher(_OwnFunction(by.name))
+        matcher = _OwnFunction(by.name)
     rater: Rater | None = None
     by = spec.rating
     if by.kind == JUDGE:
         rater = RatingJudge(judge(by.name))
     elif by.kind == FUNCTION:
-        rater = _OwnRater(_OwnFunction(by.name))
+        rater = _OwnFunction(by.name)
     return Assessor(matcher, rater)
 
 
-class _OwnFunction:
-    """A function of two texts of the user's own, ``MODULE:NAME``; modules in the working directory count."""
+class _OwnFunction(Matcher, Rater):
+    """A function of two texts of the user's own, ``MODULE:NAME``; modules in the working directory count.
+
+    ``NAME(answer, other)`` says whether two answers are the same, True or False; ``NAME(answer, reference)`` what an
+    answer is worth, a number from 0 to 1: of several references the best.
+    """
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self._name = name
         self._function = import_own_function(name, "--answers", "two texts")
-
-    def __call__(self, first: str, second: str) -> Any:
-        try:
-            return self._function(first, second)
-        except Exception as error:  # whatever the user's function does
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"--answers: {self.name} failed on an answer: {reason}") from error
-
-
-class _OwnMatcher(Matcher):
-    """Says what a function says: ``NAME(answer, other)``, True or False."""
-
-    def __init__(self, function: _OwnFunction) -> None:
-        self._function = function
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return what the function says of each pair."""
-        return [self._said(first, second) for _, first, second in pairs]
-
-    def _said(self, first: str, second: str) -> bool:
-        said = self._function(first, second)
-        if not isinstance(said, bool | np.bool_):
-            name = self._function.name
-            raise InputError(f"--answers: {name} returned {said!r} of two answers: True or False is wanted")
-        return bool(said)
-
-
-class _OwnRater(Rater):
-    """Says what a function says: ``NAME(answer, reference)``, a number from 0 to 1; of several references the best."""
-
-    def __init__(self, function: _OwnFunction) -> None:
-        self._function = function
+        wanted = "two answers: True or False is wanted"
+        return [bool(self._said(first, second, _is_truth, wanted)) for _, first, second in pairs]
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         """Return what the function says of each answer."""
+        wanted = "an answer: a number from 0 to 1 is wanted"
         return [
-            max(self._said(answer, right) for right in references_of(reference)) for _, reference, answer in answers
+            max(float(self._said(answer, right, _is_worth, wanted)) for right in references_of(reference))
+            for _, reference, answer in answers
         ]
 
-    def _said(self, answer: str, reference: str) -> float:
-        said = self._function(answer, reference)
-        is_number = isinstance(said, bool | int | float | np.bool_ | np.integer | np.floating)
-        if not is_number or not 0 <= said <= 1:
-            name = self._function.name
-            raise InputError(f"--answers: {name} returned {said!r} of an answer: a number from 0 to 1 is wanted")
-        return float(said)
+    def _said(self, first: str, second: str, is_verdict: Callable[[Any], bool], wanted: str) -> Any:
+        try:
+            said = self._function(first, second)
+        except Exception as error:  # whatever the user's function does
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"--answers: {self._name} failed on an answer: {reason}") from error
+        if not is_verdict(said):
+            raise InputError(f"--answers: {self._name} returned {said!r} of {wanted}")
+        return said
+
+
+def _is_truth(said: Any) -> bool:
+    return isinstance(said, bool | np.bool_)
+
+
+def _is_worth(said: Any) -> bool:
+    return isinstance(said, bool | int | float | np.bool_ | np.integer | np.floating) and bool(0 <= said <= 1)

@@ -112,16 +112,6 @@ def capabilities_of(model: Model) -> Capabilities:
     )
 
 
-class ProbabilisticModel(Model, Protocol):
-    """A model that can also say how probable each class is."""
-
-    def predict_proba(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
-        """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
-        ...
-
-
 class CellModel(Protocol):
     """What is asked for scattered parts of a grid in one call; each answer is that of the whole grid."""
 
@@ -138,8 +128,14 @@ class CellModel(Protocol):
         ...
 
 
-class AbleModel(ProbabilisticModel, CellModel, Protocol):
+class AbleModel(Model, CellModel, Protocol):
     """A model with all that a model may have beside `predict`; `can` says what one has."""
+
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
+        ...
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
         """Return what is read of each text."""
@@ -255,7 +251,7 @@ def predict_cells(
 
 
 def predict_proba_cells(
-    model: ProbabilisticModel,
+    model: AbleModel,
     prompts: Sequence[Prompt],
     texts: Sequence[str],
     cells: Cells,

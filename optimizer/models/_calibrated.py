@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.models._base import Capabilities, Cells, Model, OnProgress, ProbabilisticModel
+    from psopt.models._base import AbleModel, Capabilities, Cells, Model, OnProgress
     from psopt.models.chat import Budget
     from psopt.search_spaces import Prompt
     from typing_extensions import TypeIs
@@ -61,7 +61,7 @@ class CalibratedModel(WholeGrids):
 
     def __init__(
         self,
-        model: ProbabilisticModel,
+        model: AbleModel,
         texts: Sequence[str],
         budget: Budget,
         *,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.models._assessor import Assessor
-    from psopt.models._base import Model, ProbabilisticModel
+    from psopt.models._base import AbleModel, Model
     from psopt.models.chat import Engine, Writer
     from psopt.models.minilm import Encoder
     from psopt.tasks import AnswerSpec, Task
@@ -234,7 +234,7 @@ class ModelProvider:
         texts = [sample.text for sample in (task.train or task.val)]
         return CalibratedModel(answering, texts, self.budget, is_always=self.lm.calibration == "batch")
 
-    def _has_label_prior(self, model: Model) -> TypeIs[ProbabilisticModel]:
+    def _has_label_prior(self, model: Model) -> TypeIs[AbleModel]:
         return capabilities_of(model).has_label_prior or (asks_in_chat(model) and self.lm.logprobs)
 
     def assessor(self, spec: AnswerSpec) -> Assessor | None:

@@ -65,8 +65,8 @@ class PromptNeed:
         for query in queries:
             expected += tokens_of_query(query)
         largest = max(queries, key=most_tokens_in, default=None)
-        most = model.engine.most(largest) if largest else (0, 0.0)
-        return cls(len(queries), expected, *most)
+        most = model.engine.most(largest) if largest else Need()
+        return cls(len(queries), expected, most.tokens, most.cost)
 
 
 class Reserve:

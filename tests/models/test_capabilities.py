@@ -5,14 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import psopt
 import pytest
 from psopt.dspy_programs._model import ProgramModel
 from psopt.models import Capabilities, capabilities_of
 from psopt.models.chat import ChatModel
 from psopt.models.hf import HFModel
 from psopt.models.minilm import MiniLM
-from psopt.models.sim import SimOptions, SimulatedModel
+from psopt.models.sim import SimulatedModel
 
 if TYPE_CHECKING:
     from tests.conftest import KeywordModel
@@ -51,10 +50,3 @@ def test_a_model_of_the_user_s_own_need_not_say_anything(keyword_model: KeywordM
 def test_what_a_model_says_by_attributes_is_understood() -> None:
     model: Any = SimpleNamespace(is_free=True, reads_order=False, predict_proba=lambda *_: None)
     assert capabilities_of(model) == Capabilities(is_free=True, reads_order=False, has_probabilities=True)
-
-
-def test_a_simulated_model_is_described_by_either_spelling() -> None:
-    assert SimOptions.parse("instability=0.5,compliance=2") == SimOptions.parse("wobble=0.5,obey=2")
-    assert SimOptions.parse("instability=0.5").name == "sim/wobble=0.5"
-    with pytest.raises(psopt.errors.InputError, match="stands twice"):
-        SimOptions.parse("instability=0.5,wobble=0.5")

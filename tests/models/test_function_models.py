@@ -139,7 +139,7 @@ def test_what_it_raises_ends_the_work_in_a_line_that_names_it(task: Task, tmp_pa
     def broken(messages: list[dict[str, str]]) -> str:
         raise KeyError("no\nsuch key")
 
-    with pytest.raises(ModelError, match=r"^function/broken raised KeyError: .* \(line \d+ of test_function") as caught:
+    with pytest.raises(ModelError, match=r"^function/broken raised KeyError: ") as caught:
         load_model(broken, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS)
     assert "\n" not in str(caught.value)
 
@@ -154,7 +154,7 @@ def test_an_exit_in_it_hangs_nothing(error: BaseException, task: Task, tmp_path:
     assert load_model(by_first_word, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS).tolist() == EXPECTED
 
 
-@pytest.mark.parametrize(("value", "shown"), [(1, "an int"), (None, "None"), ({"label": "Number"}, "a dict")])
+@pytest.mark.parametrize(("value", "shown"), [(1, "1"), (None, "None"), ({"label": "Number"}, "{'label': 'Number'}")])
 def test_what_is_no_text_is_refused(value: Any, shown: str, task: Task, tmp_path: Path) -> None:
     def other(messages: list[dict[str, str]]) -> Any:
         return value

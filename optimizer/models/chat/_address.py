@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,11 +50,6 @@ class Address:
         """The address as the cache's keys and messages name it; without what a query may hold of keys."""
         shown = {name: value for name, value in self.query.items() if not _is_key(name)}
         return self.base + ("?" + "&".join(f"{name}={value}" for name, value in shown.items()) if shown else "")
-
-    @property
-    def lacks_a_version(self) -> bool:
-        """Whether the path holds no part such as ``v1``, which most servers' addresses end in."""
-        return re.search(r"/v\d", urlsplit(self.base).path) is None
 
     @property
     def secrets(self) -> list[str]:

@@ -98,22 +98,21 @@ class Budget:
         """Whether there is any limit."""
         return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
 
-    def reserve(self, tokens: int, cost: float, calls: int = 1) -> bool:
+    def reserve(self, need: Need) -> bool:
         """Set aside what one request may take, or a program's run; False if that must wait for what is under way.
 
         Raises BudgetReachedError if it is more than is left.
         """
-        need = Need(calls, tokens, cost)
         if reason := self._too_much(Need(), need):
             raise BudgetReachedError(reason)
         if self._too_much(self._reserved, need):
             return False
-        self.set_aside(tokens, cost, calls)
+        self.set_aside(need)
         return True
 
-    def set_aside(self, tokens: int, cost: float, calls: int = 1) -> None:
+    def set_aside(self, need: Need) -> None:
         """Set aside what a request that is on its way already may take, whatever is left; `release` takes it back."""
-        self._reserved += Need(calls, tokens, cost)
+        self._reserved += need
         self._tell_ledger()
 
     def count(self, **amounts: float) -> None:
@@ -155,9 +154,9 @@ class Budget:
         calls = before.made + before.failed + now.made + now.failed
         return Need(calls, before.tokens + now.tokens, before.cost + now.cost)
 
-    def release(self, tokens: int, cost: float, calls: int = 1) -> None:
+    def release(self, need: Need) -> None:
         """Take a reservation back."""
-        self.set_aside(-tokens, -cost, -calls)
+        self.set_aside(Need(-need.calls, -need.tokens, -need.cost))
 
 
 # Of the price of single calls (openai.com/api/pricing; Azure's Global Batch).

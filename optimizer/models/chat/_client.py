@@ -19,8 +19,7 @@ Alternatives = list[tuple[str, list[tuple[str, float]]]]
 """For each token of an answer: its text, and the likeliest tokens at its place with their log-probabilities."""
 # As the cache has always called these fields of an answer.
 _KEPT_AS = {"tokens_in": "in", "tokens_out": "out", "is_thought": "thought"}
-_ALWAYS_KEPT = frozenset({"text", "tokens_in", "tokens_out"})
-_NOT_KEPT = frozenset({"cached_in"})
+_FIELD_OF = {kept: name for name, kept in _KEPT_AS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +44,14 @@ class Answer:
     model: str = ""  # the model that the server names as the one that answered; empty where it names none
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as the cache keeps it."""
-        return {
-            kept: value
-            for name, kept, default in _FIELDS
-            if (value := getattr(self, name)) != default or name in _ALWAYS_KEPT
-        }
+        """Return the answer as the cache keeps it: what differs from the default."""
+        values = ((field, getattr(self, field.name)) for field in fields(self) if field.name != "cached_in")
+        return {_KEPT_AS.get(field.name, field.name): value for field, value in values if value != field.default}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache."""
-        return cls(**{name: data[kept] for name, kept, _ in _FIELDS if kept in data})
-
-
-_FIELDS = tuple(
-    (field.name, _KEPT_AS.get(field.name, field.name), field.default)
-    for field in fields(Answer)
-    if field.name not in _NOT_KEPT
-)
+        return cls(**{_FIELD_OF.get(kept, kept): value for kept, value in data.items()})
 
 
 class Query(NamedTuple):

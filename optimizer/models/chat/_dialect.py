@@ -205,12 +205,8 @@ def _answering_in_json(messages: Messages) -> Messages:
 
 _NAME = "answer"
 _FORMS = 'give a JSON schema, {"name": .., "schema": ..} or {"type": "json_schema", "json_schema": {"schema": ..}}'
-# Of JSON Schema 2020-12: what says anything of a value, where schemas stand within one, and what a type may be.
+# Of JSON Schema 2020-12: what says anything of a value. Whether the rest is a schema the server knows best.
 _SAYING = frozenset({"type", "properties", "items", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "required"})
-_SCHEMA = ("items", "additionalProperties", "not", "contains", "if", "then", "else")
-_SCHEMAS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions")
-_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 
 
 @functools.lru_cache(maxsize=64)
@@ -231,13 +227,9 @@ def read_response_format(text: str) -> str:
     """
     try:
         data = json.loads(text)
-        form = _in_full(data)
-        _check(form["json_schema"]["schema"], "")
     except (ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"the response format is no JSON: {error}; {_FORMS}") from error
-    return json.dumps(form, ensure_ascii=False)
+    return json.dumps(_in_full(data), ensure_ascii=False)
 
 
 def _in_full(data: Any) -> dict[str, Any]:
@@ -257,39 +249,6 @@ def _in_full(data: Any) -> dict[str, Any]:
         shown = _shown(named["schema"])
         raise InputError(f"the response format is no JSON schema: {shown} says neither type nor properties; {_FORMS}")
     return {"type": "json_schema", "json_schema": named}
-
-
-def _check(schema: Any, place: str) -> None:
-    """Make sure that a schema, and all within it, is one."""
-    if isinstance(schema, bool):
-        return
-    if not isinstance(schema, dict):
-        raise _wrong(place, f"{_shown(schema)} is no schema")
-    types = schema.get("type", [])
-    for name in types if isinstance(types, list) else [types]:
-        if not isinstance(name, str) or name not in _TYPES:
-            raise _wrong(f"{place}.type", f"{_shown(name)} is no type: {', '.join(sorted(_TYPES))}")
-    for keyword, holds in {"required": list, "enum": list, **dict.fromkeys(_SCHEMAS, list)}.items():
-        if keyword in schema and not (
-            isinstance(schema[keyword], holds) and (schema[keyword] or keyword == "required")
-        ):
-            raise _wrong(f"{place}.{keyword}", f"{_shown(schema[keyword])} is no list of values")
-    for keyword in _SCHEMA:
-        if keyword in schema:
-            _check(schema[keyword], f"{place}.{keyword}")
-    for keyword in _SCHEMAS:
-        for index, inner in enumerate(schema.get(keyword, ())):
-            _check(inner, f"{place}.{keyword}[{index}]")
-    for keyword in _NAMED_SCHEMAS:
-        inner_schemas = schema.get(keyword, {})
-        if not isinstance(inner_schemas, dict):
-            raise _wrong(f"{place}.{keyword}", f"{_shown(inner_schemas)} is no object of schemas")
-        for name, inner in inner_schemas.items():
-            _check(inner, f"{place}.{keyword}.{name}")
-
-
-def _wrong(place: str, why: str) -> InputError:
-    return InputError(f"the response format is no JSON schema: at {place.lstrip('.') or 'its top'}, {why}")
 
 
 def _shown(value: Any) -> str:

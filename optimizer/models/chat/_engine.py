@@ -11,7 +11,7 @@ from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
-from psopt.models.chat._budget import check_price, price_of
+from psopt.models.chat._budget import Need, check_price, price_of
 from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._request_scheduler import RequestScheduler
@@ -237,11 +237,11 @@ class Engine:
 
     async def _send(self, query: Query, worker: Worker, tries: Tries) -> Answer:
         """Send once, within the limits."""
-        tokens, cost = self.most(query)
+        most = self.most(query)
         async with self._scheduler.place():
             if worker.batch.is_over:
                 raise asyncio.CancelledError
-            while not self.budget.reserve(tokens, cost):
+            while not self.budget.reserve(most):
                 await asyncio.sleep(_SETTLING)
             worker.is_sending = True
             try:
@@ -250,7 +250,7 @@ class Engine:
                 self._pay(answer, self._price, made=1)
             finally:
                 worker.is_sending = False
-                self.budget.release(tokens, cost)
+                self.budget.release(most)
         self._has_spoken |= bool(answer.text)
         self.meter.learn(query, answer)
         return answer
@@ -300,12 +300,12 @@ class Engine:
         for answer in empty:
             self._pay(answer, self._batch_price, failed=1)
 
-    def most(self, query: Query, *, in_batch: bool = False) -> tuple[int, float]:
-        """Return the tokens and US dollars that one query can't pass."""
+    def most(self, query: Query, *, in_batch: bool = False) -> Need:
+        """Return what one query can't pass."""
         read = most_tokens_in(query)
         written = most_tokens_out(self.client.request(query), self.options.max_tokens)
         price = self._batch_price if in_batch else self._price
-        return read + written, price.of(read, written) if price else 0.0
+        return Need(1, read + written, price.of(read, written) if price else 0.0)
 
     def _pay(self, answer: Answer, price: Price | None, *, made: int = 0, failed: int = 0) -> None:
         """Count an answer and what it took, also one that says nothing and is asked for again: that has failed."""

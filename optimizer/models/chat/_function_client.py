@@ -6,8 +6,6 @@ import functools
 import hashlib
 import inspect
 import re
-import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, PsoptError
@@ -69,7 +67,7 @@ class FunctionClient(ChatClient):
             raise self._failure(error) from error
         if not isinstance(said, str):
             raise ModelRefusedError(
-                f"{self.name} returned {_article(said)}: a function that is a model takes chat messages and returns "
+                f"{self.name} returned {said!r:.60}: a function that is a model takes chat messages and returns "
                 "the answer as a str"
             )
         return Answer(said.encode("utf-8", "replace").decode())  # without halves of surrogate pairs
@@ -81,7 +79,7 @@ class FunctionClient(ChatClient):
         by_status = isinstance(status, int) and passes(status)
         if by_status or isinstance(error, (ConnectionError, TimeoutError)):
             return TransientError(reason, overloaded=status in TOO_MANY)
-        return ModelRefusedError(f"{self.name} raised {reason}{_line_of(error, self._function)}")
+        return ModelRefusedError(f"{self.name} raised {reason}")
 
 
 def function_name(function: Any) -> str:
@@ -131,22 +129,3 @@ def _place(function: Any) -> str | None:
         source = ""
     digest = hashlib.sha256(source.encode()).hexdigest()[:12]
     return f"{KIND}:{code.__module__}:{code.__qualname__}:{digest}:{key}"
-
-
-def _line_of(error: BaseException, function: Any) -> str:
-    """Where in the function's file it was raised; a notebook's cells have files that nobody knows."""
-    whole = _whole(function)
-    code = getattr(whole, "__code__", None) or getattr(getattr(whole, "__call__", None), "__code__", None)  # noqa: B004
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if code and frame.filename == code.co_filename
-    ]
-    if not frames:
-        return ""
-    file = Path(frames[-1].filename)
-    where = "the cell" if "ipykernel" in file.parent.name else file.name
-    return f" (line {frames[-1].lineno} of {where})"
-
-
-def _article(value: object) -> str:
-    kind = type(value).__name__
-    return "None" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from dataclasses import replace
+from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
-from psopt.errors import nearest
+from psopt.errors import ModelError, nearest
 from psopt.models.chat._address import openai_address
 from psopt.models.chat._client import (
     TOO_MANY,
@@ -95,7 +97,6 @@ class OpenAIClient(ChatClient):
         self._options = options
         self._dialect = Dialect(model, options)
         self.refused = self._dialect.refused
-        self._transport: Transport | None = None
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build the body of a chat completion."""
@@ -113,7 +114,7 @@ class OpenAIClient(ChatClient):
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send one chat completion; see `ChatClient.send`."""
         try:
-            response = await self._connected().post(request)
+            response = await self._transport.post(request)
         except NoResponseError as error:
             raise self._broken(error) from None
         self.headers = response.headers
@@ -136,7 +137,7 @@ class OpenAIClient(ChatClient):
         """
         try:
             async with asyncio.timeout(timeout):
-                response = await self._connected().call(method, path, **sent)
+                response = await self._transport.call(method, path, **sent)
         except TimeoutError:
             raise TransientError(f"no answer within {span(timeout)}", given_up=True) from None
         except NoResponseError as error:
@@ -151,20 +152,18 @@ class OpenAIClient(ChatClient):
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._transport is not None:
+        if "_transport" in self.__dict__:
             await self._transport.close()
-            self._transport = None
+            del self._transport
 
     def safe(self, text: str) -> str:
         """What the server says, as it may be shown."""
         return redacted(text, self._address.secrets)
 
-    def _connected(self) -> Transport:
-        """The transport belongs to the event loop it was first used in."""
-        if self._transport is None:
-            # How long an answer is waited for is the engine's to say.
-            self._transport = Transport(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
-        return self._transport
+    @cached_property
+    def _transport(self) -> Transport:
+        """It belongs to the event loop it is first used in. How long an answer is waited for is the engine's to say."""
+        return Transport(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
 
     async def _read(self, content: bytes, request: dict[str, Any]) -> Answer:
         """Read a completion, or the error that came in its place."""
@@ -231,21 +230,19 @@ class OpenAIClient(ChatClient):
             others = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
             listed = self.safe(", ".join(names[:_MOST_LISTED]))
             return ModelRefusedError(f"{told}{nearest(self.model, names)}; it has {listed}{others}")
-        is_elsewhere = refusal.status == HTTPStatus.NOT_FOUND and not names and self._address.lacks_a_version
-        if is_elsewhere and self.name.startswith("openai/"):
+        # Most servers' addresses end in a part such as v1.
+        lacks_a_version = re.search(r"/v\d", urlsplit(self._address.base).path) is None
+        if refusal.status == HTTPStatus.NOT_FOUND and not names and lacks_a_version and self.name.startswith("openai/"):
             return ModelRefusedError(f"{told}; most addresses end in /v1: --api-base {self._address.base}/v1")
         return ModelRefusedError(told)
 
     async def _models(self) -> list[str]:
         """The names that the server lists; none where it can't."""
         try:
-            async with asyncio.timeout(_LISTING):
-                body = _error_of_response(await self._connected().call("GET", "/models")).body
-        except (NoResponseError, TimeoutError):
+            listed = read_json(await self.call("GET", "/models", _LISTING))["data"]
+            return [redacted(entry["id"]) for entry in listed]
+        except (ModelError, TransientError, ValueError, LookupError, TypeError):
             return []
-        listed = body.get("data") if isinstance(body, dict) else None
-        ids = [entry.get("id") for entry in listed or () if isinstance(entry, dict)]
-        return [redacted(name) for name in ids if isinstance(name, str)]
 
     def _broken(self, error: NoResponseError) -> Exception:
         """Say how a connection failed; a cut one comes as a time-out over aiohttp, so that its first cause is said."""
@@ -299,12 +296,10 @@ class Transport:
         self._http = openai.DefaultAioHttpClient(timeout=timeout, follow_redirects=False)
         settings = openai.AsyncOpenAI(base_url=address.base, api_key=address.key or "none", http_client=self._http)
         headers = {name: value for name, value in settings.default_headers.items() if isinstance(value, str)}
-        if address.key_header:
-            headers |= {address.key_header: address.key} if address.key else {}
-        else:
-            headers["Authorization"] = f"Bearer {address.key or 'none'}"
-        self._headers = httpx2.Headers(_overridden(headers, address.headers))
         self._key_header = address.key_header
+        if address.key or not address.key_header:
+            headers = _overridden(headers, self._with_key(address.key or "none"))
+        self._headers = _overridden(headers, address.headers)
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
         # Files and batches are the resource's at Azure, not the deployment's.
@@ -315,26 +310,23 @@ class Transport:
 
         Raises NoResponseError if there is none.
         """
-        import httpx2
-
-        headers = self._headers
-        if key := asker_key.get():
-            headers = httpx2.Headers(headers)
-            headers[self._key_header or "Authorization"] = key if self._key_header else f"Bearer {key}"
+        key = asker_key.get()
+        headers = _overridden(self._headers, self._with_key(key)) if key else self._headers
         return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=headers)
+
+    def _with_key(self, key: str) -> dict[str, str]:
+        return {self._key_header: key} if self._key_header else {"Authorization": f"Bearer {key}"}
 
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
     ) -> httpx2.Response:
         """Ask an address beside the chat's, with JSON, or with a file for a batch; raises as `post`."""
-        import httpx2
-
         url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
         if not upload:
             content = None if body is None else json.dumps(body).encode()
             return await self._send(method, url, content=content, headers=self._headers)
-        headers = httpx2.Headers(self._headers)
-        headers.pop("Content-Type", None)  # the form's own, which names the boundary of its parts
+        # The form has a type of its own, which names the boundary of its parts.
+        headers = {name: value for name, value in self._headers.items() if name.casefold() != "content-type"}
         file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
         return await self._send(method, url, data={"purpose": "batch"}, files=file, headers=headers)
 

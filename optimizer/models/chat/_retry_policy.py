@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import re
 from dataclasses import dataclass
@@ -97,77 +98,27 @@ _PART = (
 _IN_WORDS = re.compile(
     rf"(?:try again|retry|wait)(?:\s+(?:again|after|in|for|at least))*\s+((?:{_PART}[\s,]*(?:and\s+)?)+)", re.IGNORECASE
 )
-# The headers of OpenAI and those who follow it, of Anthropic, and of OpenRouter: what is left, and when it begins anew.
-_LIMITS = (
-    *((f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens")),
-    *(
-        (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset")
-        for kind in ("requests", "tokens", "input-tokens", "output-tokens")
-    ),
-    ("x-ratelimit-remaining", "x-ratelimit-reset"),
-)
-# Greater numbers are moments since 1970, not spans, as OpenRouter gives its resets in milliseconds.
-_FIRST_EPOCH = 1e9
-_FIRST_EPOCH_MS = 1e12
 
 
 def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] | None = None) -> float | None:
     """Seconds that a refusal asks to wait; None if it does not say.
 
-    The most exact goes first: `retry-after-ms`, `retry-after` (seconds or an HTTP date), the words of the message, then
-    the reset of a limit that is used up; where the server does not say which are, of all.
+    The most exact goes first: `retry-after-ms`, `retry-after` (seconds or an HTTP date), the words of the message.
 
     >>> retry_after({"retry-after-ms": "1500", "retry-after": "2"}, "")
     1.5
     >>> retry_after({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
     62.5
-    >>> retry_after({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, "")
-    360.0
     """
-    at = now or (lambda: datetime.now(UTC))
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "")
+        with contextlib.suppress(ValueError):
+            return float(value) * unit
+        with contextlib.suppress(ValueError, TypeError):  # a date without a zone is none of HTTP's
+            until = parsedate_to_datetime(value)
+            return max(0.0, (until - (now() if now else datetime.now(UTC))).total_seconds())
     words = _IN_WORDS.search(message)
-    exact = (
-        _seconds(headers.get("retry-after-ms"), "ms", at),
-        _seconds(headers.get("retry-after"), "s", at),
-        _summed(words.group(1)) if words else None,
-    )
-    known = next((wait for wait in exact if wait is not None), None)
-    if known is not None:
-        return known
-    resets = [(headers.get(left), _seconds(headers.get(reset), "s", at)) for left, reset in _LIMITS]
-    waits = [(left, wait) for left, wait in resets if wait is not None]
-    used_up = [wait for left, wait in waits if left is not None and _duration(left) == 0]
-    return max(used_up or [wait for _, wait in waits], default=None)
-
-
-def _seconds(header: str | None, unit: str, now: Callable[[], datetime]) -> float | None:
-    """A header's wait: a number in its unit, a duration such as 6m0s, or a date."""
-    if not header:
+    if words is None:
         return None
-    wait = _duration(header)
-    if wait is not None and wait >= _FIRST_EPOCH:
-        moment = wait / 1000 if wait >= _FIRST_EPOCH_MS else wait
-        return max(0.0, moment - now().timestamp())
-    if wait is not None:
-        return wait * _UNITS[unit]
-    for parse in (parsedate_to_datetime, datetime.fromisoformat):
-        try:
-            until = parse(header)
-        except (TypeError, ValueError):
-            continue
-        return max(0.0, ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now()).total_seconds())
-    return None
-
-
-def _duration(text: str) -> float | None:
-    """Read "20ms", "1.5s", "6m0s", "1h2m" or plain seconds; None for what is no span of time."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        return _summed(text) if re.fullmatch(rf"(?:{_PART})+", text.strip(), re.IGNORECASE) else None
-    return seconds if 0 <= seconds < float("inf") else None
-
-
-def _summed(text: str) -> float:
-    parts = re.findall(_PART, text.lower())
+    parts = re.findall(_PART, words.group(1).lower())
     return sum(float(number) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for number, unit in parts)

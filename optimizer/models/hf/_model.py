@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, ModelError, first_line
+from psopt.errors import ModelError, first_line
 from psopt.models.hf._network import Network, TokenLimit, can_share, score
 from psopt.models.hf._source import (
     check_is_causal,
@@ -35,9 +35,8 @@ class HFModel(ScoringModel):
     Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
     (CUDA), where a near tie may go either way. The cache keeps the first one.
 
-    Raises InputError if there is no such folder, repository, revision, device or likelihood. Raises ModelError if what
-    is there is no causal language model, or can't be fetched. Raises MissingExtraError if torch or transformers is not
-    installed.
+    Raises InputError if there is no such folder, repository or likelihood. Raises ModelError if what is there is no
+    causal language model, or can't be fetched. Raises MissingExtraError if torch or transformers is not installed.
 
     Parameters
     ----------
@@ -45,15 +44,11 @@ class HFModel(ScoringModel):
         A folder with a model, else a repository on the hub. Code that comes with a model is never run.
     cache : AnswerCache, optional
         Where scores are kept; by default in memory.
-    device : str, optional
-        Of torch; by default ``cuda`` where there is one, else ``cpu``.
     likelihood : {"mean", "sum"}
         Whether a label's score is the mean or the sum of its tokens' log-probabilities.
     batch_tokens : int, optional
         The most tokens of one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
         memory is exhausted.
-    revision : str, optional
-        Branch, tag or commit of a repository.
     """
 
     def __init__(
@@ -61,17 +56,13 @@ class HFModel(ScoringModel):
         repo_or_path: str,
         *,
         cache: AnswerCache | None = None,
-        device: str | None = None,
         likelihood: str = "mean",
         batch_tokens: int | None = None,
-        revision: str | None = None,
     ) -> None:
         import_transformers(f"hf/{repo_or_path}")
-        if batch_tokens is not None and batch_tokens < 1:
-            raise InputError(f"batch_tokens is at least 1, not {batch_tokens}")
-        self._device = find_device(device)
+        self._device = find_device()
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
-        self._source = find_source(repo_or_path, revision)
+        self._source = find_source(repo_or_path)
         check_is_causal(self._source)
         super().__init__(self._source.name, self._source.version, cache=cache, likelihood=likelihood)
 

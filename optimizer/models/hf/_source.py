@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from psopt.errors import PsoptError
 
 HF = "hf/"
+_BRANCH = "main"
 _WEIGHTS = (".safetensors", ".bin")
 _DECIDING = (".json", ".jinja", ".model", ".txt")  # settings, vocabulary, chat template
 
@@ -32,13 +33,13 @@ class Source:
     config: Any
 
 
-def find_source(repo_or_path: str, revision: str | None = None, prefix: str = HF) -> Source:
+def find_source(repo_or_path: str, prefix: str = HF) -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
     The hub is asked for the current commit; without a network the version that was fetched last is taken. What the
     model can do is for the caller to check.
 
-    Raises InputError if there is no such folder, repository or revision. Raises ModelError if the hub can't be reached.
+    Raises InputError if there is no such folder or repository. Raises ModelError if the hub can't be reached.
 
     Parameters
     ----------
@@ -50,15 +51,13 @@ def find_source(repo_or_path: str, revision: str | None = None, prefix: str = HF
     if folder.suffix == ".gguf" and folder.is_file():
         return _in_gguf_file(name, folder)
     if folder.exists():
-        return _in_folder(name, folder, revision)
+        return _in_folder(name, folder)
     if repo_or_path.startswith((".", "/", "~")) or "\\" in repo_or_path or repo_or_path.count("/") > 1:
         raise InputError(f"{name}: there is no folder {folder}; give a folder that holds a model, or {prefix}ORG/NAME")
-    return _on_the_hub(name, repo_or_path, revision)
+    return _on_the_hub(name, repo_or_path)
 
 
-def _in_folder(name: str, folder: Path, revision: str | None) -> Source:
-    if revision is not None:
-        raise InputError(f"{name} is a folder, which has no revision {revision!r}: leave the revision out")
+def _in_folder(name: str, folder: Path) -> Source:
     if not folder.is_dir():
         raise InputError(f"{name} is a file: give the folder that holds config.json and the weights")
     files = sorted(path for path in folder.iterdir() if path.is_file())
@@ -78,34 +77,33 @@ def _in_gguf_file(name: str, file: Path) -> Source:
     return Source(name, place, f"{stat.st_size} {stat.st_mtime_ns}", options, _config(name, place, options))
 
 
-def _on_the_hub(name: str, repo: str, revision: str | None) -> Source:
-    branch = revision or "main"
-    commit = _current_commit(name, repo, revision)
+def _on_the_hub(name: str, repo: str) -> Source:
+    commit = _current_commit(name, repo)
     is_reached = commit is not None
-    commit = commit or _fetched_commit(name, repo, branch)
+    commit = commit or _fetched_commit(name, repo)
     options: dict[str, Any] = {"local_files_only": not is_reached, "trust_remote_code": False}
-    # Asked for under the name given, so that the name is known when the hub can't be reached.
-    config = _config(name, repo, {**options, "revision": branch if is_reached else commit})
+    # Asked for under the branch, so that its commit is known when the hub can't be reached.
+    config = _config(name, repo, {**options, "revision": _BRANCH if is_reached else commit})
     return Source(name, repo, commit, {**options, "revision": commit}, config)
 
 
-def _current_commit(name: str, repo: str, revision: str | None) -> str | None:
-    """The commit that a revision is now; None where the hub can't be asked."""
+def _current_commit(name: str, repo: str) -> str | None:
+    """The commit that the repository is at now; None where the hub can't be asked."""
     from huggingface_hub import HfApi, errors
 
     try:
-        return HfApi().model_info(repo, revision=revision, timeout=10).sha
-    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError) as error:
-        raise explain_repository(name, repo, revision, error) from error
+        return HfApi().model_info(repo, timeout=10).sha
+    except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
+        raise explain_repository(name, repo, error) from error
     except (errors.HTTPError, OSError):  # type: ignore[attr-defined]  # the base of what its http client raises
         return None
 
 
-def _fetched_commit(name: str, repo: str, revision: str) -> str:
-    """The commit that a revision was when it was fetched last."""
+def _fetched_commit(name: str, repo: str) -> str:
+    """The commit that the repository was at when it was fetched last."""
     from huggingface_hub import try_to_load_from_cache
 
-    path = try_to_load_from_cache(repo, "config.json", revision=revision)
+    path = try_to_load_from_cache(repo, "config.json", revision=_BRANCH)
     if not isinstance(path, str):
         raise unreachable(name, repo)
     return Path(path).parent.name
@@ -179,14 +177,12 @@ def loading(name: str, place: str) -> Iterator[Any]:
             logging.enable_progress_bar()
 
 
-def explain_repository(name: str, repo: str, revision: str | None, error: BaseException) -> PsoptError:
+def explain_repository(name: str, repo: str, error: BaseException) -> PsoptError:
     """What the hub says of a repository that it does not give."""
     kinds = _kinds(error)
     prefix = name.removesuffix(repo)
     if "GatedRepoError" in kinds:
         return ModelError(f"{name} is gated: accept its terms at https://huggingface.co/{repo}, then run hf auth login")
-    if "RevisionNotFoundError" in kinds:
-        return InputError(f"{name} has no revision {revision!r} on the hub")
     if "HFValidationError" in kinds:
         return InputError(
             f"{name}: {repo!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
@@ -200,7 +196,7 @@ def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
     """Why a model that was found can't be loaded."""
     kinds = _kinds(error)
     if "GatedRepoError" in kinds:
-        return explain_repository(name, place, None, error)
+        return explain_repository(name, place, error)
     if "OutOfMemoryError" in kinds:
         return ModelError(f"{name} does not fit into the GPU's memory: give a smaller model")
     if kinds & _NOT_FETCHED:
@@ -259,18 +255,8 @@ def load_tokenizer(source: Source) -> Any:
         return transformers.AutoTokenizer.from_pretrained(source.place, **source.options)
 
 
-def find_device(name: str | None = None) -> Any:
-    """Return a device by its name; by default a GPU if there is one.
-
-    Raises InputError if there is no such device.
-    """
+def find_device() -> Any:
+    """Return a GPU if there is one, else the CPU."""
     import torch
 
-    if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(f"there is no device {name!r} here: leave the device out, or give cpu") from error
-    return device
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

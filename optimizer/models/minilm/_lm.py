@@ -48,7 +48,8 @@ def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = N
     """
     dspy = import_extra("dspy", "minilm_lm", "dspy")
     engine = MiniLMEngine(reference_texts, cache_dir=cache_dir)
-    return dspy.LM("psopt/minilm", engine=engine, async_engine=AsyncMiniLMEngine(engine), **settings)
+    async_engine = AsyncMiniLMEngine(reference_texts, cache_dir=cache_dir)
+    return dspy.LM("psopt/minilm", engine=engine, async_engine=async_engine, **settings)
 
 
 class MiniLMEngine:
@@ -93,20 +94,18 @@ class MiniLMEngine:
         """Fill the outputs in the form that was asked for."""
         with self._lock:
             self.n_calls += 1
-            values = {field.name: self._value(field.name, reading) for field in reading.outputs}
+            values = {field.name: self._value(field, reading) for field in reading.outputs}
         if reading.as_json:
             return json.dumps(values, ensure_ascii=False)
         parts = [f"[[ ## {name} ## ]]\n{value}" for name, value in values.items()]
         return "\n\n".join([*parts, "[[ ## completed ## ]]"])
 
-    def _value(self, name: str, reading: Reading) -> str:
-        labels = next(field.labels for field in reading.outputs if field.name == name)
-        if not labels:
+    def _value(self, field: Field, reading: Reading) -> str:
+        if not field.labels:
             phrase = self._phrase(reading)
-            return f"It is about {phrase}." if name in {"reasoning", "rationale"} else phrase
-        prompt = reading.prompt(name)
-        predicted = int(self._model.predict([prompt], [reading.text])[0, 0])
-        return labels[predicted] if predicted < len(labels) else ""
+            return f"It is about {phrase}." if field.name in {"reasoning", "rationale"} else phrase
+        predicted = int(self._model.predict([reading.prompt(field)], [reading.text])[0, 0])
+        return field.labels[predicted] if predicted < len(field.labels) else ""
 
     def _phrase(self, reading: Reading) -> str:
         """The words of the text that are nearest to it as the instructions see it."""
@@ -118,24 +117,12 @@ class MiniLMEngine:
         return phrases[int((encode(phrases) @ wanted.T)[:, 0].argmax())]
 
 
-class AsyncMiniLMEngine:
+class AsyncMiniLMEngine(MiniLMEngine):
     """The same for programs that are awaited; it computes, so there is nothing to wait for."""
-
-    def __init__(self, engine: MiniLMEngine) -> None:
-        self._engine = engine
-
-    def dump_state(self) -> dict[str, Any]:
-        """Return what makes up the engine, as JSON data."""
-        return self._engine.dump_state()
-
-    @classmethod
-    def load_state(cls, state: dict[str, Any]) -> AsyncMiniLMEngine:
-        """Make the engine again."""
-        return cls(MiniLMEngine.load_state(state))
 
     async def complete(self, request: Any) -> Any:
         """Answer one request; see `MiniLMEngine.complete`."""
-        return self._engine.complete(request)
+        return super().complete(request)
 
 
 def _phrases(text: str) -> Iterator[str]:
@@ -186,9 +173,9 @@ class Reading:
     demonstrations: tuple[tuple[str, Mapping[str, str]], ...]
     as_json: bool  # whether the answer has to be a JSON object
 
-    def prompt(self, name: str) -> Prompt:
+    def prompt(self, field: Field) -> Prompt:
         """The prompt that asks for one output of a class."""
-        labels = next(field.labels for field in self.outputs if field.name == name)
+        labels, name = field.labels, field.name
         definitions: list[Definition] = []
         notes: list[str] = []
         for bullet in self.bullets:
@@ -210,7 +197,7 @@ def read_request(request: Any) -> Reading:
     if _INPUTS not in system or _OUTPUTS not in system or _END not in system:
         raise ModelError("minilm understands the messages of DSPy's ChatAdapter and JSONAdapter only")
     inputs = [name for name, _ in _FIELD.findall(_between(system, _INPUTS, _OUTPUTS))]
-    structure, _, objective = _split_at(system, _OBJECTIVE)
+    structure, *behind = _OBJECTIVE.split(system, maxsplit=1)
     outputs = tuple(
         Field(name, _labels(name, kind, structure)) for name, kind in _FIELD.findall(_between(system, _OUTPUTS, _END))
     )
@@ -223,11 +210,11 @@ def read_request(request: Any) -> Reading:
     )
     question = turns[-1][1]
     question = question[: question.rfind("\n\nRespond with")] if "\n\nRespond with" in question else question
-    description, bullets = _instructions(objective)
+    description, bullets = _instructions(*behind)
     return Reading(description, bullets, outputs, _text(question, inputs), inputs[0], demonstrations, as_json)
 
 
-def _instructions(objective: str) -> tuple[str, tuple[str, ...]]:
+def _instructions(objective: str = "") -> tuple[str, tuple[str, ...]]:
     """What is asked, and the bulleted lines below it; a line that ends in a colon before bullets is a heading."""
     lines = [line.strip() for line in textwrap.dedent(objective).split("\n") if line.strip()]
     bulleted = [bool(_BULLET.match(line)) for line in lines]
@@ -283,8 +270,3 @@ def _sections(message: str, names: Sequence[str]) -> dict[str, str]:
 
 def _between(text: str, start: str, end: str) -> str:
     return text.split(start, 1)[1].split(end, 1)[0]
-
-
-def _split_at(text: str, pattern: re.Pattern[str]) -> tuple[str, str, str]:
-    match = pattern.search(text)
-    return (text[: match.start()], match.group(), text[match.end() :]) if match else (text, "", "")

@@ -5,8 +5,8 @@ How it is made
 Every text has hidden traits, drawn once by hashing it with the seed: its true label (the task's own where it has one),
 one label it is confused with, a *default answer* (the class it is usually given) and an *instability* w in [0, 1].
 Answers other than the default follow q: `accuracy` on the true label; of the rest a share `na` on N/A and the remainder
-on the label it is confused with. The default answer is itself one draw from q, and w has mean `instability` (typed
-`wobble`). Under any wording of the prompt's description a text is answered with class c with probability
+on the label it is confused with. The default answer is itself one draw from q, and w has mean `wobble`. Under
+any wording of the prompt's description a text is answered with class c with probability
 
     p(c | text) = (1 - w) [c is the default answer] + w q(c),
 

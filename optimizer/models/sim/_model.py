@@ -24,23 +24,19 @@ if TYPE_CHECKING:
     Keys = NDArray[np.uint64]
     Floats = NDArray[np.float64]
 
-# As users of 0.1 type them, and as run.json holds them. What is typed in full is taken as well.
-_TYPED = {"instability": "wobble", "compliance": "obey"}
-
 
 @dataclass(frozen=True, slots=True)
 class SimOptions:
     """What a simulated model is like."""
 
     accuracy: float = 0.7  # expected share of right answers under a bare prompt
-    # Typed ``wobble``. Mean share of a text's answers that depend on the wording. 0: S = 0; 1: all texts alike, S at
-    # its highest.
-    instability: float = 0.3
+    # Mean share of a text's answers that depend on the wording. 0: S = 0; 1: all texts alike, S at its highest.
+    wobble: float = 0.3
     na: float = 0.1  # share of N/A in the wrong answers
     # Share of the texts that have their traits in common with those of the same label and opening word, so that weak
     # spots can be named by a phrase. 0: every text for itself.
     grouped: float = 0.5
-    compliance: float = 1.0  # Typed ``obey``. How strongly edits pull; 0: the prompt is not read.
+    obey: float = 1.0  # how strongly edits pull; 0: the prompt is not read
     seed: int = 42  # which of many such models
 
     @classmethod
@@ -62,23 +58,22 @@ class SimOptions:
         default = SimOptions()
         values = ((option.name, getattr(self, option.name)) for option in fields(self))
         changed = ((name, value) for name, value in values if value != getattr(default, name))
-        return f"sim/{','.join(_TYPED.get(name, name) + f'={value}'.removesuffix('.0') for name, value in changed)}"
+        return f"sim/{','.join(f'{name}={value}'.removesuffix('.0') for name, value in changed)}"
 
 
-def _option(typed: str, text: str) -> tuple[str, float | int]:
-    """Read one option as it is typed: its name, and its value."""
-    names = {_TYPED.get(option.name, option.name): option.name for option in fields(SimOptions)}
-    name = names.get(typed, typed)
-    if name not in names.values():
-        raise InputError(f"model sim has no option {typed!r}; its options are {', '.join(names)}, as in sim/wobble=0.3")
-    highest = float("inf") if name in {"compliance", "seed"} else 1.0
+def _option(name: str, text: str) -> tuple[str, float | int]:
+    """Read one option: its name, and its value."""
+    names = [option.name for option in fields(SimOptions)]
+    if name not in names:
+        raise InputError(f"model sim has no option {name!r}; its options are {', '.join(names)}, as in sim/wobble=0.3")
+    highest = float("inf") if name in {"obey", "seed"} else 1.0
     try:
         value = int(text) if name == "seed" else float(text)
     except ValueError:
         value = float("nan")
     if not 0 <= value <= highest or value == float("inf"):
         kind = "a whole number, 0 or more" if name == "seed" else "from 0 to 1" if highest == 1 else "0 or more"
-        raise InputError(f"model sim: {typed}={text or '(nothing)'} can't be; it must be {kind}")
+        raise InputError(f"model sim: {name}={text or '(nothing)'} can't be; it must be {kind}")
     return name, value
 
 
@@ -189,7 +184,7 @@ class SimulatedModel:
         group = keys([text.group for text in read])
         traits = _draw_traits(own, group, truth, len(self.labels), self.options)
         rates = pulls(read_cues(with_statements(prompt), self.labels), [text.words for text in read], len(self.labels))
-        return _profiles(traits, self.options.compliance * rates)[:, [*positions, -1]]
+        return _profiles(traits, self.options.obey * rates)[:, [*positions, -1]]
 
     def true_labels(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Return the hidden true labels: the task's own, or by hash."""
@@ -256,7 +251,7 @@ def _draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int
     default_answer = np.select([usual < right, usual < 1 - wrong * options.na], [truth, confused], n_labels)
     clocks = keys([key("obedience", label) for label in range(n_labels)])
     compliance_clocks = -np.log1p(-uniform(own[:, None], clocks))
-    instability = _instability(_drawn(shared, "shakiness"), options.instability)
+    instability = _instability(_drawn(shared, "shakiness"), options.wobble)
     return _Traits(default_answer, instability, anew, compliance_clocks)
 
 

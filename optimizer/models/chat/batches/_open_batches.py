@@ -52,7 +52,6 @@ class OpenBatches:
             folder = Path(self._temporary.name)
         self._folder = folder / FOLDER
         self._server = server
-        self._batches: dict[str, OpenBatch] = {}
 
     @contextmanager
     def sending(self) -> Iterator[bool]:
@@ -70,16 +69,12 @@ class OpenBatches:
 
     def holding(self, keys: Container[bytes]) -> list[OpenBatch]:
         """Those that hold one of these keys, whichever process sent them."""
-        files = {file.stem: file for file in sorted(self._folder.glob("*.json"))}
-        known = {tag: batch for tag, batch in self._batches.items() if tag in files and batch.id}
-        read = {tag: self._read(file) for tag, file in files.items() if tag not in known}
-        self._batches = known | {tag: batch for tag, batch in read.items() if batch}
-        own = [batch for batch in self._batches.values() if batch.server == self._server]
+        batches = filter(None, map(self._read, sorted(self._folder.glob("*.json"))))
+        own = (batch for batch in batches if batch.server == self._server)
         return [batch for batch in own if any(key in keys for key in batch.answer_keys)]
 
     def keep(self, batch: OpenBatch) -> None:
         """Keep a batch before it is sent, and once the server has named it."""
-        self._batches[batch.tag] = batch
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             draft = self._folder / f"{batch.tag}.part"
@@ -90,7 +85,6 @@ class OpenBatches:
 
     def drop(self, batch: OpenBatch) -> None:
         """Forget a batch: its answers are kept, or there are none."""
-        self._batches.pop(batch.tag, None)
         self.file(batch).unlink(missing_ok=True)
 
     def file(self, batch: OpenBatch) -> Path:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
+from psopt.models.chat._budget import Need
 from psopt.models.chat._client import (
     ModelRefusedError,
     NotThereError,
@@ -60,7 +61,7 @@ class BatchRunner:
         self._patience = Patience(client.name, engine.options.batch_tick, self._notices)
         self._most_lines = min(engine.options.batch_size, MOST_LINES)
         self._sent: set[str] = set()  # tags of the batches that were opened here
-        self._reserved: dict[bytes, tuple[int, float]] = {}
+        self._reserved: dict[bytes, Need] = {}
         self._is_checked = False
         self._is_crowded = False
         self._n_fruitless = 0
@@ -148,12 +149,13 @@ class BatchRunner:
                     continue
                 named = replace(batch, id=opened)
                 self._batches.keep(named)
-            share = batch.most_tokens // len(batch.keys), batch.most_cost / len(batch.keys)
+            n = len(batch.keys)
+            share = Need(1, batch.most_tokens // n, batch.most_cost / n)
             for key in batch.answer_keys:
                 if key not in self._reserved:
                     query = grid.query(key)
                     self._reserved[key] = share if query is None else self._engine.most(query, in_batch=True)
-                    self._engine.budget.set_aside(*self._reserved[key])
+                    self._engine.budget.set_aside(self._reserved[key])
             batches.append(named)
         return batches
 
@@ -203,7 +205,7 @@ class BatchRunner:
                 break
             most = self._engine.most(query, in_batch=True)
             try:
-                has_room = self._engine.budget.reserve(*most)
+                has_room = self._engine.budget.reserve(most)
             except BudgetReachedError:
                 if not lines:
                     raise
@@ -216,15 +218,15 @@ class BatchRunner:
 
     async def _send(self, lines: dict[bytes, bytes]) -> OpenBatch:
         """Open a batch of these lines; whoever is interrupted meanwhile finds it again by its tag."""
-        tokens, costs = zip(*(self._reserved[key] for key in lines), strict=True)
+        most = sum((self._reserved[key] for key in lines), Need())
         batch = OpenBatch(
             uuid.uuid4().hex,
             self._client.endpoint,
             self._client.name,
             self._client.owner,
             tuple(key.hex() for key in lines),
-            most_tokens=sum(tokens),
-            most_cost=sum(costs),
+            most_tokens=most.tokens,
+            most_cost=most.cost,
         )
         self._sent.add(batch.tag)
         has_tried = False
@@ -250,7 +252,7 @@ class BatchRunner:
         """Give back what was set aside for these."""
         for key in keys:
             if key in self._reserved:
-                self._engine.budget.release(*self._reserved.pop(key))
+                self._engine.budget.release(self._reserved.pop(key))
 
     async def _state(self, batch: OpenBatch) -> BatchState | None:
         """How a batch stands; None while the server is away."""
