@@ -14,7 +14,6 @@ from psopt.templates import named_fields, read_template
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.rephrasings import Segment
     from psopt.tasks import Task
 
     AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
