@@ -45,6 +45,10 @@ class Biased:
         return np.array([[row] * len(prompts) for row in rows])
 
 
+def calibrated(model: Any, *given: Any, **options: Any) -> CalibratedModel:
+    return CalibratedModel(model, *given, **options)
+
+
 def _task() -> Task:
     texts = [f"{name}{number}" for number in range(20) for name in ROWS]
     return Task.from_records([{"text": text, "label": "ABC"[place % 3]} for place, text in enumerate(texts)])
@@ -53,7 +57,7 @@ def _task() -> Task:
 def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:
     # Means of logarithms: A (ln .6 + ln .8 + ln .5) / 3 = ln .24^(1/3), B ln .003^(1/3), C ln .004^(1/3).
     a, b, c = (product ** (1 / 3) for product in (0.24, 0.003, 0.004))
-    model = CalibratedModel(Biased(), TEXTS, Budget())
+    model = calibrated(Biased(), TEXTS, Budget())
     x = [0.6 / a, 0.3 / b, 0.1 / c]  # .966, 2.080, .630: B has most left
     assert model.predict_proba([CALIBRATED], ["x"])[0, 0] == pytest.approx([p / sum(x) for p in x] + [0.0])
     assert model.predict([CALIBRATED], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
@@ -65,7 +69,7 @@ def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:
 
 
 def test_prompts_that_do_not_say_so_are_left_alone_in_the_same_grid() -> None:
-    model = CalibratedModel(Biased(), TEXTS, Budget())
+    model = calibrated(Biased(), TEXTS, Budget())
     assert model.predict([PROMPT, CALIBRATED], ["x", "z"]).tolist() == [[0, 1], [0, 2]]
     cells = np.array([[True, False], [False, True]])
     assert predict_cells(model, [PROMPT, CALIBRATED], ["x", "z"], cells).tolist() == [[0, -1], [-1, 2]]
@@ -74,7 +78,7 @@ def test_prompts_that_do_not_say_so_are_left_alone_in_the_same_grid() -> None:
 
 
 def test_na_stays_as_probable_as_it_was() -> None:
-    model = CalibratedModel(Biased(n_a=0.7), TEXTS, Budget())
+    model = calibrated(Biased(n_a=0.7), TEXTS, Budget())
     probabilities = model.predict_proba([CALIBRATED], ["x"])[0, 0]
     assert probabilities[-1] == pytest.approx(0.7)
     assert probabilities.sum() == pytest.approx(1)
@@ -84,7 +88,7 @@ def test_na_stays_as_probable_as_it_was() -> None:
 def test_a_prior_is_measured_once_and_counted() -> None:
     budget = Budget()
     inner = Biased()
-    model = CalibratedModel(inner, TEXTS, budget)
+    model = calibrated(inner, TEXTS, budget)
     model.predict([CALIBRATED], ["x"])
     model.predict([CALIBRATED], ["y"])
     assert inner.asked == [*TEXTS, *"xy"] or inner.asked == ["x", *TEXTS, "y"]
@@ -92,15 +96,15 @@ def test_a_prior_is_measured_once_and_counted() -> None:
 
 
 def test_a_prompt_that_brings_its_prior_needs_no_texts() -> None:
-    measured = CalibratedModel(Biased(), TEXTS, Budget()).measured(CALIBRATED)
+    measured = calibrated(Biased(), TEXTS, Budget()).measured(CALIBRATED)
     read = Prompt.from_dict(measured.to_dict())
     assert read.id == CALIBRATED.id
-    elsewhere = CalibratedModel(Biased(), [], Budget())
+    elsewhere = calibrated(Biased(), [], Budget())
     assert elsewhere.predict([read], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
     with pytest.raises(InputError, match="takes at least 10 texts, not 0"):  # under other words it is another prior
         elsewhere.predict([read.described_as("Tell which.")], ["x"])
     with pytest.raises(InputError, match="brings no label prior of other"):
-        CalibratedModel(Biased(name="other"), [], Budget()).predict([read], ["x"])
+        calibrated(Biased(name="other"), [], Budget()).predict([read], ["x"])
 
 
 def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_not() -> None:
@@ -149,7 +153,7 @@ def _labelled(n: int = 48) -> LabelledTexts:
 
 def test_labelled_texts_teach_what_the_evidence_means() -> None:
     answering = Biased()
-    model = CalibratedModel(answering, TEXTS, Budget()).learning_from(_labelled())
+    model = calibrated(answering, TEXTS, Budget()).learning_from(_labelled())
     assert model.prior_calls([CALIBRATED]) == len(TEXTS) + 48
     assert model.predict([CALIBRATED], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]  # without labels z was C
     n_asked = len(answering.asked)
@@ -160,15 +164,15 @@ def test_labelled_texts_teach_what_the_evidence_means() -> None:
 
 
 def test_a_prompt_that_is_handed_over_brings_the_map() -> None:
-    model = CalibratedModel(Biased(), TEXTS, Budget()).learning_from(_labelled())
+    model = calibrated(Biased(), TEXTS, Budget()).learning_from(_labelled())
     measured = Prompt.from_dict(model.measured(CALIBRATED).to_dict())
     assert measured.calibration is not None
     assert measured.to_dict()["calibration"]["method"] == "supervised"
-    elsewhere = CalibratedModel(Biased(), [], Budget())
+    elsewhere = calibrated(Biased(), [], Budget())
     assert elsewhere.predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
-    in_other_words = CalibratedModel(Biased(), TEXTS, Budget())
+    in_other_words = calibrated(Biased(), TEXTS, Budget())
     assert in_other_words.predict([measured.described_as("Tell which.")], ["z"])[0, 0] == 0
-    of_another_model = CalibratedModel(Biased(name="another"), TEXTS, Budget())
+    of_another_model = calibrated(Biased(name="another"), TEXTS, Budget())
     assert of_another_model.predict([measured], ["z"])[0, 0] == 2
 
 
@@ -180,12 +184,12 @@ def test_a_map_of_another_size_is_refused(rows: list[list[float]]) -> None:
 
 
 def test_few_labelled_texts_teach_nothing() -> None:
-    model = CalibratedModel(Biased(), TEXTS, Budget())
+    model = calibrated(Biased(), TEXTS, Budget())
     assert model.learning_from(_labelled(30)) is model
 
 
 def test_batch_asks_no_labels() -> None:
-    model = CalibratedModel(Biased(), TEXTS, Budget(), is_always=True)
+    model = calibrated(Biased(), TEXTS, Budget(), is_always=True)
     assert model.learning_from(_labelled()) is model
 
 

@@ -181,7 +181,8 @@ def test_parts_of_a_grid_are_answered_as_the_whole_is(folder: Path) -> None:
     cells = np.add.outer(np.arange(len(TEXTS)), np.arange(len(prompts))) % 3 != 0
     whole = HFModel(str(folder)).predict(prompts, TEXTS)
     np.testing.assert_array_equal(predict_cells(HFModel(str(folder)), prompts, TEXTS, cells)[cells], whole[cells])
-    part: Any = predict_proba_cells(HFModel(str(folder)), prompts, TEXTS, cells)
+    model: Any = HFModel(str(folder))
+    part: Any = predict_proba_cells(model, prompts, TEXTS, cells)
     whole_proba = HFModel(str(folder)).predict_proba(prompts, TEXTS)
     np.testing.assert_allclose(part[cells], whole_proba[cells], atol=1e-4)
     assert np.isnan(part[~cells]).all()

@@ -12,7 +12,7 @@ from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
 from psopt.proposals import planted_texts
 from psopt.rephrasings import RephrasingSet
-from psopt.runs import beside_verdict_lines
+from psopt.runs import unasked_lines
 from psopt.search_spaces import Edit, Provenance, apply_edits, seed_prompt
 from psopt.tasks import Task
 
@@ -79,10 +79,10 @@ def test_a_run_says_how_often_they_flip_answers(edits: list[Edit], flips: float 
     planted = planted_flips(evaluator, task, original, candidate)
     if flips is None:
         assert planted is None
-        assert beside_verdict_lines({"planted": planted}) == []
+        assert unasked_lines({"planted": planted}) == []
         return
     assert planted == {"n_texts": 8, "n_notes": 1, "id": "abc", "original": 0.0, "recommended": flips}
-    assert beside_verdict_lines({"planted": planted}) == [
+    assert unasked_lines({"planted": planted}) == [
         "Phrases of its note, planted in 8 texts of other classes, flip 100 % of its answers; of the original prompt's "
         "0 %."
     ]

@@ -48,7 +48,7 @@ class Parrot:
 
 def test_passages_are_asked_for_by_themselves_and_the_rest_stays() -> None:
     parrot = Parrot()
-    found = write_rephrasings(parrot, Checks(ORIGINAL), 4, 3, n_parts=2)
+    found = write_rephrasings(parrot, Checks(ORIGINAL), 4, 3, n_parts=2)  # type: ignore[arg-type]
     assert set(parrot.shown) == {ROLE, ASK}
     assert all(f"<context>\n{ORIGINAL}\n</context>" in request for request in parrot.requests)
     assert found.search[0] == ORIGINAL
@@ -76,13 +76,13 @@ def test_passages_are_asked_for_by_themselves_and_the_rest_stays() -> None:
     ],
 )
 def test_what_loses_or_adds_something_protected_is_refused_and_asked_for_again(wrong: str, reason: str) -> None:
-    found = write_rephrasings(Parrot({ASK: wrong}), Checks(ORIGINAL), 2, 1, n_parts=2)
+    found = write_rephrasings(Parrot({ASK: wrong}), Checks(ORIGINAL), 2, 1, n_parts=2)  # type: ignore[arg-type]
     assert [(refused.text, refused.reason) for refused in found.rejected] == [(wrong, reason)]
     assert all(ASK in text for text in (*found.search, *found.heldout))
 
 
 def test_a_passage_that_the_model_leaves_alone_stays_as_it_is() -> None:
-    found = write_rephrasings(Parrot(silent=ROLE), Checks(ORIGINAL), 3, 2, n_parts=2)
+    found = write_rephrasings(Parrot(silent=ROLE), Checks(ORIGINAL), 3, 2, n_parts=2)  # type: ignore[arg-type]
     assert {split_description(text)[0] for text in (*found.search, *found.heldout)} == {ROLE}
     assert len({*found.search, *found.heldout}) == 5
 
@@ -91,11 +91,11 @@ def test_a_model_that_gives_nothing_is_said() -> None:
     with pytest.raises(
         InputError, match=r"test/parrot gave 0 of 2 usable search rephrasings; at last it wrote '': empty"
     ):
-        write_rephrasings(Parrot(silent=ROLE), Checks(ROLE), 3, 2, n_parts=1)
+        write_rephrasings(Parrot(silent=ROLE), Checks(ROLE), 3, 2, n_parts=1)  # type: ignore[arg-type]
 
 
 def test_a_passage_that_was_broken_to_fit_is_asked_for_on_one_line() -> None:
     parrot = Parrot()
-    found = write_rephrasings(parrot, Checks("Sort the mail\n  by team."), 2, 1, n_parts=1)
+    found = write_rephrasings(parrot, Checks("Sort the mail\n  by team."), 2, 1, n_parts=1)  # type: ignore[arg-type]
     assert set(parrot.shown) == {"Sort the mail by team."}
     assert found.search == ("Sort the mail\n  by team.", "Number 1: Sort the mail by team.")

@@ -98,7 +98,7 @@ class Rewriter:
 
 def test_paraphrases_that_lose_a_number_are_refused() -> None:
     texts = [*MAILS, ""]
-    columns = change_texts(texts, ["text-paraphrase"], 3, 1, LABELS, Rewriter())
+    columns = change_texts(texts, ["text-paraphrase"], 3, 1, LABELS, Rewriter())  # type: ignore[arg-type]
     assert [column for _, column in columns[1:]] == [
         [MAILS[0], f"{MAILS[1]} {temperature} {number}", ""] for number, temperature in enumerate((0.0, 0.7))
     ]
