@@ -39,7 +39,7 @@ def _row(model: str, dataset: str, edits_by: str, runs: list[Results]) -> tuple[
         change["f1"] < -0.01 or (counts and change["sensitivity"] > 0.01)
         for change, counts in zip(changes, compared, strict=True)
     ]
-    people = [_under_other_wordings(run) for run in runs]
+    people = [_under_other_wordings(run) for run in runs if run["other_wordings"]]
     before, after = ([pair[index] for pair in people] for index in (0, 1))
     return (
         model,

@@ -76,7 +76,9 @@ def _run(model: str, writer: str | None, dataset: str, seed: int, data: Path) ->
         "recommended": _scores(recommended.test),
         "other_wordings": {
             name: manifest["other_wordings"][name] for name in ("baseline", "differences", "own_sensitivity")
-        },
+        }
+        if "other_wordings" in manifest  # else a limit did not pay for it
+        else None,
         "probe": manifest.get("probe") and {**manifest["probe"], "file": probe.name},
         "planted": manifest.get("planted"),
         "edits": sorted(edit.kind for edit in recommended.edits),

@@ -74,7 +74,8 @@ def search_in(
     try:
         study = _begin(recorder, setup, observer, resume=resume)
         note.begin(study)
-        reserve = Reserve(setup.evaluator, settings.leave_one_out or 0, len(settings.heldout_from))
+        n_left_out, n_probes = settings.leave_one_out or 0, len(setup.probes)
+        reserve = Reserve(setup.evaluator, n_left_out, len(settings.heldout_from), n_probes)
         problem = SearchProblem(
             setup.task,
             setup.baseline,

@@ -83,18 +83,29 @@ class Reserve:
         How many edits of the knee are left out at the end, beside each kind of them.
     n_other_wordings : int
         How many wordings of another source the original prompt and the one that is handed back are put to.
+    n_probes : int
+        How many texts of the user's own these two answer beside those of the data.
     n_models : int
         Among how many models what may be held back is shared out.
     """
 
     def __init__(
-        self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_models: int | None = None
+        self,
+        evaluator: Evaluator,
+        n_left_out: int = 0,
+        n_other_wordings: int = 0,
+        n_probes: int = 0,
+        *,
+        n_models: int | None = None,
     ) -> None:
         self._evaluator = evaluator
         self._n_models = n_models or len(evaluator.each)
         others = evaluator.others if n_models is None else ()
-        self._others = tuple(Reserve(other, n_left_out, n_other_wordings, self._n_models) for other in others)
+        self._others = tuple(
+            Reserve(other, n_left_out, n_other_wordings, n_probes, n_models=self._n_models) for other in others
+        )
         self._n_other_wordings = n_other_wordings
+        self._n_probes = n_probes
         self._n_left_out = n_left_out
         self._asked: dict[tuple[str, Split], PromptNeed] = {}
         self._whole: dict[str, PromptNeed] = {}
@@ -141,14 +152,15 @@ class Reserve:
         order = scoring_order(search.state.baseline, search.state.leaders) if search.candidates else []
         leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
         front = [self._of(leader, "test") for leader in leading]
-        dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
+        # A calibrated prompt takes more answers, of which local models count no tokens.
+        dearest = max([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), default=None)
         must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
         # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee: of a single
         # prompt both.
         if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
             must += front[:1]
-        if self._n_other_wordings:
-            must += [self._under_other_wordings(need) for need in must[:2]]
+        both = tuple(must[:2])
+        must += [self._under_other_wordings(need) for need in both]
         wanted = [need for need in [*front, *coming] if need is not dearest]
         chosen = knee(search.state.leaders, search.state.baseline).prompt if order else None
         if chosen:
@@ -156,6 +168,7 @@ class Reserve:
         if not search.is_completing:
             must += [self._rest_on_val(leader) for leader in leading[:1]]
             wanted = [*(self._rest_on_val(leader) for leader in leading[1:]), *wanted]
+        wanted = [*(self._on_probes(need) for need in both), *wanted]
         held = sum([self._priced(need) for need in must], Need())
         for need in wanted:
             with_it = held + self._priced(need)
@@ -184,11 +197,23 @@ class Reserve:
         return replace(on_test, calls=calls, expected=on_test.expected.times(left / max(1, cells)))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
-        """What a prompt takes under wordings of another source, by what it takes under one's own."""
-        n_own = len(self._evaluator.rephrasings.on("test")[0])
-        n_calls = len(self._evaluator.samples["test"]) * self._n_other_wordings
-        expected = need.expected.times(self._n_other_wordings / max(1, n_own))
-        return replace(need, calls=n_calls, expected=expected)
+        """What a prompt takes under wordings of another source, by what test takes under its own.
+
+        Where it is calibrated, that tells what its prior takes under each wording, too.
+        """
+        n_samples, n_own = self._test_shape
+        return self._part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
+
+    def _on_probes(self, need: PromptNeed) -> PromptNeed:
+        return self._part(need, self._n_probes * self._test_shape[1])
+
+    def _part(self, need: PromptNeed, n_calls: int) -> PromptNeed:
+        n_samples, n_own = self._test_shape
+        return replace(need, calls=n_calls, expected=need.expected.times(n_calls / max(1, n_samples * n_own)))
+
+    @property
+    def _test_shape(self) -> tuple[int, int]:
+        return len(self._evaluator.samples["test"]), len(self._evaluator.rephrasings.on("test")[0])
 
     def _of(self, prompt: Prompt, split: Split) -> PromptNeed:
         """What a prompt takes on a split: known once and for all, for nobody asks it of test before the end."""

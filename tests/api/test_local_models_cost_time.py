@@ -36,6 +36,7 @@ TASK = Task.from_records(
         for i in range(N)
     ]
 )
+TRUTH = {sample.text: sample.label for split in (TASK.train, TASK.val, TASK.test) for sample in split}
 LONGER = "; up to twice that where edits make prompts long"
 
 
@@ -197,3 +198,32 @@ def test_a_search_tries_nothing_that_its_model_can_not_read(tmp_path: Path) -> N
     eight = tuple(Example(sample.text, str(sample.label)) for sample in TASK.train[:8])
     with pytest.raises(ModelError, match="exceed the 270 tokens"):
         psopt.measure(TASK, replace(run.baseline.prompt, examples=eight), model=model, rephrasings=2)
+
+
+class OneSided(LocalModel):
+    """Answers "aaa" to everything, and knows better: without the label prior it is right."""
+
+    capabilities = Capabilities(has_probabilities=True, has_label_prior=True)
+
+    def predict(self, prompts: Sequence[Any], texts: Sequence[str], on_progress: Any = None) -> Any:
+        return self.predict_proba(prompts, texts).argmax(axis=2)
+
+    def predict_proba(self, prompts: Sequence[Any], texts: Sequence[str], _: Any = None) -> Any:
+        super().predict(prompts, texts)
+        of_a = [[0.9 if TRUTH.get(text) == "aaa" else 0.55] * len(prompts) for text in texts]
+        return np.stack([of_a, 1 - np.array(of_a), np.zeros_like(of_a)], axis=2)
+
+
+def test_a_limit_pays_for_wordings_of_others_and_for_probes_with_the_label_priors_that_they_take(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "people.txt").write_text("Say what the text is.\n\nWhich of the two is it?\n\nName its kind.\n")
+    rows = [json.dumps({"text": f"what is {i} ?", "label": "ab"[i % 2] * 3}) for i in range(30)]
+    (tmp_path / "probes.jsonl").write_text("\n".join(rows))
+    given: dict[str, Any] = {"heldout_from": tmp_path / "people.txt", "probe": str(tmp_path / "probes.jsonl")}
+    with pytest.raises(BudgetReachedError):
+        psopt.optimize(TASK, model=OneSided(), max_calls=1100, out=tmp_path / "run", **given)
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["recommended"]["verdict"] == "better"
+    assert {"after", "before"} <= set(run["other_wordings"]["differences"]["f1"])
+    assert run["probe"]["recommended"]["f1"] >= 0
