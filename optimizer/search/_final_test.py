@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import intervals_note, score
 from psopt.search._front import R, knee
+from psopt.settings import GATE_MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,17 +60,19 @@ def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str,
 
 
 def nominees(state: SearchState) -> tuple[Candidate, ...]:
-    """Return the candidates that the gate looks at, in the order in which it prefers them: the shortest, then the knee.
+    """Return the candidates that the gate looks at, in the order in which it prefers them: the shortest, and the knee.
 
-    The shortest is as good as the knee by one standard error on val, and less of it is luck. The choice is by val
-    alone, for the gate's error holds only where test has chosen nothing. The baseline is never among them: it is what
-    is kept where none passes.
+    The shortest is as good as the knee by one standard error on val, and takes less a call. Where val is small that
+    error is wide: so the knee comes first if it is better by more than a point in F1 or S. The choice is by val alone,
+    for the gate's error holds only where test has chosen nothing. The baseline is never among them: it is what is kept
+    where none passes.
     """
-    front = state.front
-    if not front:
+    if not state.front:
         return ()
-    chosen = (state.shortest, knee(front, state.baseline))
-    return tuple({candidate.id: candidate for candidate in chosen if candidate.id != state.baseline.id}.values())
+    best, shortest = knee(state.front, state.baseline), state.shortest
+    lost = best.val.gains[:2] - shortest.val.gains[:2]
+    order = (shortest, best) if (lost <= GATE_MARGIN).all() else (best, shortest)
+    return tuple({candidate.id: candidate for candidate in order if candidate.id != state.baseline.id}.values())
 
 
 def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:

@@ -52,7 +52,8 @@ def start(folder: Path, server: FakeServer, *arguments: str) -> Process:
     verb, *rest = arguments
     data = [] if verb == "classify" else ["--dataset", "data.csv"]
     model = [] if verb == "rephrase" else ["--model", "openai/test"]
-    words = [verb, *data, *model, "--api-base", server.url, *SMALL, *rest]
+    small = [] if verb == "classify" else SMALL
+    words = [verb, *data, *model, "--api-base", server.url, *small, *rest]
     environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
     return Process(words, cwd=folder, env=environment)
 

@@ -36,8 +36,14 @@ def searched(baseline: Any, front: Any, shortest: Any) -> Any:
     return SimpleNamespace(baseline=baseline, front=tuple(front), shortest=shortest)
 
 
-def test_the_shortest_comes_before_the_knee(tried: list[Candidate]) -> None:
+def test_the_knee_comes_before_a_shortest_that_is_worse_by_a_point(tried: list[Candidate]) -> None:
     baseline, short, best = tried
+    assert [nominee.id for nominee in nominees(searched(baseline, [best], short))] == [best.id, short.id]
+
+
+def test_the_shortest_comes_before_a_knee_that_is_hardly_better(task: Task, tried: list[Candidate]) -> None:
+    baseline, _, best = tried
+    short = candidate(task, 3, 30)
     assert [nominee.id for nominee in nominees(searched(baseline, [best], short))] == [short.id, best.id]
 
 
