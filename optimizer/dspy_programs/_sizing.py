@@ -25,6 +25,8 @@ AUTO_CALLS: dict[str, int] = {"light": 1_950, "medium": 4_900, "heavy": 19_500}
 """Calls of language models at most."""
 N_TESTED = 3
 """Prompts that the gate looks at: the baseline, the knee, and the shortest that is as good."""
+# What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
+_DEMONSTRATIONS_ALLOWED = 16
 _SHARE = 0.92  # of a limit, that is planned with: what is expected may come out higher
 _LARGEST_SHARE_HELD = 0.5  # of a limit, that is held back for the final test: else nothing would be searched
 
@@ -82,10 +84,6 @@ def calls_to_hold_back(sizes: Sizes, n_steps: int, most_calls: int | None, *, n_
         return 0
     n_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * n_other_wordings)  # two: before and after
     return min(n_runs * n_steps, int(_LARGEST_SHARE_HELD * most_calls))
-
-
-# What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
-_DEMONSTRATIONS_ALLOWED = 16
 
 
 def planned(

@@ -5,15 +5,17 @@ from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
 from psopt.proposals._planted import Planted, planted_texts
 from psopt.proposals._pool import propose_edits
 from psopt.proposals._topics import topics_of
-from psopt.proposals.rules._examples import (
+from psopt.proposals.rules import (
     EXAMPLE_LAYERS,
     MOST_OPEN_EXAMPLES,
+    OPEN_NOTES,
     examples_from_train,
     examples_of_open_answers,
+    merged_edit,
+    merged_notes,
+    note_text,
+    replace_merged,
 )
-from psopt.proposals.rules._merging import merged_edit, merged_notes, replace_merged
-from psopt.proposals.rules._notes import note_text
-from psopt.proposals.rules._open_notes import OPEN_NOTES
 
 __all__ = [
     "EXAMPLE_LAYERS",

@@ -8,10 +8,15 @@ from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._support import with_support
 from psopt.proposals._topics import NoteTopics, one_a_topic, topics_of
-from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
-from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
-from psopt.proposals.rules._notes import notes_from_slices
-from psopt.proposals.rules._open_notes import notes_on_open_answers, notes_on_topics
+from psopt.proposals.rules import (
+    definitions_from_subclasses,
+    definitions_from_task,
+    examples_from_train,
+    examples_of_open_answers,
+    notes_from_slices,
+    notes_on_open_answers,
+    notes_on_topics,
+)
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:

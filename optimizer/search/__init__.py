@@ -6,7 +6,7 @@ from psopt.search._pick import pick_one
 from psopt.search._problem import Observer, Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
-from psopt.search._reserve import Reserve, check_limits
+from psopt.search._reserve import Reserve, check_limits, rounded_up
 from psopt.search._rounds import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
 from psopt.search._search import Search
 from psopt.search._shorten import leave_one_out
@@ -49,6 +49,7 @@ __all__ = [
     "pick",
     "pick_one",
     "read_study",
+    "rounded_up",
     "score_on_test",
     "scoring_order",
     "show_note",

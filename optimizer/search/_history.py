@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._front import Candidate
-from psopt.search.distributed import read_answers
-from psopt.search.distributed._answers import (
+from psopt.search.distributed import (
+    AUDIT,
+    RACED,
+    read_answers,
     read_further,
     read_rounds,
     read_train_answers,
@@ -18,7 +20,6 @@ from psopt.search.distributed._answers import (
     write_further,
     write_train_answers,
 )
-from psopt.search.distributed._study_keys import AUDIT, RACED
 from psopt.search.racing import Rung, StoppedCandidate
 from psopt.search_spaces import apply_edits, chosen_edits, with_titles
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing._candidate_races import CandidateRaces
+    from psopt.search.racing import CandidateRaces
     from psopt.search_spaces import Edit, Prompt
 
 

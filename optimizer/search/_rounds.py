@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from psopt.proposals import NoVerbatim
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
-    from psopt.search.distributed._coordinator import Coordinator
+    from psopt.search.distributed import Coordinator
     from psopt.search_spaces import Edit, Prompt
 
 

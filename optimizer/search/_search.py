@@ -12,11 +12,8 @@ from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
 from psopt.search._sources import CandidateQueue, drop_queued, first_candidates, shorter_versions
 from psopt.search._state import SearchState
 from psopt.search._trial import CandidateTrials, drop_trial
-from psopt.search.distributed import SharedCoordinator
-from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator
-from psopt.search.distributed._stored_study import finished_by_others
-from psopt.search.racing import RaceCounts, StoppedCandidate, races
-from psopt.search.racing._candidate_races import CandidateRaces
+from psopt.search.distributed import TOTAL_REACHED, Coordinator, SharedCoordinator, finished_by_others
+from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
-from psopt.search.racing import StoppedCandidate
-from psopt.search.racing._race import is_no_better, standard_error
+from psopt.search.racing import StoppedCandidate, is_no_better, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from psopt.search._front import R, Tried
     from psopt.search._history import History
     from psopt.search._problem import SearchProblem
-    from psopt.search.racing._candidate_races import CandidateRaces
+    from psopt.search.racing import CandidateRaces
     from psopt.search_spaces import Edit, Prompt
 
 

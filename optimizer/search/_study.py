@@ -11,10 +11,21 @@ from psopt.answers import ONE_LABEL
 from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.evaluation import AnswerShares, ClassScores, Scores, objectives_of
 from psopt.search._front import Candidate
-from psopt.search.distributed import RetryPolicy, StoredStudy, read_metadata, retrying, without_password
-from psopt.search.distributed._answers import read_rounds, stored_edits
-from psopt.search.distributed._storage import make_storage, opening
-from psopt.search.distributed._study_keys import BASELINE, CHOSEN, PROMPT_ID, RACED
+from psopt.search.distributed import (
+    BASELINE,
+    CHOSEN,
+    PROMPT_ID,
+    RACED,
+    RetryPolicy,
+    StoredStudy,
+    make_storage,
+    opening,
+    read_metadata,
+    read_rounds,
+    retrying,
+    stored_edits,
+    without_password,
+)
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits
 from psopt.settings import SamplerName
 

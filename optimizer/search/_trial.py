@@ -11,12 +11,8 @@ from psopt.errors import AnswersMissingError
 from psopt.evaluation import objective_values, score
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._trial_record import EffortMeter, record_stopped, record_trial
-from psopt.search.distributed import write_answers
-from psopt.search.distributed._retry_policy import OUTAGES
-from psopt.search.distributed._stored_study import finished_by_others
-from psopt.search.distributed._study_keys import DROPPED, FAILED, INFEASIBLE
-from psopt.search.racing import StoppedCandidate
-from psopt.search.racing._stopped_candidate import HELD, NOT_ESTIMATED, RIGHT, WRONG
+from psopt.search.distributed import DROPPED, FAILED, INFEASIBLE, OUTAGES, finished_by_others, write_answers
+from psopt.search.racing import HELD, NOT_ESTIMATED, RIGHT, WRONG, StoppedCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

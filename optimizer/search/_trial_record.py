@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optuna
 from psopt.evaluation import kept_arrays, shares_line
-from psopt.search.distributed._study_keys import AUDIT, PROMPT_ID, RACED
+from psopt.search.distributed import AUDIT, PROMPT_ID, RACED
 from psopt.search_spaces import render_instructions, render_shown
 from psopt.text import escaped_markdown, fenced
 

@@ -16,7 +16,7 @@ from psopt.proposals.llm._requests import (
     note_request,
     open_note_requests,
 )
-from psopt.proposals.rules._merging import merged_edit
+from psopt.proposals.rules import merged_edit
 from psopt.search_spaces import Edit, Provenance
 from psopt.templates import template_marks
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import compare_paired
+from psopt.search import rounded_up
 from psopt.search.gating import F1_ALONE, MARGIN_OF_S
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if passes(middle) else (middle, high)
-    return _rounded_up(high)
+    return int(rounded_up(high))  # more digits would say that somebody knows
 
 
 def _spreads(baseline: Predictions, nominee: Predictions) -> dict[str, DifferenceSpread]:
@@ -108,13 +109,3 @@ def _passes(test: NomineeTest, spreads: dict[str, DifferenceSpread], margin: flo
         return sees("f1", gain, test.level)
     is_no_worse = sees("f1", gain + margin, test.level) and sees("sensitivity", MARGIN_OF_S - loss, test.level)
     return is_no_worse and (sees("f1", gain, test.level / 2) or sees("sensitivity", -loss, test.level / 2))
-
-
-def _rounded_up(number: int) -> int:
-    """To two digits: more would say that somebody knows.
-
-    >>> _rounded_up(334), _rounded_up(7)
-    (340, 7)
-    """
-    unit: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
-    return math.ceil(number / unit) * unit

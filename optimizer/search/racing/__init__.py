@@ -1,12 +1,25 @@
 """Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
 
-from psopt.search.racing._candidate_races import check_wordings, races
-from psopt.search.racing._race import Race, RaceResult, is_audited
+from psopt.search.racing._candidate_races import CandidateRaces, check_wordings, races
+from psopt.search.racing._race import Race, RaceResult, is_audited, is_no_better, standard_error
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung, Schedule
-from psopt.search.racing._stopped_candidate import RaceCounts, StoppedCandidate, racing_line
+from psopt.search.racing._stopped_candidate import (
+    HELD,
+    NOT_ESTIMATED,
+    RIGHT,
+    WRONG,
+    RaceCounts,
+    StoppedCandidate,
+    racing_line,
+)
 
 __all__ = [
+    "HELD",
+    "NOT_ESTIMATED",
+    "RIGHT",
+    "WRONG",
+    "CandidateRaces",
     "Race",
     "RaceCounts",
     "RaceResult",
@@ -15,7 +28,9 @@ __all__ = [
     "StoppedCandidate",
     "check_wordings",
     "is_audited",
+    "is_no_better",
     "races",
     "racing_line",
     "sample_gains",
+    "standard_error",
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from psopt.evaluation import objective_gains
 from psopt.search._front import Tried
-from psopt.search.distributed._study_keys import AUDIT, RACED
+from psopt.search.distributed import AUDIT, RACED
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung
 
