@@ -1,7 +1,7 @@
 """llama.cpp's C interface, as the package xllamacpp carries it: its classes serve chats and give no logits.
 
 Only functions are called whose form has been the same for years. Of the one large struct that has to be filled in, the
-settings of a context, four fields are set, and where they stand is checked against the values that llama.cpp gives them
+settings of a context, six fields are set, and where they stand is checked against the values that llama.cpp gives them
 by default: another layout is an error in one line, and not a crash.
 """
 
@@ -17,6 +17,8 @@ from psopt.errors import ModelError
 _BLOB = 1024  # bytes: longer than either struct of settings, so that it can be passed on without knowing all of it
 _SIZES = np.array([512, 2048, 512, 1], dtype=np.uint32)  # llama.cpp's defaults of n_ctx, n_batch, n_ubatch, n_seq_max
 _AUTOMATIC = b"\xff" * 16  # -1, four times: kinds of rotary scaling, pooling, attention, and flash attention
+# embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified
+_SWITCHES = bytes([0, 1, 1, 1, 1, 0])
 _ERROR = 4  # GGML_LOG_LEVEL_ERROR
 _LINES_KEPT = 20
 
@@ -93,8 +95,8 @@ class Library:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
-    def context_settings(self, n_tokens: int, n_batch: int) -> Settings:
-        """Settings of a context that holds so many tokens and reads `n_batch` at once.
+    def context_settings(self, n_tokens: int, n_batch: int, n_sequences: int) -> Settings:
+        """Settings of a context that holds so many tokens and reads `n_batch` at once; its sequences share the room.
 
         Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and the same text must have
         the same scores whether or not its beginning has been read before.
@@ -103,11 +105,13 @@ class Library:
         """
         default = bytes(self.llama_context_default_params())
         flash = default.find(_AUTOMATIC) + 12
-        if default[:16] != _SIZES.tobytes() or default.count(_AUTOMATIC) != 1:
+        is_known = default[:16] == _SIZES.tobytes() and default.count(_AUTOMATIC) == 1 == default.count(_SWITCHES)
+        if not is_known:
             raise _unknown_layout("lays out its settings in another way")
         settings = bytearray(default)
-        settings[:12] = np.array([n_tokens, n_batch, n_batch], dtype=np.uint32).tobytes()
+        settings[:16] = np.array([n_tokens, n_batch, n_batch, n_sequences], dtype=np.uint32).tobytes()
         settings[flash : flash + 4] = bytes(4)
+        settings[default.find(_SWITCHES) + len(_SWITCHES) - 1] = True
         return Settings.from_buffer(settings)
 
     def reason(self) -> str:

@@ -107,14 +107,11 @@ class _GGUFScorer:
     def _steps(self, prompt: Tokens, tree: LabelTree) -> list[float]:
         """The log-probability of each of the tree's steps behind a prompt."""
         reader = self._readers.get()
-        following: dict[int, NDArray[np.float64]] = {}
         try:
-            for nodes in tree.paths():
-                read = [*prompt, *(tree.tokens[node - 1] for node in nodes[1:])]  # node 0 is the prompt's end
-                following.update(zip(nodes, reader.log_probabilities(read, len(nodes)), strict=True))
+            following = reader.log_probabilities(prompt, tree)
         finally:
             self._readers.put(reader)
-        return [float(following[node][target]) for node, target in zip(tree.nodes, tree.targets, strict=True)]
+        return [float(step) for step in following[list(tree.nodes), list(tree.targets)]]
 
 
 def _n_processors() -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models.gguf._library import Library
+    from psopt.models.scoring import LabelTree
 
     Tokens = list[int]
 
@@ -100,14 +101,18 @@ def check_is_gguf(name: str, path: Path) -> None:
 _BATCH = 512  # tokens read at once: llama.cpp's own default; larger ones are no faster on a CPU
 _FEWEST = 2  # a token alone is multiplied by other kernels, which round otherwise
 _FIRST_CONTEXT = 1024  # tokens; doubled as longer prompts come
-_WHOLE = -1  # "to the end", as llama.cpp says it
+_BRANCHES = 64  # ways to go on behind a prompt that are read side by side; llama.cpp knows at most 256 sequences
+# Side by side, answers of SmolLM2 come 1.5 to 2 times as fast with 7 to 12 ways to go on. Sums over tokens that
+# lie apart round otherwise, by .001 in a log-probability: one or two ways are read one after the other.
+_FEW_WAYS = 2
+_ALL = _WHOLE = -1  # "every sequence" and "to the end", as llama.cpp says it
 
 
 class Reader:
-    """One sequence of tokens that a model has read, by one thread.
+    """A prompt that a model has read, by one thread, and labels as branches behind it.
 
-    What a prompt shares with the one before it is not read again, and every token is computed as it would be in a text
-    read alone, in the same order: scores do not depend on what was read before, to the last bit.
+    What a prompt shares with the one before it is not read again. Many labels are read side by side, each in a sequence
+    of its own that sees the prompt and no other label. Scores do not depend on what was read before, to the last bit.
     """
 
     def __init__(self, weights: GGUFWeights) -> None:
@@ -116,26 +121,47 @@ class Reader:
         self._context: int | None = None
         self._free: weakref.finalize[..., Any] | None = None
         self._read: Tokens = []
+        self._every_branch = np.arange(_BRANCHES, dtype=np.int32)
 
-    def log_probabilities(self, tokens: Tokens, n_places: int = 1) -> NDArray[np.float64]:
-        """What may follow each of the last of these tokens: (n_places, n_vocabulary) log-probabilities.
+    def log_probabilities(self, prompt: Tokens, tree: LabelTree | None = None) -> NDArray[np.float64]:
+        """What may follow a prompt, and each node of a tree behind it: (1 + n_nodes, n_vocabulary) log-probabilities.
 
         Raises ModelError if llama.cpp fails.
         """
-        first_place = len(tokens) - n_places
-        n_known = max(0, min(common_length([self._read, tokens]), first_place, len(tokens) - _FEWEST))
+        if tree is None or not tree.tokens:
+            return _normalised(np.array(self._read_behind(prompt, [], [], [])))
+        logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
+        paths = tree.paths()
+        n_at_once = 1 if len(paths) <= _FEW_WAYS else _BRANCHES
+        for start in range(0, len(paths), n_at_once):
+            group = paths[start : start + n_at_once]
+            nodes = sorted({node for path in group for node in path[1:]})
+            depth = {node: at for path in group for at, node in enumerate(path)}
+            branches = [[branch for branch, path in enumerate(group) if node in path] for node in nodes]
+            places = [len(prompt) - 1 + depth[node] for node in nodes]
+            logits[[0, *nodes]] = self._read_behind(prompt, [tree.tokens[node - 1] for node in nodes], places, branches)
+        return _normalised(logits)
+
+    def _read_behind(
+        self, prompt: Tokens, nodes: Tokens, places: list[int], branches: list[list[int]]
+    ) -> list[NDArray[np.float64]]:
+        """The logits behind a prompt and behind each node: a token at a place of some of the branches."""
+        tokens = [*prompt, *nodes]
+        position = np.array([*range(len(prompt)), *places], dtype=np.int32)
+        sequences = [self._every_branch] * len(prompt) + [np.array(some, dtype=np.int32) for some in branches]
+        n_known = max(0, min(common_length([self._read, prompt]), len(prompt) - 1, len(tokens) - _FEWEST))
         self._make_room(len(tokens))
         self._forget_from(n_known)
         rows = []
         while n_known < len(tokens):
             n_left = len(tokens) - n_known
             n_read = _BATCH - _FEWEST if n_left == _BATCH + 1 else min(n_left, _BATCH)
-            rows += self._decode(tokens[n_known : n_known + n_read], n_known, first_place)
+            part = slice(n_known, n_known + n_read)
+            is_wanted = np.arange(part.start, part.stop) >= len(prompt) - 1
+            rows += self._decode(tokens[part], position[part], sequences[part], is_wanted)
             n_known += n_read
-        self._read = list(tokens)
-        logits = np.array(rows)
-        logits -= logits.max(axis=1, keepdims=True)
-        return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
+        self._read = list(prompt)
+        return rows
 
     def _make_room(self, n_tokens: int) -> None:
         """Make the context larger where it must be; what was read is then read again."""
@@ -147,7 +173,7 @@ class Reader:
         self._free_context()
         self._library.errors = []
         self._context = self._library.llama_init_from_model(
-            self._weights.model, self._library.context_settings(size, min(size, _BATCH))
+            self._weights.model, self._library.context_settings(size, min(size, _BATCH), _BRANCHES)
         )
         if not self._context:
             self._context = None
@@ -159,26 +185,30 @@ class Reader:
         self._library.llama_set_n_threads(self._context, 1, 1)
 
     def _forget_from(self, n_known: int) -> None:
-        if not self._library.llama_memory_seq_rm(self._library.llama_get_memory(self._context), 0, n_known, _WHOLE):
+        memory = self._library.llama_get_memory(self._context)
+        if not self._library.llama_memory_seq_rm(memory, _ALL, n_known, _WHOLE):
             # Models with a recurrent state can't take back a part of what they have read.
-            self._library.llama_memory_seq_rm(self._library.llama_get_memory(self._context), 0, 0, _WHOLE)
+            self._library.llama_memory_seq_rm(memory, _ALL, 0, _WHOLE)
             if n_known:
                 raise ModelError(
                     f"{self._weights.name} keeps a state that can't be shared between texts: use hf/ or a server"
                 )
 
-    def _decode(self, tokens: Sequence[int], start: int, first_place: int) -> list[NDArray[np.float64]]:
-        """Read tokens behind the first `start`; the logits behind each from number `first_place` on."""
-        n = len(tokens)
+    def _decode(
+        self,
+        tokens: Tokens,
+        position: NDArray[np.int32],
+        sequences: Sequence[NDArray[np.int32]],
+        is_wanted: NDArray[np.bool_],
+    ) -> list[NDArray[np.float64]]:
+        """Read tokens, each at a position of some sequences; the logits behind those that are wanted."""
         token = np.array(tokens, dtype=np.int32)
-        position = np.arange(start, start + n, dtype=np.int32)
-        ones = np.ones(n, dtype=np.int32)
-        sequence = np.zeros(1, dtype=np.int32)
-        sequences = np.full(n, sequence.ctypes.data, dtype=np.uintp)
-        is_wanted = (position >= first_place).astype(np.int8)
-        arrays = (token, position, ones, sequences, is_wanted)
-        at = [array.ctypes.data for array in arrays]
-        code = self._library.llama_decode(self._context, Batch(n, at[0], None, at[1], at[2], at[3], at[4]))
+        n_sequences = np.array([len(some) for some in sequences], dtype=np.int32)
+        pointers = np.array([some.ctypes.data for some in sequences], dtype=np.uintp)
+        position = np.ascontiguousarray(position)
+        wanted = is_wanted.astype(np.int8)
+        at = [array.ctypes.data for array in (token, position, n_sequences, pointers, wanted)]
+        code = self._library.llama_decode(self._context, Batch(len(token), at[0], None, at[1], at[2], at[3], at[4]))
         if code != 0:
             self._read = []
             raise ModelError(f"{self._weights.name} can't answer: {self._library.reason() or f'llama.cpp says {code}'}")
@@ -198,3 +228,9 @@ class Reader:
 
 def _free(library: Library, context: int, _weights: GGUFWeights) -> None:
     library.llama_free(context)
+
+
+def _normalised(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of each row's softmax."""
+    logits = logits - logits.max(axis=1, keepdims=True)
+    return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))

@@ -35,15 +35,20 @@ def model(smollm2: Path) -> GGUFModel:
 
 
 def _read_alone(model: GGUFModel, text: str, label: str) -> list[float]:
-    """The log-probabilities of a label's tokens, each from a whole reading of all before it, nothing shared."""
+    """The log-probabilities of a label's tokens behind the prompt with a text."""
+    tokens = model.scorer._weights.tokens
+    return _alone(model, tokens(_BEFORE.format(text=text), with_opening=False), tokens(f" {label}"))
+
+
+def _alone(model: GGUFModel, read: list[int], label: list[int]) -> list[float]:
+    """Each token's log-probability from a whole reading of all before it, nothing shared."""
     from psopt.models.gguf._reader import GGUFWeights, Reader
 
     weights = GGUFWeights("alone", model._path)
     found = []
-    read = weights.tokens(_BEFORE.format(text=text), with_opening=False)
-    for token in weights.tokens(f" {label}"):
+    for token in label:
         found.append(float(Reader(weights).log_probabilities(read)[0, token]))
-        read.append(token)
+        read = [*read, token]
     return found
 
 
@@ -60,6 +65,20 @@ def test_the_sum_scores_whole_labels(model: GGUFModel) -> None:
     n_tokens = [len(_read_alone(model, TEXTS[0], label)) for label in LABELS]
     assert n_tokens == [1, 2, 3]
     assert whole / n_tokens == pytest.approx(model.label_scores([PROMPT], TEXTS[:1])[0, 0], abs=1e-5)
+
+
+def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_before(model: GGUFModel) -> None:
+    """Three ways to go on behind a first token, one of them through a token that two labels share."""
+    labels = ("Abbreviation", "Human being", "Human group of people", "Entity or thing", "Description of it")
+    prompt = Prompt(PROMPT.description, labels, noun="question")
+    scores = model.label_scores([prompt], TEXTS)[:, 0]
+    tokens = model.scorer._weights.tokens
+    before = _BEFORE.replace(", ".join(LABELS), ", ".join(labels)).format(text=TEXTS[1])
+    for column, label in enumerate(labels):
+        alone = _alone(model, tokens(before, with_opening=False), tokens(f" {label}"))
+        assert scores[1, column] == pytest.approx(np.mean(alone), abs=0.005), label
+    again = GGUFModel(model._path).label_scores([prompt], TEXTS[::-1])[::-1]
+    assert (again[:, 0] == scores).all()
 
 
 def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: Path, tmp_path: Path) -> None:
