@@ -12,7 +12,7 @@ from psopt.api._setup import answering_models, frozen_evaluator, make_proposer, 
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
 from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated, spending_kept
-from psopt.runs.planning import is_long, shorter_line, time_line
+from psopt.runs.planning import is_long, run_time_line, shorter_line
 from psopt.search import Observer, check_limits
 from psopt.tracking import tracked
 
@@ -141,9 +141,7 @@ def _say_how_long(
         pace = timed_pace(setup.evaluator, setup.baseline, models)
     if pace is None:
         return
-    # A whole run of SmolLM2 on TREC gave 6.8 answers per second where the original prompt had given 13.
-    longer = "; up to twice that where edits make prompts long"
-    observer.phase(f"{time_line(estimate.calls_expected, pace.per_minute)}{longer}")
+    observer.phase(run_time_line(estimate.calls_expected, pace.per_minute))
     if sizes and not resume and is_long(estimate.calls_expected, pace.per_minute):
         least = least_estimate(setup.task, setup.settings, sizes, models, answering)
         observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

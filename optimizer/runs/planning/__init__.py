@@ -1,7 +1,7 @@
 """Planning: how large a run may be, so that a limit pays for all of it, its final test included."""
 
 from psopt.runs.planning._effort import EFFORT_CALLS, Limits, effort_for
-from psopt.runs.planning._minutes import duration, is_long, shorter_line, time_line
+from psopt.runs.planning._minutes import duration, is_long, run_time_line, shorter_line, time_line
 from psopt.runs.planning._plan import (
     Plan,
     Planner,
@@ -33,6 +33,7 @@ __all__ = [
     "path",
     "resumed_from",
     "run_settings",
+    "run_time_line",
     "samples_needed",
     "shorter_line",
     "sized",
