@@ -93,11 +93,17 @@ class RunRecorder:
         if changed:
             raise InputError(
                 f"{self.directory.path} cannot be resumed, since this has changed: {', '.join(changed)}; "
-                f"{self._earlier_commit()}start a new run, or accept it with --force"
+                f"{self._samples_back()}start a new run, or accept it with --force"
             )
 
+    def _samples_back(self) -> str:
+        """How to have the samples back, where it is known why they are others."""
+        if self.task.info.source == "bundled" != self.before["dataset"]["source"]:
+            return "set PSOPT_DATA_DIR to the folder of the data that it was begun with, "
+        return self._earlier_commit()
+
     def _earlier_commit(self) -> str:
-        """How to have the samples back, where a branch of the hub has moved on since the run began."""
+        """The commit to give, where a branch of the hub has moved on since the run began."""
         dataset = self.settings.data.dataset
         commit = self.before["dataset"].get("revision", "")
         if not is_hub_name(dataset) or commit == self.task.info.revision:

@@ -106,6 +106,26 @@ def test_a_run_is_resumed_from_another_folder(
     assert f"data.csv is neither where the run was started ({tmp_path / 'gone'}), nor here: put it back" in line
 
 
+def test_a_run_on_real_data_is_not_resumed_on_the_sample_that_comes_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data" / "trec"
+    data.mkdir(parents=True)
+    for name, lines in (("train_5500", 90), ("TREC_10", 60)):
+        texts = [f"{('DESC:def', 'NUM:date')[i % 2]} When did {own_words(lines + i)} end ?" for i in range(lines)]
+        (data / f"{name}.label").write_text("\n".join(texts) + "\n", "latin-1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path / "data"))
+    with pytest.raises(SystemExit):
+        main(["optimize", "--dataset", "trec", *SMALL, "--quiet"])
+    capsys.readouterr()
+    monkeypatch.delenv("PSOPT_DATA_DIR")
+    line = refused(capsys, "resume", "run")
+    assert "the samples (was " in line
+    assert "set PSOPT_DATA_DIR to the folder of the data that it was begun with" in line
+
+
 def test_a_run_of_an_earlier_version_is_resumed_where_its_data_are(here: Path) -> None:
     run = json.loads((here / "run" / "run.json").read_text("utf-8"))
     del run["settings"]["folder"]
