@@ -51,7 +51,7 @@ def main() -> None:
     constants: tuple[Constant, ...] = (
         (_definitions, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
         (_examples, "_DIVERSITY", (0.0, 0.25, 0.5, 0.75, 1.0), partial(examples_from_train, on_train)),
-        (_examples, "_LONGEST_EXAMPLE", (50, 100, 400), partial(examples_from_train, on_train)),
+        (_examples, "_SHORT", (100, 200, 400), partial(examples_from_train, on_train)),
     )
     show("no edits", [])
     for module, name, values, propose in constants:
