@@ -28,6 +28,4 @@ def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> Non
     assert shorter_line(least, 840.0) == "within five minutes: --max-calls 1600"
     assert shorter_line(least, 840.0, "full") == "within five minutes: --max-calls 1600 and no --effort"
     # 120 answers are no run; with room for more than is expected the smallest takes 700 / .92.
-    assert shorter_line(least, 60.0) == (
-        "the smallest run takes about 13 to 32 minutes: --max-calls 761"
-    )
+    assert shorter_line(least, 60.0) == "the smallest run takes about 13 to 32 minutes: --max-calls 761"

@@ -102,9 +102,9 @@ _BATCH = 512  # tokens read at once: llama.cpp's own default; larger ones are no
 _FEWEST = 2  # a token alone is multiplied by other kernels, which round otherwise
 _FIRST_CONTEXT = 1024  # tokens; doubled as longer prompts come
 _BRANCHES = 64  # ways to go on behind a prompt that are read side by side; llama.cpp knows at most 256 sequences
-# Side by side, answers of SmolLM2 come 1.5 to 2.7 times as fast with 7 ways to go on and more. Sums over tokens that lie
-# apart may round otherwise, and eight-bit activations may turn that over: of 268 scores 8 differed, by .06 at most. One or
-# two ways are read one after the other.
+# Side by side, answers of SmolLM2 come 1.5 to 2.7 times as fast with 7 ways to go on and more. Sums over tokens that
+# lie apart may round otherwise, and eight-bit activations may turn that over: of 268 scores 8 differed, by .06 at most.
+# One or two ways are read one after the other.
 _FEW_WAYS = 2
 _ALL = _WHOLE = -1  # "every sequence" and "to the end", as llama.cpp says it
 
