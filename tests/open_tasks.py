@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -113,6 +114,16 @@ def desk_questions() -> list[dict[str, Any]]:
     return rows
 
 
+class _QuietServer(ThreadingHTTPServer):
+    """Says nothing of callers that have gone: a call may be given up on a busy machine."""
+
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @dataclass
 class RuleServer:
     """Answers chat requests about the rows of a task.
@@ -212,8 +223,7 @@ class RuleServer:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        ThreadingHTTPServer.request_queue_size = 128
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _QuietServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 

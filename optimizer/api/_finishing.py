@@ -42,23 +42,27 @@ def finish(
     settings, state, evaluator = recorder.settings, search.state, search.problem.evaluator
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val, shortest, nominated = state.front, state.shortest, nominees(state)
-    order = scoring_order(state.baseline, on_val, shortest, nominated)
-    if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
-        order = [state.baseline, *nominated]
-    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
-    scored, unpaid = score_on_test(search, list(dict.fromkeys([*order, *alone])))
-    unpaid = [candidate for candidate in unpaid if candidate in order]  # what calibration does alone is no must
-    scored = {name: _ready_for_use(candidate, search) for name, candidate in scored.items()}
+    gated = [state.baseline, *nominated]
+    scored, unpaid = _scored(search, gated)
     start = scored[state.baseline.id]
-    front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
-    shortest = scored.get(shortest.id, shortest)
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
     has_compared = len(search.candidates) > 1
     recommendation = _recommend(recorder, start, tested, nominated, has_compared=has_compared)
-    chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), knee(front, start))
-    if chosen.test is None:
+    chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), None)
+    chosen = chosen or scored.get(knee(on_val, start).id)
+    if chosen is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
+    # What the user asked for beside the verdict comes before the rest of the front.
     beside = measured_beside(search, settings, start, chosen, probes)
+    order = scoring_order(state.baseline, on_val, shortest, nominated)
+    if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
+        order = gated
+    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
+    more, unpaid_more = _scored(search, [of for of in dict.fromkeys([*order, *alone]) if of not in gated])
+    scored |= more
+    unpaid += [candidate for candidate in unpaid_more if candidate in order]  # what calibration does alone is no must
+    front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
+    shortest = scored.get(shortest.id, shortest)
     if alone:
         beside["calibration"] = _apart(scored.get(alone[0].id, alone[0]))
     if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
@@ -75,6 +79,12 @@ def finish(
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, draw_run)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
+
+
+def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
+    """Those that the budget pays for, scored on test and ready for use, by their ids, and the others."""
+    scored, unpaid = score_on_test(search, order)
+    return {name: _ready_for_use(candidate, search) for name, candidate in scored.items()}, unpaid
 
 
 def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:

@@ -38,6 +38,8 @@ def _best_in(objective: int, front: Sequence[R]) -> R:
 def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
     """Score candidates on val and test with intervals, in this order, as far as the budget goes.
 
+    Raises BudgetReachedError if it does not pay for the original prompt.
+
     Returns
     -------
     scored : dict of id to Candidate
@@ -50,8 +52,8 @@ def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str,
         try:
             test = search.problem.evaluator.predictions(candidate.prompt, "test")
         except BudgetReachedError:
-            if not scored:
-                raise  # not even the original prompt
+            if candidate.id == search.state.baseline.id:
+                raise
             unpaid.append(candidate)
             continue
         val = search.problem.evaluator.predictions(candidate.prompt, "val")

@@ -111,11 +111,13 @@ def _propose(
 ) -> list[Edit]:
     """Propose edits by rule, and by a language model where there is one."""
     by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool, problem.options.parts.hold_back)
-    if problem.proposer is None:
+    if problem.proposer is None or problem.proposer.unfit:
         return by_rule
     problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")
     rephrasings = problem.evaluator.rephrasings.search
     by_model = problem.proposer.propose(problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule])
+    if problem.proposer.unfit:
+        problem.observer.phase(f"{problem.proposer.unfit}: edits are made by rule; --proposer takes another model")
     return sorted([*by_rule, *by_model], key=lambda edit: (-edit.gain, edit.id))
 
 

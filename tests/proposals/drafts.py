@@ -6,7 +6,7 @@ from typing import Any
 
 from psopt.proposals.llm._draft_checks import DraftError
 
-__all__ = ["DraftError", "Listener"]
+__all__ = ["DraftError", "Listener", "asked_label"]
 
 
 class Listener:
@@ -20,3 +20,8 @@ class Listener:
     def write(self, conversations: Any, **_: object) -> list[str]:
         self.asked += [messages[-1]["content"] for messages in conversations]
         return [""] * len(conversations)
+
+
+def asked_label(request: str) -> str:
+    """The label that a draft is asked for; where that is one for all labels, Number."""
+    return request.rpartition('"label": "')[2].partition('"')[0] if '"label": "' in request else "Number"

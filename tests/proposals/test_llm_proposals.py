@@ -17,7 +17,7 @@ from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
 
 from tests.fake_server import FakeServer
-from tests.proposals.drafts import DraftError, Listener
+from tests.proposals.drafts import DraftError, Listener, asked_label
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,18 +115,51 @@ class Learner:
             said = messages[-1]["content"]
             is_told = "can't be used" in said
             self.told += [said] if is_told else []
-            about = "distances and dates" if is_told else "x"
-            drafts.append(json.dumps({"label": "Number", "note": f"Number: {about}", "definition": about}))
+            label = asked_label(said)
+            about = f"distances and dates of {label}" if is_told else "x"
+            drafts.append(json.dumps({"label": label, "note": f"{label}: {about}", "definition": about}))
         return drafts
 
 
-def test_a_draft_that_is_refused_is_asked_for_once_more_with_why(task: Task, shaking: tuple[Any, Any]) -> None:
+class Echo(Learner):
+    """Writes down what it is asked with, but for a definition that passes."""
+
+    name = "test/echo"
+
+    def write(self, conversations: Any, **_: object) -> list[str]:
+        self.told += [messages[-1]["content"] for messages in conversations]
+        echoed = "These questions often get it wrong. Beside each stands how often it was given which answer."
+        said = [messages[-1]["content"] for messages in conversations]
+        return [
+            json.dumps({"label": asked_label(one), "note": f"{asked_label(one)}: {echoed}", "definition": about})
+            for one in said
+            for about in ["distances and dates" if "Define Number:" in one else echoed]
+        ]
+
+
+def test_of_a_writer_whose_drafts_are_mostly_refused_none_is_used_and_it_is_asked_no_more(
+    task: Task, shaking: tuple[Any, Any]
+) -> None:
     prompt, predictions = shaking
-    proposer = LLMProposer(Learner())  # type: ignore[arg-type]
-    edits = proposer.propose(task, prompt, predictions, diagnose_predictions(predictions), WORDINGS)
-    assert "distances and dates" in [edit.text for edit in edits]
-    assert any("too short (1 words)" in said for said in proposer.writer.told)  # type: ignore[attr-defined]
-    assert all(draft.reason for draft in proposer.refused)
+    proposer = LLMProposer(Echo())  # type: ignore[arg-type]
+    diagnosis = diagnose_predictions(predictions)
+    assert proposer.propose(task, prompt, predictions, diagnosis, WORDINGS) == []
+    reasons = [draft.reason for draft in proposer.refused]
+    assert any("repeats the request: 'beside each stands how often it'" in reason for reason in reasons)
+    assert proposer.unfit.endswith("drafts of test/echo can't be used")
+    assert [draft.written for draft in proposer.refused if draft.reason == proposer.unfit] == ["distances and dates"]
+    n_asked = len(proposer.writer.told)  # type: ignore[attr-defined]
+    assert proposer.propose(task, prompt, predictions, diagnosis, WORDINGS) == []
+    assert len(proposer.writer.told) == n_asked  # type: ignore[attr-defined]
+
+
+def test_a_sentence_about_one_sample_alone_is_refused() -> None:
+    checks = DraftChecks(
+        ("Entity", "Number"), ("What is the highest Roman numeral ?", "Who made it ?"), noun="question"
+    )
+    with pytest.raises(DraftError, match="copies a sample: 'highest roman numeral'"):
+        checks.check("Questions about the highest Roman numeral are Number, not Entity.", "definition", "Entity", [])
+    assert checks.check("Questions about numerals, sums and dates.", "definition", "Number", [])
 
 
 NOTES = [

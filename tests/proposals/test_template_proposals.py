@@ -16,7 +16,7 @@ from psopt.search_spaces import Prompt, seed_prompt
 from psopt.tasks import Row, Sample
 from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
 
-from tests.proposals.drafts import DraftError
+from tests.proposals.drafts import DraftError, asked_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,8 @@ class Scribe:
 
     def write(self, conversations: Sequence[Any], **_: object) -> list[str]:
         self.requests += [messages[-1]["content"] for messages in conversations]
-        return [json.dumps({"label": "Number", "note": self.note}) for _ in conversations]
+        about = [asked_label(messages[-1]["content"]) for messages in conversations]
+        return [json.dumps({"label": label, "note": self.note, "definition": self.note}) for label in about]
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_the_model_reads_the_users_prompt_and_hears_of_its_fields(task: Task, ma
     rephrasings = ("Sort the mail.", "Do sort\n\nthe mail.", "Please sort.")
     proposer = LLMProposer(scribe)  # type: ignore[arg-type]
     edits = proposer.propose(task, prompt, mails, diagnose_predictions(mails), rephrasings)
-    assert [edit.text for edit in edits] == [scribe.note]
+    assert {edit.text for edit in edits} == {scribe.note, f"Person: {scribe.note}"}
     for request in scribe.requests:
         assert "Be kind.\n\nSort the mail.\n\n- A note." in request
         assert "{subject}\n{{ body }}\n" in request

@@ -39,7 +39,7 @@ def test_any_description_can_be_rephrased(description: Any, noun: Any, protect: 
     try:
         found = rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
     except InputError as error:
-        assume("not in English" not in str(error))
+        assume("not in English" not in str(error) and "this one is empty" not in str(error))  # signs that show nothing
         raise
     assert found == rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
     assert found.search[:5] == rephrase_by_rules(description, noun, 5, 1, seed, protect=protect).search

@@ -17,6 +17,7 @@ from psopt.text import names_label, quoted_cues, topic_words, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from psopt.search_spaces import Messages
     from psopt.tasks import Task
 
 # Chosen by judgement, not measured. Forty words are a long sentence; one or two words tell nothing.
@@ -28,6 +29,11 @@ _MOST_OTHERS = 2  # labels that a sentence names beside its own
 _LONG = 8
 _COPIED = 5
 _COMMON = 3
+_TELLING = 2  # words that a sentence is about; one alone is a topic
+_ECHOED = 6  # words of a request in a row: shorter runs ("are Person not Number") are asked for
+_BETWEEN_TAGS = re.compile(
+    r"<(\w+)>.*?</\1>", re.DOTALL
+)  # the prompt, samples, an earlier draft: they may be spoken of
 _AS_A_LABEL = re.compile(
     r"(?:belongs?\s+to|label(?:l?ed)?(?:\s+as)?|class(?:ified)?(?:\s+as)?|category|answer(?:\s+with)?)"
     r"\s+(?:the\s+(?:label|class|category)\s+)?[\"'“`]([^\"'”`]+)[\"'”`]",
@@ -44,6 +50,10 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 class DraftError(Exception):
     """A draft that is not used, and why."""
+
+
+class RepeatedDraftError(DraftError):
+    """A draft that says what another edit says: nothing is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +125,7 @@ class DraftChecks:
                 text = f"{label}: {text}"
         if self.in_template and (marks := template_marks(text)):
             raise DraftError(f"holds {marks[0]}, which reads as a field")
-        if copied := self._copied(text):
+        if copied := self._copied(text) or self._is_about_one(text):
             raise DraftError(f"copies a sample: {copied!r}")
         if self.of_every_edit and (objection := self.of_every_edit.against_statement(field, label, text)):
             raise DraftError(objection)
@@ -124,8 +134,18 @@ class DraftChecks:
         if label and not quoted_cues(text) and _topics(text) <= _topics(f"{label} {self.noun}"):
             raise DraftError(f"says nothing of {label} but its name")
         if words_of(text) in [words_of(other) for other in taken]:
-            raise DraftError("a duplicate")
+            raise RepeatedDraftError("a duplicate")
         return text
+
+    def check_is_own(self, text: str, messages: Messages) -> None:
+        """Refuse the text of a draft that repeats what it was asked with.
+
+        Raises DraftError.
+        """
+        asked = _BETWEEN_TAGS.sub("", messages[-1]["content"])
+        echoed = set(_runs(words_of(asked), _ECHOED)).intersection(_runs(words_of(text), _ECHOED))
+        if echoed:
+            raise DraftError(f"repeats the request: {' '.join(min(echoed))!r}")
 
     def _tells(self, boundary: str) -> bool:
         """Whether a sentence names a label, and says more than that and what it was asked for."""
@@ -152,6 +172,25 @@ class DraftChecks:
             if 0 < self._shown_by[run] < (_COMMON if len(run) < _LONG else len(self.texts) + 1):
                 return " ".join(run)
         return None
+
+    def _is_about_one(self, text: str) -> str | None:
+        """The words of a sentence that are those of one sample, and most of these: it tells of no other.
+
+        What a sentence quotes is a sign, which other checks weigh.
+        """
+        if quoted_cues(text):
+            return None
+        own = _topics(f"{' '.join(self.labels)} {self.noun} {self.noun}s")
+        for sentence in _SENTENCE_END.split(text):
+            said = _topics(sentence) - own
+            of_sample = next((of for of in self._topics_of_texts if said <= of and 2 * len(said) > len(of)), None)
+            if len(said) >= _TELLING and of_sample:
+                return " ".join(word for word in words_of(sentence) if word in said)
+        return None
+
+    @cached_property
+    def _topics_of_texts(self) -> list[frozenset[str]]:
+        return [_topics(text) for text in self.texts]
 
     @cached_property
     def _shown_by(self) -> Counter[tuple[str, ...]]:

@@ -156,7 +156,8 @@ def ask_to_merge(label: str, notes: Sequence[str]) -> Messages:
 def ask_again(messages: Messages, draft: str, reason: str) -> Messages:
     """Ask for a draft once more, and show what was wrong with the first one."""
     *before, last = messages
-    why = f"You wrote {_escaped(draft[:_MOST_CHARACTERS])}, which can't be used: {reason}. Write it in other words."
+    shown = f"<draft>{_escaped(draft[:_MOST_CHARACTERS])}</draft>"
+    why = f"You wrote {shown}, which can't be used: {reason}. Write it in other words."
     return [*before, {**last, "content": f"{last['content']}\n\n{why}"}]
 
 

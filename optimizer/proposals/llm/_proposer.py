@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.proposals._support import with_support
 from psopt.proposals._topics import NoteTopics, topics_of
-from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, parsed
+from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, RepeatedDraftError, parsed
 from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
     N_WITHOUT_TOPIC,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MOST_SLICES = 6
 _MOST_LABELS = 20  # that are defined at once: more make a long answer, in which small models lose the form
 _ATTEMPTS = 2
+_ENOUGH_TO_JUDGE = 4  # drafts, by which a writer is judged; chosen, not measured
 _KEPT = 1000  # characters of a refused draft, in proposals.json
 _LATER_TEMPERATURE = 0.8  # at 0 a second draft would often be the first again
 
@@ -54,13 +55,15 @@ class RefusedDraft:
 class LLMProposer:
     """Lets a model write notes for groups of weak samples, and definitions of labels.
 
-    A draft that is refused is asked for once more, with what was wrong.
+    A draft that is refused is asked for once more, with what was wrong. A writer whose drafts are mostly refused is
+    unfit: none of them is used, since what passes then passes by chance, and it is asked no more.
     """
 
     writer: Writer
     # How many groups and labels a round, those most in need first: what is common costs no more calls than what is rare
     most_slices: int = MOST_SLICES
     refused: list[RefusedDraft] = field(default_factory=list)  # every draft that was not used
+    unfit: str = ""  # how it was found out that the writer is
 
     def propose(
         self,
@@ -72,19 +75,28 @@ class LLMProposer:
         pool: Sequence[Edit] = (),
     ) -> list[Edit]:
         """Return edits that passed the checks; `predictions` are of train samples under `rephrasings`."""
+        if self.unfit:
+            return []
         checks = DraftChecks.of(task, in_template=prompt.template is not None)
         topics = None if task.spec.is_open else NoteTopics(task, pool, prompt.notes)
         requests = self._requests(task, prompt, predictions, diagnosis, rephrasings)
         new: list[Edit] = []
+        n_requests = len(requests)
         for number in range(_ATTEMPTS):
             again = []
+            n_bad = 0
             for request, draft in zip(requests, self._drafts(requests, number), strict=True):
                 try:
                     new += self._read(request, draft, checks, [*pool, *new], topics)
                 except DraftError as error:
                     self._refuse(request, draft, str(error))
                     again.append(replace(request, messages=ask_again(request.messages, draft, str(error))))
+                    n_bad += not isinstance(error, RepeatedDraftError)
             requests = again
+        if n_requests >= _ENOUGH_TO_JUDGE and 2 * n_bad > n_requests:
+            self.unfit = f"{n_bad} of {n_requests} drafts of {self.writer.name} can't be used"
+            self.refuse(dict.fromkeys(new, self.unfit))
+            return []
         return with_support(new, task)
 
     def _requests(
@@ -151,9 +163,10 @@ class LLMProposer:
         if request.labels:
             return _of_all_labels(request, draft, checks, taken, origin)
         text = checks.read(draft, request.kind, request.label, taken)
+        checks.check_is_own(text, request.messages)
         if topics and request.kind == "note":
             if topics.is_taken(text):
-                raise DraftError("is about what another note is about")
+                raise RepeatedDraftError("is about what another note is about")
             topics.take(text)
         return [Edit(request.kind, request.label, text, origin, request.gain)]
 
@@ -177,6 +190,7 @@ def _of_all_labels(
     for label in request.labels:
         try:
             text = checks.check(str(written.get(label, "")), "definition", label, taken)
+            checks.check_is_own(text, request.messages)
             edits.append(Edit("definition", label, text, origin, gain))
         except DraftError as error:
             objections.append(f"{label} {error}")
