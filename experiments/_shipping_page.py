@@ -16,8 +16,9 @@ whose verdict was to keep the original prompt count with its scores. *Worse* cou
 below the original one on test by more than a point in F1, or above by more than a point in S (in F1 alone where the
 original prompt always says the same). *Probes*: F1 on 30 texts a set that we wrote to test what labels mean. *Planted*:
 the share of texts of other classes that a planted phrase of the recommended prompt's notes flips to the note's label;
-a dash where it has no such note. RTE was measured before a chat model's answer began with ``Label:`` and examples were
-turns; CB tried all new edits before examples alone.
+a dash where it has no such note. Edits by *itself*: the rules, and drafts of the model that answers, which are refused
+now for most of them copied samples (`drafts.py`). RTE was measured before a chat model's answer began with ``Label:``
+and examples were turns.
 """
 
 

@@ -44,17 +44,21 @@ def main() -> None:
     for model in words.models:
         for dataset in words.sets:
             for seed in words.seeds:
-                run = {"model": Path(model).stem, "dataset": dataset, "seed": seed, "edits_by": _writer(words.writer)}
+                writer = _writer(words.writer, model)
+                run = {"model": Path(model).stem, "dataset": dataset, "seed": seed, "edits_by": writer}
                 kept.measure(run, _run, model, words.writer, dataset, seed, words.data)
 
 
-def _writer(address: str | None) -> str:
-    return Path(address).stem if address else "rules"
+def _writer(address: str | None, model: str) -> str:
+    """Who drafts edits beside the rules: as told, else a model that can write itself."""
+    if address:
+        return Path(address).stem
+    return "itself" if model.startswith("gguf/") else "rules"
 
 
 def _run(model: str, writer: str | None, dataset: str, seed: int, data: Path) -> dict[str, Any]:
     """One run, and what run.json says of it, without the data set's texts."""
-    out = _RUNS / f"{dataset}-{Path(model).stem}-{_writer(writer)}-{seed}"
+    out = _RUNS / f"{dataset}-{Path(model).stem}-{_writer(writer, model)}-{seed}"
     probe = _PROBES / f"{dataset}.jsonl"
     by = {"proposer": writer, "rephraser": writer} if writer else {}
     run = psopt.optimize(

@@ -73,6 +73,18 @@ def _triple(scores: Results) -> str:
     return " / ".join(f"{scores[name]:.3f}" for name in MEASURES)
 
 
+def drafts(results: Results) -> str:
+    """How many of a writer's drafts pass the checks, by set."""
+    head = ("writer", "set", "drafts", "pass at once", "in the end", "refused for", "are used")
+    rows = []
+    for cell in results["cells"]:
+        n = cell["n_requests"]
+        passed = [f"{cell[name]} ({100 * cell[name] / n:.0f} %)" for name in ("n_passed_at_once", "n_passed")]
+        reasons = ", ".join(f"{reason} {count}" for reason, count in cell["refused"].items()) or "-"
+        rows.append((cell["writer"], cell["dataset"], str(n), *passed, reasons, "yes" if cell["is_fit"] else "no"))
+    return table(head, rows)
+
+
 def label_map(results: Results) -> str:
     """What a map learnt from labelled train texts adds to batch calibration, on val and on test."""
     head = ("model", "set", "edits", "val, test", "val: batch", "with the map", "test: batch", "with the map")
@@ -342,6 +354,7 @@ SECTIONS = {
     "transfer": ("Transfer of fronts", transfer),
     "racing": ("Racing: a front for fewer calls", racing),
     "shipping": ("Whole runs on real language models: would one ship it?", shipping),
+    "drafts": ("Drafts of edits that can be used", drafts),
     "answer_lead": ("Where a chat model's answer begins", answer_lead),
     "example_turns": ("Examples in one message, and as turns", example_turns),
     "label_map": ("Calibration that learns from labels", label_map),
