@@ -13,21 +13,23 @@ if TYPE_CHECKING:
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
+N_TEST = 120
+
 
 @pytest.fixture(scope="module")
 def trec(data_dir: Path) -> Any:
-    """TREC with 200 of its 500 test questions: nearly half of the time goes to embedding these."""
+    """TREC with some of its 500 test questions: much of the time goes to embedding these."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PSOPT_DATA_DIR", str(data_dir))
         task = psopt.load_task("trec", seed=0)
     assert len(task.test) == 500
-    return dataclasses.replace(task, test=task.test[:200])
+    return dataclasses.replace(task, test=task.test[:N_TEST])
 
 
 @pytest.fixture(scope="module")
 def run(trec: Any, cache_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("trec") / "run"
-    return psopt.optimize(trec, trials=10, rounds=2, rephrasings=5, samples=200, seed=0, out=out, cache_dir=cache_dir)
+    return psopt.optimize(trec, trials=6, rounds=1, rephrasings=4, samples=120, seed=0, out=out, cache_dir=cache_dir)
 
 
 def test_the_baseline_shakes(run: Any) -> None:
@@ -35,7 +37,7 @@ def test_the_baseline_shakes(run: Any) -> None:
 
 
 def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec: Any, cache_dir: Path) -> None:
-    report = psopt.diagnose(trec, rephrasings=5, samples=500, seed=0, cache_dir=cache_dir)
+    report = psopt.diagnose(trec, rephrasings=3, samples=400, seed=0, cache_dir=cache_dir)
     topics = {
         label: " ".join(group.topic for group in report.diagnosis.slices if group.label == label)
         for label in trec.labels
@@ -47,7 +49,7 @@ def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec: Any, cac
 
 def test_the_knee_is_better_on_test_questions_under_rephrasings_it_has_not_met(run: Any) -> None:
     knee = run.pick("knee")
-    assert sum(one.n for one in knee.test.per_class.values()) == 200
+    assert sum(one.n for one in knee.test.per_class.values()) == N_TEST
     assert knee.test.f1 >= run.baseline.test.f1 + 0.05
     assert knee.test.sensitivity <= run.baseline.test.sensitivity
 
