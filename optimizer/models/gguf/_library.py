@@ -15,6 +15,7 @@ import numpy as np
 from psopt.errors import ModelError
 
 _BLOB = 1024  # bytes: longer than either struct of settings, so that it can be passed on without knowing all of it
+_LONGEST_SETTINGS = 256  # bytes, of which the struct of a context's has 136
 _SIZES = np.array([512, 2048, 512, 1], dtype=np.uint32)  # llama.cpp's defaults of n_ctx, n_batch, n_ubatch, n_seq_max
 _AUTOMATIC = b"\xff" * 16  # -1, four times: kinds of rotary scaling, pooling, attention, and flash attention
 # embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified
@@ -60,9 +61,14 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "llama_init_from_model": (_POINTER, (_POINTER, Settings)),
     "llama_free": (None, (_POINTER,)),
     "llama_n_ctx": (c.c_uint32, (_POINTER,)),
+    "llama_n_ctx_seq": (c.c_uint32, (_POINTER,)),
     "llama_set_n_threads": (None, (_POINTER, _INT, _INT)),
     "llama_get_memory": (_POINTER, (_POINTER,)),
     "llama_memory_seq_rm": (_BOOL, (_POINTER, _INT, _INT, _INT)),
+    "llama_memory_seq_cp": (None, (_POINTER, _INT, _INT, _INT, _INT)),
+    "llama_state_seq_get_size": (c.c_size_t, (_POINTER, _INT)),
+    "llama_state_seq_get_data": (c.c_size_t, (_POINTER, _POINTER, c.c_size_t, _INT)),
+    "llama_state_seq_set_data": (c.c_size_t, (_POINTER, _POINTER, c.c_size_t, _INT)),
     "llama_decode": (_INT, (_POINTER, Batch)),
     "llama_get_logits_ith": (c.POINTER(c.c_float), (_POINTER, _INT)),
     "llama_vocab_n_tokens": (_INT, (_POINTER,)),
@@ -105,14 +111,22 @@ class Library:
         """
         default = bytes(self.llama_context_default_params())
         flash = default.find(_AUTOMATIC) + 12
-        is_known = default[:16] == _SIZES.tobytes() and default.count(_AUTOMATIC) == 1 == default.count(_SWITCHES)
-        if not is_known:
+        switches = default.find(_SWITCHES)  # the first: what lies behind the struct is anything
+        if default[:16] != _SIZES.tobytes() or not 0 < flash < switches < _LONGEST_SETTINGS:
             raise _unknown_layout("lays out its settings in another way")
         settings = bytearray(default)
         settings[:16] = np.array([n_tokens, n_batch, n_batch, n_sequences], dtype=np.uint32).tobytes()
         settings[flash : flash + 4] = bytes(4)
-        settings[default.find(_SWITCHES) + len(_SWITCHES) - 1] = True
+        settings[switches + len(_SWITCHES) - 1] = True
         return Settings.from_buffer(settings)
+
+    def check_shares_room(self, context: int) -> None:
+        """See that a context has taken its settings as they were meant.
+
+        Raises ModelError.
+        """
+        if self.llama_n_ctx_seq(context) != self.llama_n_ctx(context):
+            raise _unknown_layout("lays out its settings in another way")
 
     def reason(self) -> str:
         """What the library said last of why something failed; empty where it said nothing."""

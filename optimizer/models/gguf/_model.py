@@ -16,19 +16,22 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from psopt.errors import InputError, import_extra
 from psopt.models.gguf._reader import GGUFWeights, Reader, check_is_gguf
-from psopt.models.scoring import PromptTokenizer, ScoringModel
+from psopt.models.scoring import PromptTokenizer, ScoringModel, common_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from psopt.models._answer_cache import AnswerCache
-    from psopt.models.gguf._reader import Tokens
+    from psopt.models.gguf._reader import ReadPrefix, Tokens
     from psopt.models.scoring import LabelTree
     from psopt.search_spaces import Messages
 
 
 GGUF = "gguf/"
+_WAY_OF_READING = 2  # as the cache names it; 1 lost the beginning of a prompt for which its context had to grow
+_SEVERAL = 2
+_LONG = 64  # tokens; shorter ones are read by each processor in about the time that a copy takes. Chosen, not measured
 
 
 class GGUFModel(ScoringModel):
@@ -66,8 +69,8 @@ class GGUFModel(ScoringModel):
 
     @property
     def precision(self) -> str:
-        """What computes with the file: other versions may round otherwise."""
-        return f"llama.cpp of xllamacpp {version('xllamacpp')}"
+        """What computes with the file, and how: other versions may round otherwise."""
+        return f"llama.cpp of xllamacpp {version('xllamacpp')}, {_WAY_OF_READING}"
 
     @cached_property
     def scorer(self) -> _GGUFScorer:
@@ -78,9 +81,10 @@ class GGUFModel(ScoringModel):
 class _GGUFScorer:
     """A `LabelScorer` of a GGUF file.
 
-    Each processor reads texts of its own, one by one behind what they share with the text before. So no thread waits
-    for another, which costs most where other programs run beside; and a CPU, whose time goes into multiplying and not
-    into reading weights, gains little by several texts at once.
+    What all texts begin with, instructions and examples, is read once, by all processors together. Then each of them
+    reads texts of its own, one by one behind that. So no thread waits for another, which costs most where other
+    programs run beside; and a CPU, whose time goes into multiplying and not into reading weights, gains little by
+    several texts at once.
 
     Raises InputError, ModelError or MissingExtraError as `GGUFWeights`.
     """
@@ -98,17 +102,30 @@ class _GGUFScorer:
         """Score the tree behind prompts; see `LabelScorer.steps`."""
         threads = ThreadPoolExecutor(self._n_readers)
         try:
-            futures = [threads.submit(self._steps, prompt, tree) for prompt in prompts]
+            prefix = self._shared(prompts, tree)
+            futures = [threads.submit(self._steps, prompt, tree, prefix) for prompt in prompts]
             for index, future in enumerate(futures):
                 yield [index], np.array([future.result()])
         finally:  # nobody wants the rest where one has failed, or Ctrl-C was pressed; and no thread is left behind
             threads.shutdown(cancel_futures=True)
 
-    def _steps(self, prompt: Tokens, tree: LabelTree) -> list[float]:
+    def _shared(self, prompts: Sequence[Tokens], tree: LabelTree) -> ReadPrefix | None:
+        """What all prompts begin with, read; None where it is short, or one processor alone reads them."""
+        n_shared = common_length(prompts)
+        if min(self._n_readers, len(prompts)) < _SEVERAL or n_shared < _LONG:
+            return None
+        reader = self._readers.get()
+        try:
+            n_room = max(map(len, prompts)) + len(tree.tokens)
+            return reader.read_prefix(prompts[0][:n_shared], self._n_readers, n_room)
+        finally:
+            self._readers.put(reader)
+
+    def _steps(self, prompt: Tokens, tree: LabelTree, prefix: ReadPrefix | None) -> list[float]:
         """The log-probability of each of the tree's steps behind a prompt."""
         reader = self._readers.get()
         try:
-            following = reader.log_probabilities(prompt, tree)
+            following = reader.log_probabilities(prompt, tree, prefix)
         finally:
             self._readers.put(reader)
         return [float(step) for step in following[list(tree.nodes), list(tree.targets)]]

@@ -1,9 +1,10 @@
-"""A GGUF file in memory, texts to tokens, and what one thread has read: tokens in, log-probabilities out."""
+"""A GGUF file in memory, texts to tokens, and what a thread has read: tokens in, log-probabilities out."""
 
 from __future__ import annotations
 
 import os
 import weakref
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,14 @@ _FEW_WAYS = 2
 _ALL = _WHOLE = -1  # "every sequence" and "to the end", as llama.cpp says it
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPrefix:
+    """Tokens that a reader has read, and what it remembers of them: others take that over and need not read them."""
+
+    tokens: Tokens
+    memory: NDArray[np.uint8]
+
+
 class Reader:
     """A prompt that a model has read, by one thread, and labels as branches behind it.
 
@@ -124,11 +133,42 @@ class Reader:
         self._read: Tokens = []
         self._every_branch = np.arange(_BRANCHES, dtype=np.int32)
 
-    def log_probabilities(self, prompt: Tokens, tree: LabelTree | None = None) -> NDArray[np.float64]:
-        """What may follow a prompt, and each node of a tree behind it: (1 + n_nodes, n_vocabulary) log-probabilities.
+    def read_prefix(self, tokens: Tokens, n_threads: int, n_room: int) -> ReadPrefix:
+        """Read what many prompts of at most `n_room` tokens begin with, by several threads of llama.cpp's own.
 
         Raises ModelError if llama.cpp fails.
         """
+        self._make_room(n_room)
+        self._library.llama_set_n_threads(self._context, n_threads, n_threads)
+        try:
+            self._read_behind(tokens, [], [], [])
+        finally:
+            self._library.llama_set_n_threads(self._context, 1, 1)
+        memory = np.empty(self._library.llama_state_seq_get_size(self._context, 0), dtype=np.uint8)
+        n_bytes = self._library.llama_state_seq_get_data(self._context, memory.ctypes.data, len(memory), 0)
+        return ReadPrefix(tokens, memory[:n_bytes])
+
+    def _take(self, prefix: ReadPrefix) -> None:
+        """Remember what another reader has read, in every branch; without that, it is read again."""
+        self._forget_from(0)
+        self._read = []
+        memory = prefix.memory
+        if not self._library.llama_state_seq_set_data(self._context, memory.ctypes.data, len(memory), 0):
+            return
+        for branch in range(1, _BRANCHES):
+            self._library.llama_memory_seq_cp(self._library.llama_get_memory(self._context), 0, branch, _WHOLE, _WHOLE)
+        self._read = prefix.tokens
+
+    def log_probabilities(
+        self, prompt: Tokens, tree: LabelTree | None = None, prefix: ReadPrefix | None = None
+    ) -> NDArray[np.float64]:
+        """What may follow a prompt, and each node of a tree behind it: (1 + n_nodes, n_vocabulary) log-probabilities.
+
+        `prefix` is what the prompt begins with. Raises ModelError if llama.cpp fails.
+        """
+        self._make_room(len(prompt) + (len(tree.tokens) if tree else 0))
+        if prefix and common_length([self._read, prompt]) < len(prefix.tokens):
+            self._take(prefix)
         if tree is None or not tree.tokens:
             return _normalised(np.array(self._read_behind(prompt, [], [], [])))
         logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
@@ -151,7 +191,6 @@ class Reader:
         position = np.array([*range(len(prompt)), *places], dtype=np.int32)
         sequences = [self._every_branch] * len(prompt) + [np.array(some, dtype=np.int32) for some in branches]
         n_known = max(0, min(common_length([self._read, prompt]), len(prompt) - 1, len(tokens) - _FEWEST))
-        self._make_room(len(tokens))
         self._forget_from(n_known)
         rows = []
         while n_known < len(tokens):
@@ -184,6 +223,7 @@ class Reader:
         self._free = weakref.finalize(self, _free, self._library, self._context, self._weights)
         self._free.atexit = False
         self._library.llama_set_n_threads(self._context, 1, 1)
+        self._library.check_shares_room(self._context)
 
     def _forget_from(self, n_known: int) -> None:
         memory = self._library.llama_get_memory(self._context)

@@ -81,6 +81,29 @@ def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_be
     assert (again[:, 0] == scores).all()
 
 
+def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(model: GGUFModel) -> None:
+    from psopt.models.gguf._reader import Reader
+
+    weights = model.scorer._weights
+    words = weights.tokens("the moon, a river, some bread, two kings, the year and the city of light " * 70)
+    assert 1024 < len(words) < 2048
+    reader = Reader(weights)
+    reader.log_probabilities(words[:80])
+    assert (reader.log_probabilities(words) == Reader(weights).log_probabilities(words)).all()
+
+
+def test_several_processors_share_the_beginning_that_one_of_them_has_read(
+    model: GGUFModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = tuple(Example(f"Who sang the song number {i} ?", "Human being") for i in range(12))
+    prompt = Prompt(PROMPT.description, LABELS, noun="question", examples=examples)
+    scores = []
+    for n_processors in (1, 3):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _, n=n_processors: range(n), raising=False)
+        scores.append(GGUFModel(model._path).label_scores([prompt], TEXTS))
+    assert (scores[0] == scores[1]).all()
+
+
 def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: Path, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     first = GGUFModel(smollm2, cache=AnswerCache(tmp_path)).predict_proba([PROMPT], TEXTS)
