@@ -158,8 +158,24 @@ def test_a_sentence_about_one_sample_alone_is_refused() -> None:
         ("Entity", "Number"), ("What is the highest Roman numeral ?", "Who made it ?"), noun="question"
     )
     with pytest.raises(DraftError, match="copies a sample: 'highest roman numeral'"):
-        checks.check("Questions about the highest Roman numeral are Number, not Entity.", "definition", "Entity", [])
+        checks.check("Questions about the highest Roman numeral.", "definition", "Number", [])
     assert checks.check("Questions about numerals, sums and dates.", "definition", "Number", [])
+
+
+def test_a_definition_says_first_what_a_label_is() -> None:
+    checks = DraftChecks(("Entity", "Number"), (), noun="question")
+    with pytest.raises(DraftError, match="says what is not Entity"):
+        checks.check("Questions about sums and dates are Number, not Entity.", "definition", "Entity", [])
+    both = "Things that have a name. Questions about sums and dates are Number, not Entity."
+    assert checks.check(both, "definition", "Entity", []) == both
+
+
+def test_the_names_of_labels_are_no_words_of_a_request() -> None:
+    checks = DraftChecks(("Computer Science", "Medical Science"), (), noun="abstract")
+    asked = [{"role": "user", "content": "Abstracts about (what?) are Medical Science, not Computer Science. Go on."}]
+    checks.check_is_own("Abstracts about cells are Medical Science, not Computer Science.", asked)
+    with pytest.raises(DraftError, match="repeats the request: 'abstracts about what are not go'"):
+        checks.check_is_own("Abstracts about what are Medical Science, not Computer Science. Go.", asked)
 
 
 NOTES = [

@@ -121,6 +121,8 @@ class DraftChecks:
             self._check_named(text)
             if field == "definition":
                 text = re.sub(rf"\A[\"'*]*{re.escape(label)}[\"'*]*\s*:\s*", "", text)
+                if re.search(rf"\bnot\s+{re.escape(label)}\b", _SENTENCE_END.split(text)[0]):
+                    raise DraftError(f"says what is not {label}")
             elif not names_label(text, label):
                 text = f"{label}: {text}"
         if self.in_template and (marks := template_marks(text)):
@@ -143,9 +145,15 @@ class DraftChecks:
         Raises DraftError.
         """
         asked = _BETWEEN_TAGS.sub("", messages[-1]["content"])
-        echoed = set(_runs(words_of(asked), _ECHOED)).intersection(_runs(words_of(text), _ECHOED))
+        asked_runs, own_runs = (set(_runs(self._without_labels(said), _ECHOED)) for said in (asked, text))
+        echoed = asked_runs & own_runs
         if echoed:
             raise DraftError(f"repeats the request: {' '.join(min(echoed))!r}")
+
+    def _without_labels(self, text: str) -> list[str]:
+        for label in self.labels:
+            text = text.replace(label, " ")
+        return words_of(text)
 
     def _tells(self, boundary: str) -> bool:
         """Whether a sentence names a label, and says more than that and what it was asked for."""
