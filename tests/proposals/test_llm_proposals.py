@@ -170,6 +170,15 @@ def test_a_definition_says_first_what_a_label_is() -> None:
     assert checks.check(both, "definition", "Entity", []) == both
 
 
+def test_a_boundary_that_is_about_what_the_definition_is_about_is_left_out() -> None:
+    checks = DraftChecks(("Entity", "Number"), (), noun="question")
+    draft = {"label": "Number", "definition": "Questions about time and quantity."}
+    for boundary, is_kept in (("time and quantity", False), ("the names of things", True)):
+        told = f"Questions about {boundary} are Entity, not Number."
+        text = checks.read(json.dumps({**draft, "boundary": told}), "definition", "Number", [])
+        assert (told in text) == is_kept
+
+
 def test_the_names_of_labels_are_no_words_of_a_request() -> None:
     checks = DraftChecks(("Computer Science", "Medical Science"), (), noun="abstract")
     asked = [{"role": "user", "content": "Abstracts about (what?) are Medical Science, not Computer Science. Go on."}]

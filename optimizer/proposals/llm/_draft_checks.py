@@ -101,7 +101,7 @@ class DraftChecks:
             self._check_label(draft.get("label", label), label)
         said = str(draft[field])
         boundary = draft.get("boundary")
-        if isinstance(boundary, str) and self._tells(boundary) and boundary.strip() not in said:
+        if isinstance(boundary, str) and self._tells(boundary, said):
             ended = said.rstrip() if said.rstrip().endswith((".", "!", "?")) else f"{said.rstrip()}."
             with contextlib.suppress(DraftError):  # a definition is of use without its boundary
                 return self.check(f"{ended} {boundary}", field, label, taken)
@@ -155,10 +155,10 @@ class DraftChecks:
             text = text.replace(label, " ")
         return words_of(text)
 
-    def _tells(self, boundary: str) -> bool:
-        """Whether a sentence names a label, and says more than that and what it was asked for."""
+    def _tells(self, boundary: str, definition: str) -> bool:
+        """Whether a sentence names a label, and is about more than the definition and what it was asked for."""
         names_one = any(names_label(boundary, label) for label in self.labels)
-        own = _topics(f"{' '.join(self.labels)} {self.noun} {_ASKED_FOR}")
+        own = _topics(f"{' '.join(self.labels)} {self.noun} {self.noun}s {_ASKED_FOR} {definition}")
         return names_one and bool(_topics(boundary) - own) and "(" not in boundary
 
     def _check_label(self, answered: object, label: str) -> None:
