@@ -141,7 +141,7 @@ class Reader:
         self._make_room(n_room)
         self._library.llama_set_n_threads(self._context, n_threads, n_threads)
         try:
-            self._read_behind(tokens, [], [], [])
+            self._read_behind(tokens)
         finally:
             self._library.llama_set_n_threads(self._context, 1, 1)
         memory = np.empty(self._library.llama_state_seq_get_size(self._context, 0), dtype=np.uint8)
@@ -170,7 +170,7 @@ class Reader:
         if prefix and common_length([self._read, prompt]) < len(prefix.tokens):
             self._take(prefix)
         if tree is None or not tree.tokens:
-            return _normalised(np.array(self._read_behind(prompt, [], [], [])))
+            return _normalised(np.array(self._read_behind(prompt)))
         logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
         paths = tree.paths()
         n_at_once = 1 if len(paths) <= _FEW_WAYS else _BRANCHES
@@ -184,7 +184,7 @@ class Reader:
         return _normalised(logits)
 
     def _read_behind(
-        self, prompt: Tokens, nodes: Tokens, places: list[int], branches: list[list[int]]
+        self, prompt: Tokens, nodes: Sequence[int] = (), places: Sequence[int] = (), branches: Sequence[list[int]] = ()
     ) -> list[NDArray[np.float64]]:
         """The logits behind a prompt and behind each node: a token at a place of some of the branches."""
         tokens = [*prompt, *nodes]

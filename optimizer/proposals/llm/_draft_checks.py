@@ -31,9 +31,8 @@ _COPIED = 5
 _COMMON = 3
 _TELLING = 2  # words that a sentence is about; one alone is a topic
 _ECHOED = 6  # words of a request in a row: shorter runs ("are Person not Number") are asked for
-_BETWEEN_TAGS = re.compile(
-    r"<(\w+)>.*?</\1>", re.DOTALL
-)  # the prompt, samples, an earlier draft: they may be spoken of
+# The prompt, samples and an earlier draft stand between tags: they may be spoken of.
+_BETWEEN_TAGS = re.compile(r"<(\w+)>.*?</\1>", re.DOTALL)
 _AS_A_LABEL = re.compile(
     r"(?:belongs?\s+to|label(?:l?ed)?(?:\s+as)?|class(?:ified)?(?:\s+as)?|category|answer(?:\s+with)?)"
     r"\s+(?:the\s+(?:label|class|category)\s+)?[\"'“`]([^\"'”`]+)[\"'”`]",
@@ -158,7 +157,7 @@ class DraftChecks:
     def _tells(self, boundary: str, definition: str) -> bool:
         """Whether a sentence names a label, and is about more than the definition and what it was asked for."""
         names_one = any(names_label(boundary, label) for label in self.labels)
-        own = _topics(f"{' '.join(self.labels)} {self.noun} {self.noun}s {_ASKED_FOR} {definition}")
+        own = self._own_topics | _topics(f"{_ASKED_FOR} {definition}")
         return names_one and bool(_topics(boundary) - own) and "(" not in boundary
 
     def _check_label(self, answered: object, label: str) -> None:
@@ -188,13 +187,16 @@ class DraftChecks:
         """
         if quoted_cues(text):
             return None
-        own = _topics(f"{' '.join(self.labels)} {self.noun} {self.noun}s")
         for sentence in _SENTENCE_END.split(text):
-            said = _topics(sentence) - own
-            of_sample = next((of for of in self._topics_of_texts if said <= of and 2 * len(said) > len(of)), None)
-            if len(said) >= _TELLING and of_sample:
+            said = _topics(sentence) - self._own_topics
+            if len(said) >= _TELLING and any(said <= of and 2 * len(said) > len(of) for of in self._topics_of_texts):
                 return " ".join(word for word in words_of(sentence) if word in said)
         return None
+
+    @cached_property
+    def _own_topics(self) -> frozenset[str]:
+        """The labels, and what a sample is called: every draft speaks of them."""
+        return _topics(f"{' '.join(self.labels)} {self.noun} {self.noun}s")
 
     @cached_property
     def _topics_of_texts(self) -> list[frozenset[str]]:
