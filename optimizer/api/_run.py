@@ -144,4 +144,5 @@ def _say_how_long(
     observer.phase(run_time_line(estimate.calls_expected, pace.per_minute))
     if sizes and not resume and is_long(estimate.calls_expected, pace.per_minute):
         least = least_estimate(setup.task, setup.settings, sizes, models, answering)
-        observer.phase(shorter_line(least, pace.per_minute, sizes.effort))
+        if least.calls_expected < estimate.calls_expected:
+            observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

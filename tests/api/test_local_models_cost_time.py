@@ -144,6 +144,12 @@ def test_of_a_long_run_it_is_said_what_fits_in_five_minutes(monkeypatch: pytest.
     assert shorter == "within five minutes: --max-calls 1200"
 
 
+def test_of_a_run_that_is_the_smallest_no_smaller_one_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = timed(monkeypatch, tmp_path, LocalModel(per_second=1.0), max_calls=900)
+    assert len(told) == 2
+    assert told[-1].endswith(f"minutes: 60 answers per minute{LONGER}")
+
+
 def test_a_run_that_is_asked_for_in_full_is_timed_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     *_, how_long, shorter = timed(monkeypatch, tmp_path, LocalModel(per_second=10.0), effort="full")
     assert how_long.endswith(f": 10 answers per second{LONGER}")
