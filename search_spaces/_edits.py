@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EditKind = TextKind | Literal["calibration"]
 WEAK_SPOT = "weak spot"
 """The topic of examples that were chosen because they are unstable themselves."""
+_BY_RULE = ("rules", "task")  # authors: psopt's own rules, and the task's own words
 ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 
 
@@ -28,7 +29,7 @@ ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 class Provenance:
     """What an edit was drawn from.
 
-    `author` is ``rules`` or a model's name; `view` is the diagnosis it answers (``sensitivity``, ``consistency``) or
+    `author` is ``rules``, ``task`` or a model's name; `view` is the diagnosis it answers (``sensitivity``, ``consistency``) or
     ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of val or test. Where an
     edit quotes phrases as signs of a label, `support` says how many texts of train show one and have that label (of
     several notes in one: their sum), and `counter` are the ids of those that show one and have another.
@@ -64,6 +65,11 @@ class Edit:
     merges: tuple[str, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
     title: str = field(default="", compare=False)
+
+    @property
+    def is_drafted(self) -> bool:
+        """Whether a model wrote it."""
+        return self.provenance.author not in _BY_RULE
 
     @property
     def parameter_name(self) -> str:

@@ -24,7 +24,7 @@ _ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly mov
 class PromptLimits:
     """The size limit of what is handed back: a number of edits, or the tokens per call that the user has set."""
 
-    # Definitions of one label count once, and so do its examples. None for any number.
+    # A label's definitions by rule count once, as do its examples; each that a model wrote counts. None for any number.
     most_edits: int | None
     most_tokens: int | None  # A call, with a text of mean length; None for any number. Nothing larger is tried.
     around: TokenRange  # those of that text, and of what every call holds beside it (see `tokens_around`)
@@ -66,7 +66,9 @@ class PromptLimits:
         if self.most_edits is None:
             return False
         others = {edit for edit in edits if edit.kind not in {"calibration", "definition", "example"}}
-        defined = {(edit.label, edit.step) for edit in edits if edit.kind == "definition"}
+        # by rule they are short phrases on one line; a model's are sentences, to be read one by one
+        definitions = [edit for edit in edits if edit.kind == "definition"]
+        defined = {(edit.label, edit.step, edit.text if edit.is_drafted else "") for edit in definitions}
         examples = [edit for edit in edits if edit.kind == "example"]
         shown = {(edit.label, edit.step) for edit in examples}
         n_shown = min(len(shown), max(0, len(examples) - self.examples_allowed))

@@ -86,6 +86,13 @@ def test_definitions_of_one_label_count_once_and_so_do_its_examples() -> None:
     assert limits.are_too_many([*examples, NOTES[0]])
 
 
+def test_each_definition_that_a_model_wrote_counts() -> None:
+    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_edits=2))
+    written = [Edit("definition", "a", f"It also covers {i}.", Provenance("gguf/writer", "accuracy")) for i in range(3)]
+    assert not limits.are_too_many(written[:2])
+    assert limits.are_too_many(written)
+
+
 def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the_seed_prompt() -> None:
     limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=500))
     assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)

@@ -123,7 +123,7 @@ class LLMProposer:
         checks = DraftChecks.of(task, in_template=not any(template_marks(edit.text) for edit in edits))
         by_label: dict[str, list[Edit]] = {}
         for edit in edits:
-            if edit.kind == "note" and edit.provenance.author != "rules":
+            if edit.kind == "note" and edit.is_drafted:
                 by_label.setdefault(edit.label, []).append(edit)
         several = [notes for notes in by_label.values() if len(notes) > 1]
         requests = [merge_request(notes) for notes in several]
