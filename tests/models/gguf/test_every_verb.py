@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 TEXTS = {
-    "food": ["bread and butter", "a bowl of soup", "fresh apples", "rice with beans", "an onion tart", "cold pizza"],
-    "sport": ["a football match", "running a marathon", "she won at tennis", "the swimming team", "a goal", "judo"],
-    "money": ["a bank account", "the price fell", "a loan at 5 percent", "taxes are due", "shares rose", "a cheque"],
+    "food": ["bread and butter", "a bowl of soup", "fresh apples", "rice with beans"],
+    "sport": ["a football match", "running a marathon", "she won at tennis", "the swimming team"],
+    "money": ["a bank account", "the price fell", "a loan at 5 percent", "taxes are due"],
 }
 SPLITS = {"train": "today", "val": "yesterday", "test": "tomorrow"}
 
@@ -57,20 +57,7 @@ def psopt(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Commands:
     for file in (smollm2, fast_copy(smollm2)):
         (models / file.name).symlink_to(file)
     psopt = Commands(folder, {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "200"})
-    sizes = [
-        "--samples",
-        "12",
-        "--trials",
-        "3",
-        "--rounds",
-        "1",
-        "--rephrasings",
-        "2",
-        "--heldout",
-        "3",
-        "--max-calls",
-        "500",
-    ]
+    sizes = "--samples 12 --trials 2 --rounds 1 --rephrasings 2 --heldout 2 --leave-one-out 0 --max-calls 300".split()
     psopt("optimize", "--dataset", "data.csv", "--model", "smollm2", *sizes, "--out", "run")
     return psopt
 
@@ -141,6 +128,6 @@ def test_text_says_that_it_can_not_carry_the_prior(psopt: Commands, calibrated: 
 
 
 def test_a_run_is_resumed_with_more_trials(psopt: Commands) -> None:
-    psopt("resume", "run", "--trials", "4", "--max-calls", "1000")
+    psopt("resume", "run", "--trials", "3", "--max-calls", "300")
     trials = json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]
-    assert len(trials) >= 4
+    assert len(trials) >= 3
