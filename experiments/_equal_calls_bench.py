@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import dspy
+import numpy as np
 from _dspy_rivals import OPTIMIZERS, THREADS, Field
 from _equal_calls_page import MEASURES, UNOPTIMISED
+from _label_lm import AsyncLabelEngine, LabelEngine
+from _lm_server import writer_of
 from _public_sets import SETS, load_splits, wordings_by_hand
 from _rule_writer import RuleWriter
 from psopt.evaluation import Predictions, compare_paired, score
@@ -23,6 +26,9 @@ from psopt.tasks import Sample
 if TYPE_CHECKING:
     from _public_sets import Rows
     from psopt.models.minilm import Reading
+
+
+MINILM = "minilm"
 
 
 class _Listener:
@@ -43,9 +49,14 @@ class _Listener:
 
 
 class Bench:
-    """One data set and seed: a program, its language model, and the test that every optimizer's program is put to."""
+    """One data set and seed: a program, its language model, and the test that every optimizer's program is put to.
 
-    def __init__(self, name: str, seed: int, folder: Path, sizes: dict[str, int]) -> None:
+    `model` answers: minilm, or a real model's name. `writer` writes, where it is not by rule.
+    """
+
+    def __init__(
+        self, name: str, seed: int, folder: Path, sizes: dict[str, int], model: str = MINILM, writer: str | None = None
+    ) -> None:
         self.chosen = SETS[name]
         splits = load_splits(name, folder, (sizes["train"], sizes["val"], sizes["test"]), seed)
         self.train, self.val = self._examples(splits.train), self._examples(splits.val)
@@ -53,9 +64,16 @@ class Bench:
         self.test = splits.test
         self.wordings = wordings_by_hand(name)[: sizes["wordings"]]
         self.seed = seed
-        self.lm = minilm_lm([text for text, _ in splits.train], cache=False, cache_dir=folder)
-        self.engine = self.lm._engine_spec  # made with the model, for its count of calls
-        self.model = MiniLM([text for text, _ in splits.train], cache_dir=folder)  # the same without DSPy
+        texts = [text for text, _ in splits.train]
+        if model == MINILM:
+            self.lm = minilm_lm(texts, cache=False, cache_dir=folder)
+            self.engine = self.lm._engine_spec  # made with the model, for its count of calls
+        else:
+            self.engine = LabelEngine(model)
+            awaited = AsyncLabelEngine(model)
+            self.lm = dspy.LM(f"psopt/{model}", engine=self.engine, async_engine=awaited, cache=False)
+        self.alone = MiniLM(texts, cache_dir=folder) if model == MINILM else None  # the same without DSPy
+        self.writer = writer
 
     def program(self) -> Any:
         """The program as its user wrote it."""
@@ -77,23 +95,39 @@ class Bench:
         return plain, {"calls": self.engine.n_calls - n_before, "seconds": round(time.monotonic() - started, 1)}
 
     def answers(self, program: Any) -> Predictions:
-        """What a program answers on test under wordings by hand; what was added to the instructions stays.
-
-        The program is run on one example a wording. Its language model is told the others without DSPy between, which
-        takes a hundredth of the time and gives the same answers.
-        """
-        heard: list[Reading] = []
+        """What a program answers on test under wordings by hand; what was added to the instructions stays."""
         own = program.signature.instructions
-        with dspy.context(lm=dspy.LM("psopt/minilm", engine=_Listener(heard), cache=False)):
-            for wording in self.wordings:
-                reworded = program.signature.with_instructions(own.replace(self.chosen.instructions, wording))
-                program(**{self.chosen.field: self.test[0][0]}, signature=reworded)
-        prompts = [reading.prompt(reading.outputs[-1]) for reading in heard]
+        reworded = [
+            program.signature.with_instructions(own.replace(self.chosen.instructions, wording))
+            for wording in self.wordings
+        ]
         samples = tuple(Sample(f"{row}", text, label) for row, (text, label) in enumerate(self.test))
-        array = self.model.predict(prompts, [sample.text for sample in samples])
+        array = self._answered(program, reworded) if self.alone is None else self._predicted(program, reworded)
         return Predictions(array, samples, self.labels)
 
+    def _answered(self, program: Any, reworded: list[Any]) -> Any:
+        with dspy.context(lm=self.lm):
+            columns = [
+                [self.labels.index(program(**{self.chosen.field: text}, signature=one).label) for text, _ in self.test]
+                for one in reworded
+            ]
+        return np.array(columns).T
+
+    def _predicted(self, program: Any, reworded: list[Any]) -> Any:
+        """As minilm answers: run on one example a wording, the others without DSPy between.
+
+        That takes a hundredth of the time and gives the same answers.
+        """
+        heard: list[Reading] = []
+        with dspy.context(lm=dspy.LM("psopt/minilm", engine=_Listener(heard), cache=False)):
+            for signature in reworded:
+                program(**{self.chosen.field: self.test[0][0]}, signature=signature)
+        prompts = [reading.prompt(reading.outputs[-1]) for reading in heard]
+        return self.alone.predict(prompts, [text for text, _ in self.test])
+
     def _writer(self, *, vary: bool) -> Any:
+        if self.writer:
+            return writer_of(self.writer)
         return dspy.LM("rules/writer", engine=RuleWriter(self.chosen.instructions, vary=vary), cache=False)
 
     def _examples(self, rows: Rows) -> list[Any]:
@@ -102,13 +136,19 @@ class Bench:
 
 
 def one_draw(
-    name: str, seed: int, wanted: list[tuple[str, int]], folder: Path, sizes: dict[str, int]
+    name: str,
+    seed: int,
+    wanted: list[tuple[str, int]],
+    folder: Path,
+    sizes: dict[str, int],
+    model: str = MINILM,
+    writer: str | None = None,
 ) -> dict[str, Any]:
     """Let optimizers work on one draw of one data set, each within its number of calls."""
     logging.disable(logging.CRITICAL)  # DSPy's optimizers print and warn by the hundred
     nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
     with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-        bench = Bench(name, seed, folder, sizes)
+        bench = Bench(name, seed, folder, sizes, model, writer)
         before = bench.answers(bench.program())
         rows: dict[str, Any] = {UNOPTIMISED: _scores(before)}
         for optimizer, calls in wanted:

@@ -26,7 +26,8 @@ def page(result: dict[str, Any]) -> str:
         "# DSPy's optimizers within the same number of calls",
         "",
         f"Data sets {', '.join(names)}; seeds {', '.join(seeds)}; {sizes['train']} examples of train, {sizes['val']} "
-        f"of val, {sizes['test']} of test under {sizes['wordings']} wordings by hand. minilm is the language model. "
+        f"of val, {sizes['test']} of test under {sizes['wordings']} wordings by hand. The language model is "
+        f"{result.get('model', 'minilm')}; {result.get('writer') or 'a stand-in by rule'} writes. "
         '"Surely worse": the 95 % interval of the difference from the unoptimised program, over examples and wordings, '
         "lies on the wrong side of nought; with nobody better or worse one in forty would. Seconds are of a machine "
         "that did other work too.",

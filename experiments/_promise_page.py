@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from _promise_cells import clopper_pearson
 from _tables import table
+from psopt.search.gating import MARGIN_OF_S
+from psopt.settings import GATE_MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +36,27 @@ _EXPLAINED = (
     "runs, in place of the seed prompt. Gain kept: of the knees' true gain in F1 - S, where that is a point or more in "
     "the mean."
 )
+
+
+def lm_promise(results: Results) -> str:
+    """How many runs recommend a prompt that is truly worse, and how many of the knees are, by model."""
+    head = ("model", "runs", "recommended", "worse", "at most", "knees that are worse", "F1 and S, true")
+    rows = []
+    for model in dict.fromkeys(run["model"] for run in results["runs"]):
+        runs = [run for run in results["runs"] if run["model"] == model]
+        better = [run for run in runs if run["verdict"] == "better"]
+        worse, knees = (sum(_is_worse(run, name) for run in runs) for name in ("recommended", "knee"))
+        truth = {name: np.mean([run["truth"][name] for run in runs], axis=0) for name in ("original", "recommended")}
+        change = " -> ".join(f"{100 * f1:.1f}, {100 * s:.1f}" for f1, s in truth.values())
+        most = f"{clopper_pearson(worse, len(runs)):.1%}"
+        rows.append((model, len(runs), len(better), worse, most, knees, change))
+    return table(head, rows)
+
+
+def _is_worse(run: Results, name: str) -> bool:
+    """Whether a prompt is truly worse than the original one: in F1, and in S where the gate looked at it."""
+    (f1, s), (before_f1, before_s) = run["truth"][name], run["truth"]["original"]
+    return bool(f1 < before_f1 - GATE_MARGIN or (not run["f1_alone"] and s > before_s + MARGIN_OF_S))
 
 
 def verdict(results: Results) -> str:

@@ -14,10 +14,8 @@ Each cell is saved when it is done, and not measured again.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -28,6 +26,7 @@ import httpx
 import numpy as np
 from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_rules import scored_answers
+from _lm_server import server_of
 from _lm_sets import enough, lm_task, wordings_by_people
 from psopt.search_spaces import Example, render, render_instructions, seed_prompt
 from psopt.tasks import subset
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages, Prompt
     from psopt.tasks import Task
 
-_SLOTS = 4  # of the server
+_SLOTS, _CONTEXT = 4, 2048  # of the server; tokens of a slot
 _N_HELD, _N_PRIOR, _N_WORDINGS = 60, 30, 3
 _LONGEST = 400  # characters of an example
 WAYS = ("no examples", "text", "turns")
@@ -84,7 +83,7 @@ def _measured(name: str, dataset: str, way: str, draw: int, data: Path, served: 
 
 def _written(name: str, task: Task) -> Answering:
     """Answers as llama.cpp's server writes them."""
-    server, url = _server(name.removeprefix("gguf/"))
+    server, url = server_of(name.removeprefix("gguf/"), _SLOTS, _CONTEXT)
     form = {"type": "object", "properties": {"label": {"type": "string", "enum": list(task.labels)}}}
     form |= {"required": ["label"], "additionalProperties": False}
     response_format = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}
@@ -104,23 +103,6 @@ def _written(name: str, task: Task) -> Answering:
             return {"none": np.array(list(threads.map(ask, conversations)))}
 
     return answer
-
-
-@functools.cache
-def _server(file: str) -> tuple[Any, str]:
-    import xllamacpp
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = file
-    parameters.hostnames = ["127.0.0.1"]
-    parameters.port = port
-    parameters.n_parallel = _SLOTS
-    parameters.n_ctx = 2048 * _SLOTS
-    parameters.cpuparams.n_threads = 1
-    return xllamacpp.Server(parameters), f"http://127.0.0.1:{port}"
 
 
 def _one_a_class(task: Task, without: set[str], draw: int) -> tuple[Example, ...]:

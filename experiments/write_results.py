@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _claims import CLAIMS
 from _lm_edits_page import lm_edits
-from _promise_page import promise
+from _promise_page import lm_promise, promise
 from _prosa_page import prosa_free
 from _racing_page import racing
+from _real_grids_page import real_grids
 from _setting import HERE
 from _shipping_page import shipping
 from _tables import table
@@ -343,15 +344,17 @@ SECTIONS = {
     "table1": ("Tables 1 and 2: strategies", table1),
     "lm_table1": ("Tables 1 and 2 on language models that run here", lm_table1),
     "appendix_a": ("Appendix A: noise", appendix_a),
-    "appendix_b": ("Appendix B: mending from sensitivity", fixes),
-    "appendix_c": ("Appendix C: mending from consistency", fixes),
+    "appendix_b": ("Appendix B: fixes from sensitivity", fixes),
+    "appendix_c": ("Appendix C: fixes from consistency", fixes),
     "how_many_rephrasings": ("How many rephrasings are enough?", how_many),
     "prosa": ("ProSA: PSS by examples and by confidence", prosa),
     "prosa_free": ("ProSA: PSS by set, a check of the instrument", prosa_free),
     "prosa_free_models": ("ProSA: PSS by model and set", prosa_free),
-    "what_shakes": ("What shakes: families of perturbations", what_shakes),
+    "what_shakes": ("What a model is sensitive to: families of perturbations", what_shakes),
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
+    "real_grids": ("Intervals and tests on real answers", real_grids),
+    "lm_promise": ("The promise on a language model", lm_promise),
     "racing": ("Racing: a front for fewer calls", racing),
     "shipping": ("Whole runs on real language models: would one ship it?", shipping),
     "drafts": ("Drafts of edits that can be used", drafts),

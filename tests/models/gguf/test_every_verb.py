@@ -57,8 +57,8 @@ def psopt(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Commands:
     for file in (smollm2, fast_copy(smollm2)):
         (models / file.name).symlink_to(file)
     psopt = Commands(folder, {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "200"})
-    sizes = "--samples 12 --trials 2 --rounds 1 --rephrasings 2 --heldout 2 --leave-one-out 0 --max-calls 300".split()
-    psopt("optimize", "--dataset", "data.csv", "--model", "smollm2", *sizes, "--out", "run")
+    sizes = "--samples=12 --trials=2 --rounds=1 --rephrasings=2 --heldout=2 --leave-one-out=0 --max-calls=300"
+    psopt("optimize", "--dataset", "data.csv", "--model", "smollm2", *sizes.split(), "--out", "run")
     return psopt
 
 

@@ -1,0 +1,70 @@
+"""The section of RESULTS.md on intervals and tests of a language model's real answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _tables import table
+
+_SCORES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
+_LEAST_INSIDE, _MOST_ERRORS = 0.90, 0.06  # what was to be reached
+_HEAD = """In percent of the draws: a 95 % interval should hold the truth in 95. *S above*: the truth of S lies above the
+interval, which is what a user should fear. Of two prompts *apart* counts the draws in which the interval of their
+difference misses the true one: a test at the 5 % level errs so often. *None* is with the label prior, *batch* without.
+"""
+
+
+def real_grids(results: dict[str, Any]) -> str:
+    """By model, whose wordings, size and prompt: how often intervals hold the truth, and how often tests err."""
+    parts = [_HEAD]
+    for model, cells in results["cells"].items():
+        pairs = [cell for cell in cells if " against " in cell["of"]]
+        single = [cell for cell in cells if cell not in pairs]
+        parts += [f"**{model}**: {_summary(single, pairs)}\n", _of_prompts(single), _of_pairs(pairs)]
+    return "\n".join(parts)
+
+
+def _summary(single: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> str:
+    told = []
+    for name, shown in _SCORES.items():
+        inside = [cell[name]["inside"] for cell in single]
+        n_reached = sum(share >= _LEAST_INSIDE for share in inside)
+        told.append(
+            f"{shown} is covered in {100 * min(inside):.0f} to {100 * max(inside):.0f} %, in {_LEAST_INSIDE:.0%} and "
+            f"more of {n_reached} of {len(inside)} cells"
+        )
+    errors = {shown: [1 - cell[name]["inside"] for cell in pairs] for name, shown in _SCORES.items()}
+    worst = ", ".join(f"{shown} {100 * max(of):.1f} %" for shown, of in errors.items())
+    n_kept = sum(share <= _MOST_ERRORS for of in errors.values() for share in of)
+    n_all = sum(map(len, errors.values()))
+    return f"{'; '.join(told)}. Tests err at most: {worst}; in {n_kept} of {n_all} cells in {_MOST_ERRORS:.0%} or less."
+
+
+def _of_prompts(cells: list[dict[str, Any]]) -> str:
+    head = ("wordings", "N x Q", "prompt", "F1, S, C in truth", "F1", "S", "C", "S above")
+    rows = [
+        (
+            cell["pool"],
+            f"{cell['n']} x {cell['q']}",
+            cell["of"],
+            " / ".join(f"{cell[name]['truth']:.3f}" for name in _SCORES),
+            *(f"{100 * cell[name]['inside']:.1f}" for name in _SCORES),
+            f"{100 * cell['sensitivity']['above']:.1f}",
+        )
+        for cell in cells
+    ]
+    return table(head, rows)
+
+
+def _of_pairs(cells: list[dict[str, Any]]) -> str:
+    head = ("wordings", "N x Q", "two prompts, batch", *(f"{shown} apart" for shown in _SCORES.values()))
+    rows = [
+        (
+            cell["pool"],
+            f"{cell['n']} x {cell['q']}",
+            cell["of"],
+            *(f"{100 * (1 - cell[name]['inside']):.1f}" for name in _SCORES),
+        )
+        for cell in cells
+    ]
+    return table(head, rows)
