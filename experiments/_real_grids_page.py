@@ -8,8 +8,8 @@ from _tables import table
 
 _SCORES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
 _LEAST_INSIDE, _MOST_ERRORS = 0.90, 0.06  # what was to be reached
-_HEAD = """In percent of the draws: a 95 % interval should hold the truth in 95. *S above*: the truth of S lies above the
-interval, which is what a user should fear. Of two prompts *apart* counts the draws in which the interval of their
+_HEAD = """In percent of the draws: a 95 % interval should hold the truth in 95. *S above*: the truth of S lies above
+the interval, which is what a user should fear. Of two prompts *apart* counts the draws in which the interval of their
 difference misses the true one: a test at the 5 % level errs so often. *None* is with the label prior, *batch* without.
 """
 

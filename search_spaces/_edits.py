@@ -29,10 +29,11 @@ ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 class Provenance:
     """What an edit was drawn from.
 
-    `author` is ``rules``, ``task`` or a model's name; `view` is the diagnosis it answers (``sensitivity``, ``consistency``) or
-    ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of val or test. Where an
-    edit quotes phrases as signs of a label, `support` says how many texts of train show one and have that label (of
-    several notes in one: their sum), and `counter` are the ids of those that show one and have another.
+    `author` is ``rules``, ``task`` or a model's name; `view` is the diagnosis it answers (``sensitivity``,
+    ``consistency``) or ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of
+    val or test. Where an edit quotes phrases as signs of a label, `support` says how many texts of train show one and
+    have that label (of several notes in one: their sum), and `counter` are the ids of those that show one and have
+    another.
     """
 
     author: str
