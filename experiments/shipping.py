@@ -23,6 +23,7 @@ from typing import Any
 import psopt
 from _lm_cells import KeptResults, lm_parser
 from _lm_sets import lm_task, wordings_by_people
+from psopt.settings import KINDS, SearchRestriction
 
 MEASURES = ("f1", "sensitivity", "consistency")
 _N_WORDINGS = 3  # by people
@@ -35,6 +36,7 @@ def main() -> None:
     parser = lm_parser(__doc__)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--writer", help="the model that writes edits and rephrasings; by rule without one")
+    parser.add_argument("--without", nargs="+", choices=KINDS, default=[], help="kinds of edits that are left out")
     words = parser.parse_args()
     setting = (
         f"`psopt optimize` with its defaults (effort light), {_N_WORDINGS} wordings by people beside psopt's "
@@ -44,9 +46,10 @@ def main() -> None:
     for model in words.models:
         for dataset in words.sets:
             for seed in words.seeds:
-                writer = _writer(words.writer, model)
-                run = {"model": Path(model).stem, "dataset": dataset, "seed": seed, "edits_by": writer}
-                kept.measure(run, _run, model, words.writer, dataset, seed, words.data)
+                edits_by = " without ".join([_writer(words.writer, model), *words.without])
+                run = {"model": Path(model).stem, "dataset": dataset, "seed": seed, "edits_by": edits_by}
+                kinds = tuple(kind for kind in KINDS if kind not in words.without)
+                kept.measure(run, _run, model, words.writer, dataset, seed, words.data, edits_by, kinds)
 
 
 def _writer(address: str | None, model: str) -> str:
@@ -56,9 +59,11 @@ def _writer(address: str | None, model: str) -> str:
     return "itself" if model.startswith("gguf/") else "rules"
 
 
-def _run(model: str, writer: str | None, dataset: str, seed: int, data: Path) -> dict[str, Any]:
+def _run(
+    model: str, writer: str | None, dataset: str, seed: int, data: Path, edits_by: str, kinds: tuple[str, ...]
+) -> dict[str, Any]:
     """One run, and what run.json says of it, without the data set's texts."""
-    out = _RUNS / f"{dataset}-{Path(model).stem}-{_writer(writer, model)}-{seed}"
+    out = _RUNS / f"{dataset}-{Path(model).stem}-{edits_by}-{seed}"
     probe = _PROBES / f"{dataset}.jsonl"
     by = {"proposer": writer, "rephraser": writer} if writer else {}
     run = psopt.optimize(
@@ -67,6 +72,7 @@ def _run(model: str, writer: str | None, dataset: str, seed: int, data: Path) ->
         seed=seed,
         heldout_from=wordings_by_people(dataset, data, _N_WORDINGS),
         probe=str(probe) if probe.exists() else None,
+        parts=SearchRestriction(kinds=kinds),
         out=out,
         resume=out.exists(),
         **by,
