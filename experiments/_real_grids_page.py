@@ -12,6 +12,7 @@ _HEAD = """In percent of the draws: a 95 % interval should hold the truth in 95.
 the interval, which is what a user should fear. Of two prompts *apart* counts the draws in which the interval of their
 difference misses the true one: a test at the 5 % level errs so often. *None* is with the label prior, *batch* without.
 """
+_BY_WHOSE = "F1 / S / C of all test questions under ten wordings of each kind:\n"
 
 
 def real_grids(results: dict[str, Any]) -> str:
@@ -21,7 +22,20 @@ def real_grids(results: dict[str, Any]) -> str:
         pairs = [cell for cell in cells if " against " in cell["of"]]
         single = [cell for cell in cells if cell not in pairs]
         parts += [f"**{model}**: {_summary(single, pairs)}\n", _of_prompts(single), _of_pairs(pairs)]
+        parts += [_BY_WHOSE, _by_whose(results["by"][model])]
     return "\n".join(parts)
+
+
+def _by_whose(rows: list[dict[str, Any]]) -> str:
+    figures = {(row["of"], row["by"]): row["figures"] for row in rows}
+    kinds = list(dict.fromkeys(row["by"] for row in rows))
+    lines = []
+    for of in dict.fromkeys(row["of"] for row in rows):
+        shown = [" / ".join(f"{figure:.3f}" for figure in figures[of, by]) for by in kinds]
+        of_people = figures[of, "people"][1]
+        shares = [f"{figures[of, by][1] / of_people:.2f}" for by in kinds if by != "people"]
+        lines.append((of, *shown, *shares))
+    return table(("prompt", *kinds, *(f"S of {by} / of people" for by in kinds if by != "people")), lines)
 
 
 def _summary(single: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> str:

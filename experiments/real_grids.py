@@ -10,6 +10,8 @@ mean over all draws. S is that at the drawn number of wordings.
 Counted is how often a 95 % interval holds the truth, and how often that of the paired difference of two prompts misses
 the true difference, which is the error of a test at the 5 % level.
 
+S under each kind's ten wordings tells how much psopt's own understate that of people's.
+
 Expected: F1 and C in 90 % and more of every cell; S in fewer where one wording in ten behaves unlike the rest.
 
 Each column of a grid is saved when it is done, and not asked again. On a core of its own SmolLM2 takes an hour.
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import psopt
-from _lm_cells import KeptResults, lm_parser
+from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_rules import as_letters, from_letters, scored_answers
 from _lm_sets import lm_task, wordings_by_people
 from psopt.metrics import compare_scores, score_intervals
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
     Grid = NDArray[np.int64]
+    Grids = dict[tuple[str, str], Grid]
 
 _DATASET = "trec"
 _N_EACH = 10  # wordings of a kind
@@ -46,7 +49,8 @@ _N_PRIOR = 30  # texts
 _SIZES = tuple((n, q) for n in (100, 200, 300) for q in (5, 10))
 _N_DRAWS = 300
 _PRIORS = ("none", "batch")
-_POOLS = ("all", "people")
+_BY = ("psopt", "people", "writer")
+_POOLS = ("all", "people")  # which draws are from
 _SCORES = ("f1", "sensitivity", "consistency")
 _WORDINGS = Path(__file__).parent / "wordings" / "trec_people.json"
 
@@ -77,7 +81,9 @@ def main() -> None:
     wordings = _wordings(task, words.writer, words.data, kept)
     for name in words.models:
         _ask(name, task, wordings, kept)
-        kept.content.setdefault("cells", {})[Path(name).stem] = _cells(_grids(Path(name).stem, kept), truth, task)
+        grids = {pool: _grids(Path(name).stem, kept, pool) for pool in ("all", *_BY)}
+        for part, found in (("by", _by_whose(grids, truth, task)), ("cells", _cells(grids, truth, task))):
+            kept.content.setdefault(part, {})[Path(name).stem] = found
         kept.add()
 
 
@@ -91,8 +97,8 @@ def _wordings(task: Task, writer: str | None, data: Path, kept: KeptResults) -> 
         by_writer = psopt.rephrase(task, rephrasings=1 + half, heldout=half, rephrasing=options)
         kept.content["written"] = [*by_writer.search[1:], *by_writer.heldout]
         kept.add()
-    by = {"psopt": own, "people": people, "writer": kept.content.get("written", ())}
-    return [(name, text) for name, texts in by.items() for text in texts[:_N_EACH]]
+    texts_by = zip(_BY, (own, people, kept.content.get("written", ())), strict=True)
+    return [(by, text) for by, texts in texts_by for text in texts[:_N_EACH]]
 
 
 def _ask(name: str, task: Task, wordings: list[tuple[str, str]], kept: KeptResults) -> None:
@@ -110,26 +116,31 @@ def _ask(name: str, task: Task, wordings: list[tuple[str, str]], kept: KeptResul
                 print(strategy, by, wording, flush=True)
 
 
-def _grids(model: str, kept: KeptResults) -> dict[str, dict[tuple[str, str], Grid]]:
-    """Of each pool of wordings, the answers (N, Q) by strategy and prior."""
-    rows = [row for row in kept.rows if row["model"] == model]
+def _grids(model: str, kept: KeptResults, pool: str) -> Grids:
+    """Of a pool of wordings, the answers (N, Q) by strategy and prior."""
+    rows = [row for row in kept.rows if row["model"] == model and pool in ("all", row["by"])]
     return {
-        pool: {
-            (strategy, prior): from_letters(
-                [row[prior] for row in rows if row["strategy"] == strategy and pool in ("all", row["by"])]
-            )
-            for strategy in STRATEGIES
-            for prior in _PRIORS
-        }
-        for pool in _POOLS
+        (strategy, prior): from_letters([row[prior] for row in rows if row["strategy"] == strategy])
+        for strategy in STRATEGIES
+        for prior in _PRIORS
     }
 
 
-def _cells(pools: dict[str, dict[tuple[str, str], Grid]], truth: Grid, task: Task) -> list[dict[str, Any]]:
+def _by_whose(pools: dict[str, Grids], truth: Grid, task: Task) -> list[dict[str, Any]]:
+    """F1, S and C under each kind's wordings, by prompt."""
+    return [
+        {"by": by, "of": f"{strategy}, {prior}", "figures": figures_of(grid, truth, task)}
+        for by in _BY
+        for (strategy, prior), grid in pools[by].items()
+    ]
+
+
+def _cells(pools: dict[str, Grids], truth: Grid, task: Task) -> list[dict[str, Any]]:
     """What holds of intervals and of paired differences, by pool of wordings, size and prompt."""
     n_classes = len(task.labels) + 1
     cells = []
-    for (pool, grids), (n, q) in product(pools.items(), _SIZES):
+    for pool, (n, q) in product(_POOLS, _SIZES):
+        grids = pools[pool]
         size = {"pool": pool, "n": n, "q": q}
         draws = list(_draws(len(truth), next(iter(grids.values())).shape[1], n, q))
         for (strategy, prior), grid in grids.items():
@@ -137,16 +148,14 @@ def _cells(pools: dict[str, dict[tuple[str, str], Grid]], truth: Grid, task: Tas
             bounds = [[tuple(interval[name]) for name in _SCORES] for interval in intervals]
             cells.append({**size, "of": f"{strategy}, {prior}", **_held(bounds)})
         for first, second in combinations(STRATEGIES, 2):
-            pair = grids[first, "batch"], grids[second, "batch"]
-            tests = [
-                compare_scores(*(draw.of(grid) for grid in pair), truth[draw.samples], n_classes) for draw in draws
-            ]
+            before, after = grids[first, "batch"], grids[second, "batch"]
+            tests = [compare_scores(draw.of(before), draw.of(after), truth[draw.samples], n_classes) for draw in draws]
             bounds = [[(test[name].difference, test[name].low, test[name].high) for name in _SCORES] for test in tests]
             cells.append({**size, "of": f"{first} against {second}", **_held(bounds)})
     return cells
 
 
-def _held(bounds: list[list[tuple[float, float, float]]]) -> dict[str, Any]:
+def _held(bounds: list[list[tuple[float, ...]]]) -> dict[str, Any]:
     """Of each score the truth, and in which share of draws it lies inside the interval, and above it.
 
     `bounds` holds an estimate and its interval for each draw and score.
