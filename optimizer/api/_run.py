@@ -141,8 +141,10 @@ def _say_how_long(
         pace = timed_pace(setup.evaluator, setup.baseline, models)
     if pace is None:
         return
-    observer.phase(run_time_line(estimate.calls_expected, pace.per_minute))
-    if sizes and not resume and is_long(estimate.calls_expected, pace.per_minute):
+    most = setup.settings.lm.max_calls
+    n_answers = estimate.calls_expected if most is None else min(most, estimate.calls_expected)
+    observer.phase(run_time_line(n_answers, pace.per_minute))
+    if sizes and not resume and is_long(n_answers, pace.per_minute):
         least = least_estimate(setup.task, setup.settings, sizes, models, answering)
-        if least.calls_expected < estimate.calls_expected:
+        if least.calls_expected < n_answers:
             observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

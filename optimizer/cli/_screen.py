@@ -114,7 +114,7 @@ class Screen(Observer):
         if self._expected is not None and self.budget is not None:
             self._expected.begin_phase(self.budget.usage)
         self._progress.update(self._reading, visible=False)
-        self._err.print(f"· {what}", markup=False, style="dim")
+        self._say(f"· {what}", style="dim", in_whole=False)
 
     def answers(self, done: int, total: int) -> None:
         """Show how far a long reading has come."""
@@ -171,7 +171,7 @@ class Screen(Observer):
         return best + _spent(self.budget, self._expected, in_short=not is_wide)
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
-        """Print a line: in whole, so that paths can be copied, else broken between words where a terminal ends."""
+        """Print a line: in whole, in a pipe or for a path to copy, else broken between words where a terminal ends."""
         self._err.print(line, style=style, markup=False, soft_wrap=in_whole or not self._err.is_terminal)
 
     def _better(self, candidate: Candidate | StoppedCandidate) -> Best:

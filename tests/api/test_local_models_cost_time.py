@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -148,6 +149,14 @@ def test_of_a_run_that_is_the_smallest_no_smaller_one_is_named(monkeypatch: pyte
     told = timed(monkeypatch, tmp_path, LocalModel(per_second=1.0), max_calls=900)
     assert len(told) == 2
     assert told[-1].endswith(f"minutes: 60 answers per minute{LONGER}")
+
+
+def test_a_run_that_its_limit_stops_takes_as_long_as_that_allows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = timed(monkeypatch, tmp_path, LocalModel(per_second=5.0), max_calls=300)
+    assert len(told) == 2
+    assert re.match(r"about 1 to [23] minutes: 5 answers per second", told[1]), told[1]
 
 
 def test_a_run_that_is_asked_for_in_full_is_timed_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

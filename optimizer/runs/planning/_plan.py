@@ -39,7 +39,8 @@ class Plan:
         """What is said of it, in one line."""
         sizes = self.sizes
         effort = "as the limits allow" if self.effort == BY_LIMITS else f"effort {self.effort}"
-        most = f", at most {self.limits}" if self.limits != Limits() else ""
+        ends_early = self.limits.calls is not None and self.limits.calls < self.estimate.calls
+        most = f", {'stopped at' if ends_early else 'at most'} {self.limits}" if self.limits != Limits() else ""
         most = most.removesuffix(" calls")
         line = (
             f"{effort}: about {self.estimate.calls:,} calls{most}: {sizes.trials} trials on {sizes.val} x "
