@@ -147,3 +147,26 @@ def _next_tenth(arm: str, rows: Rows) -> str:
     total = sum(parts.values())
     largest = ", ".join(f"{name} {n / total:.0%}" for name, n in parts.most_common(5))
     return f"Of what “{arm}” still asks in its search, over all data: {largest}. A tenth less has to come from there.\n"
+
+
+def lm_racing(results: dict[str, Any]) -> str:
+    """Answers and hypervolume of each arm, as shares of the plain search's of the same seed: means over seeds."""
+    runs = {(run["model"], run["dataset"], run["seed"], run["arm"]): run for run in results["runs"]}
+    rows = []
+    for model, dataset, arm in dict.fromkeys((model, dataset, arm) for model, dataset, _, arm in runs):
+        seeds = [seed for of, on, seed, as_ in runs if (of, on, as_) == (model, dataset, arm)]
+        own = [runs[model, dataset, seed, arm] for seed in seeds]
+        plain = [runs[model, dataset, seed, PLAIN] for seed in seeds]
+        pairs = list(zip(own, plain, strict=True))
+        answers, volumes = (
+            [ours[name] / theirs[name] for ours, theirs in pairs] for name in ("answers", "hypervolume")
+        )
+        gains = [
+            (ours["hypervolume"] - theirs["of_original"]) / (theirs["hypervolume"] - theirs["of_original"])
+            for ours, theirs in pairs
+        ]
+        parts = ((answers, max), (volumes, min), (gains, min))
+        shares = [f"{np.mean(values):.1%} ({worst(values):.1%})" for values, worst in parts]
+        stopped = sum(run["stopped"] for run in own)
+        rows.append((model, dataset, arm, len(seeds), *shares, stopped))
+    return table(("model", "set", "arm", "seeds", "answers on val", "hypervolume", "gain", "stopped"), rows)

@@ -15,7 +15,7 @@ from _claims import CLAIMS
 from _lm_edits_page import lm_edits
 from _promise_page import lm_promise, promise
 from _prosa_page import prosa_free
-from _racing_page import racing
+from _racing_page import lm_racing, racing
 from _real_grids_page import real_grids
 from _setting import HERE
 from _shipping_page import shipping
@@ -356,6 +356,7 @@ SECTIONS = {
     "real_grids": ("Intervals and tests on real answers", real_grids),
     "lm_promise": ("The promise on a language model", lm_promise),
     "racing": ("Racing: a front for fewer calls", racing),
+    "lm_racing": ("Racing on a language model", lm_racing),
     "shipping": ("Whole runs on real language models: would one ship it?", shipping),
     "drafts": ("Drafts of edits that can be used", drafts),
     "answer_lead": ("Where a chat model's answer begins", answer_lead),

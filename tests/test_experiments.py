@@ -32,6 +32,7 @@ BESIDES = (
     "label_map.py",
     "lm_edits.py",
     "lm_promise.py",
+    "lm_racing.py",
     "lm_table1.py",
     "drafts.py",
     "meaning_threshold.py",
