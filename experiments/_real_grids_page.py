@@ -82,3 +82,17 @@ def _of_pairs(cells: list[dict[str, Any]]) -> str:
         for cell in cells
     ]
     return table(head, rows)
+
+
+def whose_words(results: dict[str, Any]) -> str:
+    """F1 and S under wordings of each kind, and S as a share of that under people's."""
+    kinds = list(dict.fromkeys(kind for cell in results["cells"] for kind in cell["kinds"]))
+    rows = []
+    for cell in results["cells"]:
+        of_people = cell["kinds"]["people"][1]
+        shown = []
+        for kind in kinds:
+            figures = cell["kinds"].get(kind)
+            shown.append(f"{figures[0]:.3f} / {figures[1]:.3f} ({figures[1] / of_people:.2f})" if figures else "")
+        rows.append((cell["model"], cell["dataset"], cell["n"], *shown))
+    return f"F1 / S (S as a share of that under people's wordings).\n\n{table(('model', 'set', 'N', *kinds), rows)}"

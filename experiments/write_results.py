@@ -16,7 +16,7 @@ from _lm_edits_page import lm_edits
 from _promise_page import lm_promise, promise
 from _prosa_page import prosa_free
 from _racing_page import lm_racing, racing
-from _real_grids_page import real_grids
+from _real_grids_page import real_grids, whose_words
 from _setting import HERE
 from _shipping_page import shipping
 from _tables import table
@@ -354,6 +354,7 @@ SECTIONS = {
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
     "real_grids": ("Intervals and tests on real answers", real_grids),
+    "whose_words": ("S under whose wordings", whose_words),
     "lm_promise": ("The promise on a language model", lm_promise),
     "racing": ("Racing: a front for fewer calls", racing),
     "lm_racing": ("Racing on a language model", lm_racing),

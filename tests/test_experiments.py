@@ -39,6 +39,7 @@ BESIDES = (
     "minilm_constants.py",
     "near_constant.py",
     "real_grids.py",
+    "whose_words.py",
     "promise.py",
     "proposal_constants.py",
     "prosa_free.py",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import replace
 from importlib import resources
@@ -15,7 +14,7 @@ from psopt.models.chat import name_hint
 from psopt.rephrasings._checks import Checks
 from psopt.rephrasings._families import check_families, vary
 from psopt.rephrasings._file import check_fields, read_file
-from psopt.rephrasings._frames import Named
+from psopt.rephrasings._frames import Named, by_turns, names_all
 from psopt.rephrasings._llm import write_rephrasings
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_enough, check_numbers, rephrase_by_rules, rephrasings
 from psopt.rephrasings._set import RephrasingSet, comparable
@@ -161,8 +160,8 @@ def rephrasings_for(
     """Return the rephrasings of a task's description, frozen.
 
     For a built-in task with its own description they are those written for this project, in an order that the seed
-    decides (so that a larger set begins with the smaller one); rules fill up what is asked for beyond them, and do
-    everything for any other description.
+    decides (so that a larger set begins with the smaller one), by turns with sentences by rule that name the labels;
+    rules fill up what is asked for beyond them, and do everything for any other description.
 
     Raises InputError if a number is too small, or larger than the rules can satisfy; or if the description is empty.
 
@@ -186,8 +185,9 @@ def rephrasings_for(
     if not n_parts:
         original = " ".join(original.split())
     curated = read_curated(task.name)
+    labels = () if task.spec.is_open else task.labels
+    asks_for_label = own_form and not n_parts
     if curated is None or comparable(curated["original"]) != comparable(original):
-        labels = () if task.spec.is_open else task.labels
         return rephrase_by_rules(
             original,
             task.noun,
@@ -197,23 +197,27 @@ def rephrasings_for(
             protect=task.labels,
             n_parts=n_parts,
             labels=labels,
-            asks_for_label=own_form and not n_parts,
+            asks_for_label=asks_for_label,
         )
-    return replace(_curated_first(task, curated, original, n_search, n_heldout, seed), n_parts=n_parts)
+    named = Named(task.noun, labels, alone=not n_parts, asks_for_label=asks_for_label)
+    return replace(_curated_first(curated, original, named, n_search, n_heldout, seed), n_parts=n_parts)
 
 
 def _curated_first(
-    task: Task, curated: dict[str, Any], original: str, n_search: int, n_heldout: int, seed: int
+    curated: dict[str, Any], original: str, named: Named, n_search: int, n_heldout: int, seed: int
 ) -> RephrasingSet:
     rng = np.random.default_rng([seed, 4])
-    search = [original, *(curated["search"][int(index)] for index in rng.permutation(len(curated["search"])))]
-    heldout = [curated["heldout"][int(index)] for index in rng.permutation(len(curated["heldout"]))]
-    sides: tuple[tuple[Side, list[str], int], ...] = (("search", search, n_search), ("heldout", heldout, n_heldout))
-    for side, texts, wanted in sides:
-        by_rule = rephrasings(original, Named(task.noun), side, seed, task.labels, avoid=(*search, *heldout))
-        texts += itertools.islice(by_rule, max(0, wanted - len(texts)))
-        check_enough("search" if side == "search" else "held-out", texts, wanted)
-    return RephrasingSet(original, tuple(search[:n_search]), tuple(heldout[:n_heldout]), "builtin")
+    texts: dict[Side, list[str]] = {"search": [original], "heldout": []}
+    wanted: dict[Side, int] = {"search": n_search, "heldout": n_heldout}
+    for side, n_wanted in wanted.items():
+        written = [curated[side][int(index)] for index in rng.permutation(len(curated[side]))]
+        avoid = (original, *curated["search"], *curated["heldout"])
+        by_rule = list(rephrasings(original, named, side, seed, named.labels, avoid))
+        naming = [text for text in by_rule if names_all(text, named.labels)]
+        rest = [text for text in by_rule if text not in naming]
+        texts[side] = [*texts[side], *by_turns(naming, written), *rest][:n_wanted]
+        check_enough("search" if side == "search" else "held-out", texts[side], n_wanted)
+    return RephrasingSet(original, tuple(texts["search"]), tuple(texts["heldout"]), "builtin")
 
 
 def read_curated(task_name: str) -> dict[str, Any] | None:
