@@ -199,7 +199,7 @@ def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilati
             compilation.judge,
             keep_labels=settings.rephrasing.keep_labels,
         )
-    variants = rephrase_instructions(student, outcome.step, rephrase)
+    variants = rephrase_instructions(student, outcome.step, task, rephrase)
     return variants.with_outcome_said_as(settings.heldout_from, outcome.step)
 
 

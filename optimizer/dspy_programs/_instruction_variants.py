@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.rephrasings import Checks, closeness, rephrasings_for, write_rephrasings
+from psopt.rephrasings import Checks, closeness, rephrase_by_rules, write_rephrasings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from psopt.rephrasings import RephrasingSet
     from psopt.tasks import Task
 
-    Rephrase = Callable[[str], RephrasingSet]
+    Rephrase = Callable[[Any, tuple[str, ...]], RephrasingSet]  # a step's signature, and the labels that it gives
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,15 @@ class InstructionVariants:
         return replace(self, instructions={**others, **self.instructions})
 
 
-def rephrase_instructions(program: Any, outcome_step: str, rephrase: Rephrase) -> InstructionVariants:
-    """Rephrase the instructions of each step of a program.
+def rephrase_instructions(program: Any, outcome_step: str, task: Task, rephrase: Rephrase) -> InstructionVariants:
+    """Rephrase the instructions of each step of a program; the labels are those of the step that gives the outcome.
 
     Raises InputError if there are not enough rephrasings.
     """
-    own = {step: predictor.signature.instructions for step, predictor in program.named_predictors()}
-    sets = {step: rephrase(text) for step, text in own.items()}
+    signatures = {step: predictor.signature for step, predictor in program.named_predictors()}
+    own = {step: signature.instructions for step, signature in signatures.items()}
+    labels = () if task.spec.is_open else task.labels
+    sets = {step: rephrase(of_step, labels if step == outcome_step else ()) for step, of_step in signatures.items()}
     instructions: dict[str, Mapping[str, str]] = {}
     for number, text in enumerate(sets[outcome_step].search):
         instructions[text] = {step: of_step.search[number] for step, of_step in sets.items()}
@@ -54,8 +56,11 @@ def rephrase_instructions(program: Any, outcome_step: str, rephrase: Rephrase) -
 def by_rules(task: Task, n_search: int, n_heldout: int, seed: int) -> Rephrase:
     """Rephrase by rule, free of charge."""
 
-    def rephrase(instructions: str) -> RephrasingSet:
-        return rephrasings_for(task, n_search, n_heldout, description=instructions, seed=seed, own_form=False)
+    def rephrase(signature: Any, labels: tuple[str, ...]) -> RephrasingSet:
+        noun = next(iter(signature.input_fields), task.noun).replace("_", " ")
+        return rephrase_by_rules(
+            signature.instructions, noun, n_search, n_heldout, seed, protect=task.labels, labels=labels
+        )
 
     return rephrase
 
@@ -68,8 +73,8 @@ def by_model(
     says_the_same = models.judge(judge) if judge is not None else None
     near = closeness(models)
 
-    def rephrase(instructions: str) -> RephrasingSet:
-        original = " ".join(instructions.split())
+    def rephrase(signature: Any, _: tuple[str, ...]) -> RephrasingSet:
+        original = " ".join(signature.instructions.split())
         checks = Checks(original, task.labels, keep_labels, near, judge=says_the_same)
         return write_rephrasings(writer, checks, n_search, n_heldout)
 

@@ -155,7 +155,6 @@ def rephrasings_for(
     description: str | None = None,
     seed: int = 42,
     n_parts: int = 0,
-    own_form: bool = True,
 ) -> RephrasingSet:
     """Return the rephrasings of a task's description, frozen.
 
@@ -177,8 +176,6 @@ def rephrasings_for(
         At least 0.
     n_parts : int
         Of how many parts the description is, where it is a template's; see `rephrase_by_rules`.
-    own_form : bool
-        Whether psopt's own form stands around it, which lists the labels and asks for one of them alone.
     """
     check_numbers(n_search, n_heldout, seed)
     original = task.description if description is None else description
@@ -186,7 +183,7 @@ def rephrasings_for(
         original = " ".join(original.split())
     curated = read_curated(task.name)
     labels = () if task.spec.is_open else task.labels
-    asks_for_label = own_form and not n_parts
+    is_own_form = not n_parts  # which lists the labels and asks for one of them alone
     if curated is None or comparable(curated["original"]) != comparable(original):
         return rephrase_by_rules(
             original,
@@ -197,9 +194,9 @@ def rephrasings_for(
             protect=task.labels,
             n_parts=n_parts,
             labels=labels,
-            asks_for_label=asks_for_label,
+            asks_for_label=is_own_form,
         )
-    named = Named(task.noun, labels, alone=not n_parts, asks_for_label=asks_for_label)
+    named = Named(task.noun, labels, alone=is_own_form, asks_for_label=is_own_form)
     return replace(_curated_first(curated, original, named, n_search, n_heldout, seed), n_parts=n_parts)
 
 

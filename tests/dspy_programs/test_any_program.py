@@ -105,6 +105,16 @@ def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: P
         assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
 
 
+def test_the_labels_are_named_to_the_step_that_gives_them_and_by_its_own_input(tmp_path: Path) -> None:
+    lm = keyword_lm()
+    compiled(TwoSteps(), tmp_path, lm=lm)
+    asked = {False: set[str](), True: set[str]()}
+    for reading in lm._engine_spec.seen:
+        asked[bool(reading.outputs[-1].labels)].add(reading.description)
+    assert "Classify the topic as Number or Person." in asked[True]
+    assert not any("Number" in description for description in asked[False])
+
+
 def _pool(folder: Path) -> Any:
     return json.loads((folder / "run" / "proposals.json").read_text())["edits"]
 
