@@ -18,7 +18,8 @@ original prompt always says the same). *Probes*: F1 on 30 texts a set that we wr
 the share of texts of other classes that a planted phrase of the recommended prompt's notes flips to the note's label;
 a dash where it has no such note. Edits by *itself*: the rules, and drafts of the model that answers, which are refused
 now for most of them copied samples (`drafts.py`). RTE was measured before a chat model's answer began with ``Label:``
-and examples were turns.
+and examples were turns. Rephrasings by rule name the labels in every second wording only since the runs of *rules* on
+TREC and messages; the others were made before that (on DBpedia, 14 labels, nothing changed).
 """
 
 
