@@ -70,7 +70,7 @@ class Bench:
             self.engine = self.lm._engine_spec  # made with the model, for its count of calls
         else:
             self.engine = LabelEngine(model)
-            awaited = AsyncLabelEngine(model)
+            awaited = AsyncLabelEngine(self.engine)  # one model in memory, and one count of calls
             self.lm = dspy.LM(f"psopt/{model}", engine=self.engine, async_engine=awaited, cache=False)
         self.alone = MiniLM(texts, cache_dir=folder) if model == MINILM else None  # the same without DSPy
         self.writer = writer

@@ -58,12 +58,15 @@ class LabelEngine:
         return int(label_scores(tree, steps, "decoded")[0].argmax())
 
 
-class AsyncLabelEngine(LabelEngine):
-    """The same for programs that are awaited; it computes, so there is nothing to wait for."""
+class AsyncLabelEngine:
+    """The same engine for programs that are awaited; it computes, so there is nothing to wait for."""
+
+    def __init__(self, engine: LabelEngine) -> None:
+        self._engine = engine
 
     async def complete(self, request: Any) -> Any:
         """Answer one request; see `LabelEngine.complete`."""
-        return super().complete(request)
+        return self._engine.complete(request)
 
 
 def _messages(request: Any) -> Messages:

@@ -1,4 +1,4 @@
-"""The section of RESULTS.md on intervals and tests of a language model's real answers."""
+"""The sections of RESULTS.md on a language model's real answers: intervals and tests of them, and S by whose words."""
 
 from __future__ import annotations
 

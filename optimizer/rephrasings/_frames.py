@@ -92,9 +92,7 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
         [with_sentence(text, closing) for closing in closings],
     ]
     kinds = [[kind[int(place)] for place in rng.permutation(len(kind))] for kind in kinds]
-    plain = list(by_turns(*kinds))
-    naming = [wording for wording in plain if names_all(wording, named.labels)]
-    yield from by_turns(naming, [wording for wording in plain if wording not in naming])
+    yield from by_turns(*naming_and_others(by_turns(*kinds), named.labels))
     pairs = list(itertools.product([*framed["form"], *framed["any"], *beside], closings))
     for place in rng.permutation(len(pairs)):
         yield with_sentence(*pairs[int(place)])
@@ -106,9 +104,18 @@ def by_turns(*kinds: Iterable[str]) -> Iterator[str]:
         yield from (wording for wording in layer if wording is not None)
 
 
-def names_all(wording: str, labels: Sequence[str]) -> bool:
-    """Whether a wording names all labels, where there are any."""
-    return bool(labels) and all(label in wording for label in labels)
+def naming_and_others(texts: Iterable[str], labels: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part those texts that name all labels, where there are any, from the others.
+
+    >>> naming_and_others(["Is it A1 or B2?", "Sort it.", "A1 it is."], ["A1", "B2"])
+    (['Is it A1 or B2?'], ['Sort it.', 'A1 it is.'])
+    """
+    naming: list[str] = []
+    others: list[str] = []
+    for text in texts:
+        names_all = bool(labels) and all(label in text for label in labels)
+        (naming if names_all else others).append(text)
+    return naming, others
 
 
 def _framed(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from psopt.models.chat import name_hint
 from psopt.rephrasings._checks import Checks
 from psopt.rephrasings._families import check_families, vary
 from psopt.rephrasings._file import check_fields, read_file
-from psopt.rephrasings._frames import Named, by_turns, names_all
+from psopt.rephrasings._frames import Named, by_turns, naming_and_others
 from psopt.rephrasings._llm import write_rephrasings
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_enough, check_numbers, rephrase_by_rules, rephrasings
 from psopt.rephrasings._set import RephrasingSet, comparable
@@ -209,9 +209,8 @@ def _curated_first(
     for side, n_wanted in wanted.items():
         written = [curated[side][int(index)] for index in rng.permutation(len(curated[side]))]
         avoid = (original, *curated["search"], *curated["heldout"])
-        by_rule = list(rephrasings(original, named, side, seed, named.labels, avoid))
-        naming = [text for text in by_rule if names_all(text, named.labels)]
-        rest = [text for text in by_rule if text not in naming]
+        by_rule = rephrasings(original, named, side, seed, named.labels, avoid)
+        naming, rest = naming_and_others(by_rule, named.labels)
         texts[side] = [*texts[side], *by_turns(naming, written), *rest][:n_wanted]
         check_enough("search" if side == "search" else "held-out", texts[side], n_wanted)
     return RephrasingSet(original, tuple(texts["search"]), tuple(texts["heldout"]), "builtin")
