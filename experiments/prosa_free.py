@@ -119,9 +119,10 @@ def offline(words: argparse.Namespace) -> dict[str, Any]:
     cases = read_cases(words, OWN_SAMPLES, f"openai/{JUDGE}", with_examples=True, with_versions=True)
     asked = [(case.of, case.questions, case.wordings) for case in cases]
     with ScriptedServer(asked) as server, tempfile.TemporaryDirectory() as folder:
-        lm = LMConfig(api_base=server.url)
-        results = measure_all(cases, models, ModelProvider(folder, lm), confidence=True)
+        provider = ModelProvider(folder, LMConfig(api_base=server.url))
+        results = measure_all(cases, models, provider, confidence=True)
         results["calls"] = {"answers": sum(server.n_asked[name] for name in SCRIPTS), "ratings": server.n_asked[JUDGE]}
+        results["calls"]["sent_again"] = provider.budget.usage.failed
     for (case, model, shots), row in zip(runs_of(cases, models), results["rows"], strict=True):
         row |= known(case, model, shots)
     return results

@@ -111,7 +111,9 @@ def test_the_judge_is_asked_in_both_orders_and_calls_are_as_expected(measured: A
     # three models; sets of labels with and without examples, and once more for their confidence
     assert measured["expected_calls"] == {"answers": 3 * 12 * (12 * 7 + 3 * 4), "ratings": 3 * 12 * 3 * 4 * 2}
     # the first version of a request is the request, and its answer is in the cache
-    assert measured["calls"]["answers"] == measured["expected_calls"]["answers"] - 3 * 12 * 2
+    n_answers = measured["expected_calls"]["answers"] - 3 * 12 * 2
+    # a machine that stands still for seconds makes the engine give requests up and send them again
+    assert n_answers <= measured["calls"]["answers"] <= n_answers + measured["calls"]["sent_again"]
     assert 0 < measured["calls"]["ratings"] <= measured["expected_calls"]["ratings"]
 
 

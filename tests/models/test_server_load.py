@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import random
+import time
 from collections import deque
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from psopt.models.chat._request_scheduler import ConcurrencyLimit, TimeoutPolicy
+from psopt.models.chat._request_scheduler import ConcurrencyLimit, RequestScheduler, TimeoutPolicy
 from psopt.models.chat._retry_policy import retry_after
+from psopt.settings import LMConfig
 
 from tests.sweeps import each
 
@@ -175,3 +178,21 @@ def test_the_time_allowed_follows_what_answers_take() -> None:
 def test_what_a_server_asks_to_wait_is_read(headers: dict[str, Any], message: str, seconds: float | None) -> None:
     found = retry_after(headers, message, lambda: datetime(2026, 11, 22, tzinfo=UTC))
     assert found == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_a_process_that_stood_still_does_not_give_up_what_it_could_not_read() -> None:
+    async def answer(seconds: float) -> Any:
+        await asyncio.sleep(seconds)
+        await asyncio.sleep(0.05)  # it is read after the look for what hangs
+        return object()
+
+    async def ask() -> None:
+        scheduler = RequestScheduler("openai/any", LMConfig())
+        for _ in range(16):  # so many are enough to wait less than a minute
+            await scheduler.send(answer(0.0))
+        under_way = asyncio.create_task(scheduler.send(answer(0.3)))
+        await asyncio.sleep(0.01)
+        time.sleep(1.6)  # as a laptop that was shut
+        await under_way
+
+    asyncio.run(ask())

@@ -147,9 +147,12 @@ class RequestScheduler:
             self._looking = asyncio.get_running_loop().call_later(_BETWEEN_LOOKS, self._look)
 
     def _look(self) -> None:
-        """Give up what hangs."""
-        self._looking = None
+        """Give up what hangs. While this process stood still, answers may have come, and are not read yet."""
         now = asyncio.get_running_loop().time()
+        late = now - self._looking.when() if self._looking else 0.0
+        self._looking = None
+        for call in self._calls:
+            call.stood_still += late
         for call, scope in list(self._calls.items()):
             if self.timeouts.is_hopeless(call, now):
                 del self._calls[call]
@@ -166,6 +169,7 @@ class _Call:
     n_before: int
     places: int
     n_given_up: int = 0
+    stood_still: float = 0.0  # seconds since then in which this process could not have read the answer
 
 
 class TimeoutPolicy:
@@ -211,7 +215,7 @@ class TimeoutPolicy:
     def is_hopeless(self, call: _Call, now: float) -> bool:
         """Whether to give a request up."""
         allowed = self.allowed() * min(_LONGEST_AGAIN, 2.0**call.n_given_up)
-        if now - call.sent_at < allowed:
+        if now - call.sent_at - call.stood_still < allowed:
             return False
         n_served = self.n_answers - call.n_before
         return n_served >= _SLACK * call.places or self.silence(now) >= allowed
