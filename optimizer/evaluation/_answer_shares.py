@@ -107,10 +107,17 @@ def why_worthless(predictions: Predictions) -> str:
     return _guess_phrase(asdict(shares) | {"f1": float(_right(predictions).mean())})
 
 
+def is_worthless(shares: AnswerShares, f1: float) -> bool:
+    """Whether S and C of a prompt with such answers and F1 say nothing; see `why_worthless`."""
+    return shares.near_constant is not None or bool(_guess_phrase(asdict(shares) | {"f1": f1}))
+
+
 def _guess_phrase(scores: Mapping[str, Any]) -> str:
     """Say that F1 is no higher than that of one answer to everything, and agreement slight; else nothing."""
+    given, of_class = scores["answer_shares"], scores.get("class_shares")
+    if not of_class:
+        return ""
     f1, constant_f1 = scores["f1"], scores["constant_f1"]
-    given, of_class = scores["answer_shares"], scores["class_shares"]
     by_chance = sum(given[label] * share for label, share in of_class.items())
     if f1 > constant_f1 or f1 - by_chance >= _SLIGHT * (1 - by_chance):
         return ""
@@ -137,7 +144,7 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     if not given:
         return ""
     if lopsidedness(given, of_class) < LOPSIDED if of_class else max(given.values()) < _MOST_UNLABELLED:
-        guess = _guess_phrase(scores) if of_class else ""
+        guess = _guess_phrase(scores)
         return f"{name} {guess}{_NOTHING}" if guess else ""
     line = f"{name} {answered_phrase(scores)}"
     if not of_class:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import CLOSENESS, F1
-from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
+from psopt.evaluation._answer_shares import AnswerShares, answer_shares, is_worthless, shares_line
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
@@ -75,7 +75,7 @@ class ModelScores:
     sensitivity: float
     consistency: float | None
     na_rate: float
-    is_hollow: bool  # whether it answers one label to nearly everything, so that S and C say nothing
+    is_hollow: bool  # whether it answers one label to nearly everything or guesses, so that S and C say nothing
     # 95 % intervals by measure; empty where not asked
     ci: dict[str, tuple[float, float]]
 
@@ -163,14 +163,14 @@ class Scores:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly throughout.
+        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly throughout, or guesses.
 
         Of several models, whether they say nothing of one.
         """
         if self.per_model:
             return any(scores.is_hollow for scores in self.per_model.values())
         is_near_many = self.constant is not None and (self.ordinal is not None or self.open is not None)
-        return is_near_many or self.near_constant is not None
+        return is_near_many or (self.shares is not None and is_worthless(self.shares, self.f1))
 
     @property
     def near_constant(self) -> str | None:

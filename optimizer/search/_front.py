@@ -30,7 +30,7 @@ class RankedScores(Objectives, Protocol):
 
     @property
     def is_hollow(self) -> bool:
-        """Whether one answer to everything gets all of this, or nearly so: S and C are worth nothing."""
+        """Whether one answer to everything gets all of this, or nearly so, or more: S and C are worth nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
 
     Of candidates with equal scores the one with fewest edits stands for all. One that gives ordered labels a single
     answer is left out: the middle of a scale is near everything, with S = 0 and C = 1 for nothing. So is one that gives
-    nearly everything one label, for hardly more than always (`psopt.evaluation.AnswerShares`).
+    nearly everything one label, for hardly more than always, or guesses (`psopt.evaluation.why_worthless`).
     """
     unique: dict[tuple[float, ...], R] = {}
     in_order = sorted(
@@ -111,8 +111,8 @@ def knee(front: Sequence[R], baseline: Tried) -> R:
     are any, only candidates come into question that are not worse than the baseline by more in F1 or in sensitivity
     than the gate lets pass.
 
-    Where the baseline gives nearly everything one answer, any S is no worse than its own. C is left out then: what
-    stays near that one answer has the highest.
+    Where the baseline gives nearly everything one answer, or guesses, any S is no worse than its own. C is left out
+    then: what stays near that one answer has the highest.
     """
     gains = np.array([candidate.val.gains for candidate in front])
     start = baseline.val.gains.copy()

@@ -152,10 +152,10 @@ def test_in_place_of_what_the_model_can_not_read_the_best_of_it_is_tried() -> No
     assert all(len(edits) <= 2 for edits in obvious(state, NOTES, is_first=True))
 
 
-def calibrated_search(*, constant: str | None = None) -> Any:
+def calibrated_search(*, is_hollow: bool = False) -> Any:
     """The state of a search whose best prompt is the calibrated original one."""
     base, best = candidate(0, (), 0.1), candidate(1, (CALIBRATE,), 0.5)
-    base.val.near_constant = constant
+    base.val.is_hollow = is_hollow
     return search_state([base, best], SearchRestriction(max_prompt_edits=3), [CALIBRATE, *NOTES])
 
 
@@ -169,6 +169,6 @@ def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:
 
 def test_what_stays_constant_without_calibration_is_tried_with_it() -> None:
     draw = tuple(NOTES[:2])
-    assert in_place_of(calibrated_search(constant="a"), draw) == (CALIBRATE, *draw)
-    assert in_place_of(calibrated_search(constant="a"), (CALIBRATE, *draw)) == (CALIBRATE, *draw)
+    assert in_place_of(calibrated_search(is_hollow=True), draw) == (CALIBRATE, *draw)
+    assert in_place_of(calibrated_search(is_hollow=True), (CALIBRATE, *draw)) == (CALIBRATE, *draw)
     assert in_place_of(calibrated_search(), draw) == draw

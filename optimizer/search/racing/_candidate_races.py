@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.evaluation import answer_shares, score
+from psopt.evaluation import score, why_worthless
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat
 from psopt.search.racing._race import NEGLIGIBLE, Race, RaceResult, is_audited
@@ -105,9 +105,8 @@ class CandidateRaces:
         return self.marked(estimated_scores(lead, self._scores, self._on_val), candidate.prompt)
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
-        """Say of scores whether a prompt's answers so far are nearly always the same."""
-        shares = answer_shares(self._evaluator.predictions_so_far(prompt, "val"))
-        return scores._replace(is_hollow=shares is not None and shares.near_constant is not None)
+        """Say of scores whether a prompt's answers so far are nearly always the same, or guesses."""
+        return scores._replace(is_hollow=bool(why_worthless(self._evaluator.predictions_so_far(prompt, "val"))))
 
     def knows_as_much(self, rival: Tried, candidate: StoppedCandidate) -> bool:
         """Whether a rival was asked about all that a candidate was asked about."""
