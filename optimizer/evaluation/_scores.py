@@ -163,7 +163,7 @@ class Scores:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly throughout; or a guess.
+        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly so, or a guess.
 
         Of several models, whether they say nothing of one.
         """
