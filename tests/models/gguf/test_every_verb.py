@@ -128,6 +128,6 @@ def test_text_says_that_it_can_not_carry_the_prior(psopt: Commands, calibrated: 
 
 
 def test_a_run_is_resumed_with_more_trials(psopt: Commands) -> None:
-    psopt("resume", "run", "--trials", "3", "--max-calls", "300")
+    psopt("resume", "run", "--trials", "3", "--max-calls", "240")
     trials = json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]
     assert len(trials) >= 3

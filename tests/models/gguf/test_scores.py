@@ -85,7 +85,7 @@ def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(model: G
     from psopt.models.gguf._reader import Reader
 
     weights = model.scorer._weights
-    words = weights.tokens("the moon, a river, some bread, two kings, the year and the city of light " * 70)
+    words = weights.tokens("the moon, a river, some bread, two kings, the year and the city of light " * 55)
     assert 1024 < len(words) < 2048
     reader = Reader(weights)
     reader.log_probabilities(words[:80])
