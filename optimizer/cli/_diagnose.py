@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
@@ -12,6 +12,10 @@ from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
+
+if TYPE_CHECKING:
+    from psopt.cli._model_choice import ModelChoice
+    from psopt.diagnosis import PromptReport
 
 _ON_TRAIN = MeasureOptions(split="train")  # what is learnt from a diagnosis must not come from val or test
 Html = Annotated[
@@ -116,5 +120,19 @@ def diagnose(
         if first:
             print_table(console, to_label_table(first, is_whole=not is_wrapped(console)))
         page_line = f"Page: {html}. " if html else ""
-        print_sentences(console, [f"{page_line}Next: psopt optimize, with these options, looks for edits."])
+        print_sentences(console, [f"{page_line}{_next_step(report, choice)}"])
     return 0
+
+
+def _next_step(report: PromptReport, choice: ModelChoice) -> str:
+    """What to do next: where a model that can be calibrated answers nearly one label, that first."""
+    from psopt.models import scores_labels
+
+    is_worthless = report.scores is not None and report.scores.is_hollow
+    is_open = choice.lm.calibration == "auto" and report.prompt.calibration is None
+    if is_worthless and is_open and (scores_labels(choice.model) or choice.lm.logprobs):
+        return (
+            "Next: --calibration batch takes out the model's preference for some labels; measure again with it. "
+            "psopt optimize tries it first, then edits."
+        )
+    return "Next: psopt optimize, with these options, looks for edits."

@@ -20,7 +20,7 @@ from psopt.models._base import (
 )
 from psopt.models._calibrated import MOST_LABELLED, PRIOR_TEXTS, CalibratedModel, LabelledTexts, calibrates
 from psopt.models._changed_texts import ChangedTextsModel
-from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model
+from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model, scores_labels
 
 __all__ = [
     "MOST_LABELLED",
@@ -50,6 +50,7 @@ __all__ = [
     "name_of_model",
     "predict_cells",
     "predict_proba_cells",
+    "scores_labels",
 ]
 
 

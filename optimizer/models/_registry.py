@@ -49,7 +49,8 @@ NAMES = {
 SMOLLM2 = "smollm2"
 _WHOLE_NAMES = ("minilm", SMOLLM2)
 _WRITING = frozenset({"gguf", "openai", "azure", "dspy"})
-_CHOOSING = frozenset({"minilm", "sim", "hf", "gguf", SMOLLM2})
+_SCORING = frozenset({"hf", "gguf", SMOLLM2})
+_CHOOSING = _SCORING | {"minilm", "sim"}
 
 
 def can_write(model: str) -> bool:
@@ -61,6 +62,15 @@ def can_write(model: str) -> bool:
     [True, True, False, False, False]
     """
     return model.partition("/")[0] in _WRITING
+
+
+def scores_labels(model: str) -> bool:
+    """Whether a language model of this name scores labels, so that it can be calibrated, without being told to.
+
+    >>> [scores_labels(name) for name in ("smollm2", "gguf/qwen.gguf", "openai/gpt-4o-mini", "minilm")]
+    [True, True, False, False]
+    """
+    return model.partition("/")[0] in _SCORING
 
 
 def load_model(

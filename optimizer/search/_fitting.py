@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TOO_LARGE = "larger than --max-prompt-tokens allows: the best of its edits are tried in its place"
 TOO_LONG = "longer than the model reads: the best of its edits are tried in its place"
-UNCALIBRATED = "the original prompt is nearly constant, and so it stays without calibration: tried with it"
+UNCALIBRATED = "the original prompt is nearly constant or a guess, and so it stays without calibration: tried with it"
 """Why a trial was dropped."""
 
 
