@@ -118,6 +118,12 @@ def test_diagnose_check_and_compare_measure_what_calibration_changes(psopt: Comm
     psopt("compare", *data, "--prompt", "prompt.json", "--prompt", "run")
 
 
+def test_where_nearly_one_label_is_answered_diagnose_names_calibration_as_the_next_step(psopt: Commands) -> None:
+    data = ["--dataset", "trec", "--model", "smollm2", "--samples", "16", "--rephrasings", "2"]
+    assert "Next: --calibration batch" in psopt("diagnose", *data).stdout
+    assert "Next: psopt optimize" in psopt("diagnose", *data, "--calibration", "batch").stdout
+
+
 def test_text_says_that_it_can_not_carry_the_prior(psopt: Commands, calibrated: dict[str, Any]) -> None:
     name = Prompt.from_dict(calibrated).id
     exported = psopt("export", "run", "--pick", name, "--format", "text")
