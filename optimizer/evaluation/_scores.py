@@ -163,14 +163,16 @@ class Scores:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly so, or a guess.
-
-        Of several models, whether they say nothing of one.
-        """
+        """Whether S and C say nothing: one answer (`is_one_answer`), a guess; or that with one of several models."""
         if self.per_model:
             return any(scores.is_hollow for scores in self.per_model.values())
+        return self.is_one_answer or (self.shares is not None and is_worthless(self.shares, self.f1))
+
+    @property
+    def is_one_answer(self) -> bool:
+        """Whether it gives one answer throughout that is near enough to many, or nearly throughout."""
         is_near_many = self.constant is not None and (self.ordinal is not None or self.open is not None)
-        return is_near_many or (self.shares is not None and is_worthless(self.shares, self.f1))
+        return is_near_many or self.near_constant is not None
 
     @property
     def near_constant(self) -> str | None:

@@ -104,22 +104,21 @@ def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
     return [candidate for candidate in feasible if not candidate.val.is_hollow] or feasible
 
 
-def knee(front: Sequence[R], baseline: Tried) -> R:
+def knee(front: Sequence[R], baseline: Candidate) -> R:
     """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1.
 
     The scale is fixed, so that no member of the front moves it (docs/decisions.md says what was measured). Where there
     are any, only candidates come into question that are not worse than the baseline by more in F1 or in sensitivity
     than the gate lets pass.
 
-    Where the baseline gives nearly everything one answer, or guesses, any S is no worse than its own. C is left out
-    then: what stays near that one answer has the highest.
+    Where the baseline gives nearly everything one answer, or guesses, any S is no worse than its own. Where it is one
+    answer C is left out too: what stays near that one answer has the highest.
     """
     gains = np.array([candidate.val.gains for candidate in front])
     start = baseline.val.gains.copy()
-    compared = gains
     if baseline.val.is_hollow:
         start[1] = _WORST_STEADINESS
-        compared = gains[:, :2]
+    compared = gains[:, :2] if baseline.val.is_one_answer else gains
     distances = np.linalg.norm(UTOPIA[: compared.shape[-1]] - compared, axis=-1)
     is_no_worse = (gains[:, :2] >= start[:2] - GATE_MARGIN).all(axis=-1)
     return front[int(np.argmin(np.where(is_no_worse, distances, np.inf) if is_no_worse.any() else distances))]
