@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import intervals_note, score
-from psopt.search._front import R, knee
+from psopt.search._front import knee
 from psopt.settings import GATE_MARGIN
 
 if TYPE_CHECKING:
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from psopt.search._state import SearchState
 
 
-def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None, nominated: Sequence[R] = ()) -> list[R]:
+def scoring_order(
+    baseline: Candidate,
+    front: Sequence[Candidate],
+    shortest: Candidate | None = None,
+    nominated: Sequence[Candidate] = (),
+) -> list[Candidate]:
     """Return who is scored on test, those first without whom the others are worth least.
 
     The original prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in each
@@ -30,7 +35,7 @@ def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None, no
     return list({candidate.id: candidate for candidate in order}.values())
 
 
-def _best_in(objective: int, front: Sequence[R]) -> R:
+def _best_in(objective: int, front: Sequence[Candidate]) -> Candidate:
     """The best in one objective by its place among the gains; of equal ones the first."""
     return min(front, key=lambda candidate: (-candidate.val.gains[objective], candidate.trial))
 
