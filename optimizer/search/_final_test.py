@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import intervals_note, score
-from psopt.search._front import knee
+from psopt.search._front import R, knee
 from psopt.settings import GATE_MARGIN
 
 if TYPE_CHECKING:
@@ -20,22 +20,26 @@ if TYPE_CHECKING:
 
 
 def scoring_order(
-    baseline: Candidate,
-    front: Sequence[Candidate],
-    shortest: Candidate | None = None,
-    nominated: Sequence[Candidate] = (),
-) -> list[Candidate]:
+    baseline: Candidate, front: Sequence[R], shortest: R | None = None, nominated: Sequence[R] = ()
+) -> list[R | Candidate]:
     """Return who is scored on test, those first without whom the others are worth least.
 
     The original prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in each
     objective that is defined, the shortest prompt, and the rest of the front by falling F1.
     """
     best = [_best_in(place, front) for place in range(len(baseline.val.gains))]
-    order = [baseline, *nominated, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
+    order: list[R | Candidate] = [
+        baseline,
+        *nominated,
+        knee(front, baseline),
+        *best,
+        *([shortest] if shortest else []),
+        *front,
+    ]
     return list({candidate.id: candidate for candidate in order}.values())
 
 
-def _best_in(objective: int, front: Sequence[Candidate]) -> Candidate:
+def _best_in(objective: int, front: Sequence[R]) -> R:
     """The best in one objective by its place among the gains; of equal ones the first."""
     return min(front, key=lambda candidate: (-candidate.val.gains[objective], candidate.trial))
 

@@ -87,6 +87,8 @@ def test_a_guess_is_no_bar_for_s_and_stays_out_of_the_front() -> None:
     assert guess.val.is_hollow
     assert knee([better, guess], guess) is better
     assert pareto_front([guess, better], 0.15) == (better,)
+    alike = candidate(2, 0.53, 0.08, 0.7)  # C counts: what is but one answer stays out of the front
+    assert knee([better, alike, guess], guess) is alike
     knows = replace(guess, val=replace(guess.val, f1=0.5))
     assert not knows.val.is_hollow
     assert knee([better, knows], knows) is knows
