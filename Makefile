@@ -9,7 +9,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html' -o -name 'SKILL.md')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup smollm2 run test test-servers lint types wheel docs docs-commands notebook check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-serving bench-coverage promise experiments debian clean
+.PHONY: help setup smollm2 run test test-servers lint types wheel docs docs-commands notebook check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-serving bench-coverage promise experiments evidence debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -117,6 +117,19 @@ experiments: $(SETUP)  ## Run the experiments that need no key (TREC's files in 
 		echo "$$name took $$(($$(date +%s) - start)) s"; \
 	done
 	$(BIN)/python experiments/write_results.py
+
+# Messages to a shop come from PyPI; TREC and people's wordings of it where PSOPT_DATA_DIR says they are.
+EVIDENCE := build/evidence
+EVIDENCE_SETS := messages $(if $(PSOPT_DATA_DIR),trec)
+ON_SMOLLM2 = $(BIN)/python experiments/lm_$(1).py smollm2 --results $(EVIDENCE)
+
+evidence: $(SETUP) smollm2  ## Measure SmolLM2 in short, on one seed: build/evidence/RESULTS.md; takes under an hour on two cores
+	@echo "a table of strategies, whole runs, racing and the promise on $(EVIDENCE_SETS): under an hour on two cores; resumed where it stopped"
+	$(call ON_SMOLLM2,table1) --sets $(EVIDENCE_SETS)
+	$(BIN)/python experiments/shipping.py smollm2 --results $(EVIDENCE) --sets $(EVIDENCE_SETS) --seeds 0
+	$(call ON_SMOLLM2,racing) --sets messages --seeds 0
+	$(if $(PSOPT_DATA_DIR),$(call ON_SMOLLM2,promise) --seeds 5)
+	$(BIN)/python experiments/write_results.py --results $(EVIDENCE) --page $(EVIDENCE)/RESULTS.md
 
 clean:  ## Remove what was built, but for the virtual environment and the editable install's links
 	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

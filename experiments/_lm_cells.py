@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,8 @@ def lm_parser(doc: str | None, sets: Sequence[str] = NAMES) -> argparse.Argument
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("models", nargs="+")
     parser.add_argument("--sets", nargs="+", default=sets)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    folder = Path(os.environ.get("PSOPT_DATA_DIR") or "data")
+    parser.add_argument("--data", type=Path, default=folder, help="default $PSOPT_DATA_DIR; it holds trec/ and more/")
     parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
     return parser
 
