@@ -179,13 +179,19 @@ def table1(results: Results) -> str:
         head = (row["dataset"], row["samples"], row["model"], row["strategy"], row["seed"])
         rows.append((*head, *cells, f"{row['na_rate']:.3f}"))
     ours = table(("data", "N", "model", "strategy", "seed", "S", "C_y", "F1", "N/A"), rows)
+    return f"± standard deviation, [95 % interval].\n\n{ours}\n{_published_scores(results['rows'])}"
+
+
+def _published_scores(rows: list[Results]) -> str:
+    """What Errica et al. have published for the same data sets."""
     published = json.loads((HERE / "published.json").read_text("utf-8"))
-    rows = []
-    for dataset in dict.fromkeys(row["dataset"] for row in results["rows"]):
-        for model, by_strategy in published["table1"].get(dataset, {}).items():
-            rows.append((dataset, model, *(_triple(scores) for scores in by_strategy.values())))
-    theirs = table(("data", "model (published)", "simple", "detail", "1-shot"), rows)
-    return f"± standard deviation, [95 % interval].\n\n{ours}\n{published['what']}. S / C_y / F1:\n\n{theirs}"
+    theirs = [
+        (dataset, model, *(_triple(scores) for scores in by_strategy.values()))
+        for dataset in dict.fromkeys(row["dataset"] for row in rows)
+        for model, by_strategy in published["table1"].get(dataset, {}).items()
+    ]
+    head = ("data", "model (published)", "simple", "detail", "1-shot")
+    return f"{published['what']}. S / C_y / F1:\n\n{table(head, theirs)}"
 
 
 def _interval(row: Results, name: str) -> str:
@@ -193,7 +199,7 @@ def _interval(row: Results, name: str) -> str:
 
 
 def lm_table1(results: Results) -> str:
-    """S, C and F1 of language models, with the label prior and without it; the published ones stand in Table 1."""
+    """S, C and F1 of language models, with the label prior and without it, and published."""
     rows = []
     for cell in results["cells"]:
         shown = []
@@ -202,7 +208,8 @@ def lm_table1(results: Results) -> str:
             figures = " / ".join(f"{of[name][0]:.3f} [{of[name][1]:.2f}, {of[name][2]:.2f}]" for name in MEASURES)
             shown.append(figures + (f", nearly always {of['near_constant']}" if of["near_constant"] else ""))
         rows.append((cell["dataset"], f"{cell['n']} x {cell['q']}", cell["model"], cell["strategy"], *shown))
-    return f"S / C / F1 [95 %].\n\n{table(('data', 'N x Q', 'model', 'strategy', 'as it is', 'calibrated'), rows)}"
+    ours = table(("data", "N x Q", "model", "strategy", "as it is", "calibrated"), rows)
+    return f"S / C / F1 [95 %].\n\n{ours}\n{_published_scores(results['cells'])}"
 
 
 def appendix_a(results: Results) -> str:
