@@ -70,7 +70,7 @@ def test_its_dspy_program_runs(tmp_path: Path, cache_dir: Path) -> None:
     environment = dict(os.environ)
     environment["PSOPT_CACHE_DIR"] = str(cache_dir)
     sizes = (
-        ("subset(samples, 60,", "subset(samples, 9,"),
+        ("subset(samples, 60,", "subset(samples, 6,"),
         ("num_trials=12, num_rephrasings=5", "num_trials=3, num_rephrasings=2"),
     )
     script = f"{smaller(block, *sizes)}\nprint(len(better.pareto_front), better.run.path)"
@@ -86,7 +86,7 @@ def test_the_example_of_two_steps_runs(tmp_path: Path, cache_dir: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     example = (ROOT / "examples" / "dspy_program.py").read_text("utf-8")
     sizes = (
-        ("subset(samples, 40,", "subset(samples, 9,"),
+        ("subset(samples, 40,", "subset(samples, 6,"),
         ("num_trials=8, num_rephrasings=4", "num_trials=3, num_rephrasings=2"),
     )
     (tmp_path / "example.py").write_text(smaller(example, *sizes), "utf-8")

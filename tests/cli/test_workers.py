@@ -25,7 +25,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # no limit on length, so that the front is the Pareto front of all trials
-COMMON = ["--samples", "40", "--rephrasings", "4", "--max-prompt-tokens", "9999", "--quiet"]
+COMMON = [
+    "--samples",
+    "30",
+    "--rephrasings",
+    "3",
+    "--heldout",
+    "3",
+    "--test-samples",
+    "40",
+    "--max-prompt-tokens",
+    "9999",
+    "--quiet",
+]
 SIM = "sim/accuracy=0.6,wobble=0.3"
 
 
@@ -114,6 +126,7 @@ def test_a_new_storage_is_opened_by_several_at_once(tmp_path: Path) -> None:
             list(pool.map(lambda url, here=all_here: (here.wait(), open_storage(url)), urls))
 
 
+@pytest.mark.parametrize("storage", ["journal", "postgresql"], indirect=True)
 def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None:
     main = optimize(start, storage, "shared", 24)  # enough that some are left when the workers have begun
     wait_until(lambda: exists(storage, "shared"), process=main)
@@ -131,7 +144,7 @@ def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None
 def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: Any, tmp_path: Path) -> None:
     """Four workers, the command that began the study one of them: each is killed and started again twice."""
     chance = random.Random(1)
-    workers = [optimize(start, postgres.url, "killed", 24)]
+    workers = [optimize(start, postgres.url, "killed", 16)]
     wait_until(lambda: exists(postgres.url, "killed"), process=workers[0])
     workers += [worker(start, postgres.url, "killed") for _ in range(3)]
     for number in chance.sample(range(4), 4) * 2:
@@ -143,11 +156,11 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: 
     for process in workers:
         finished(process)
     study = loaded(postgres.url, "killed")
-    check_study(study, tmp_path / "run", 24)
+    check_study(study, tmp_path / "run", 16)
     assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
-@pytest.mark.parametrize("storage", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.parametrize("storage", ["sqlite"], indirect=True)
 def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: str, start: Any, tmp_path: Path) -> None:
     main = optimize(start, storage, "headless", 16)
     wait_until(lambda: exists(storage, "headless", trials=4), process=main)
@@ -183,7 +196,7 @@ def wait_for_writing(file: Path, process: Process) -> None:
 def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_path: Path) -> None:
     chance = random.Random(2)
     storage = f"journal:{tmp_path / 'study.log'}"
-    process = optimize(start, storage, "journal", 24)
+    process = optimize(start, storage, "journal", 16)
     for _ in range(4):
         wait_until((tmp_path / "run" / "run.json").is_file)
         wait_for_writing(tmp_path / "study.log", process)
@@ -193,7 +206,7 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_pa
         json.loads((tmp_path / "run" / "run.json").read_text())
         process = start("resume", "run", "--quiet")
     finished(process)
-    check_study(loaded(storage, "journal"), tmp_path / "run", 24)
+    check_study(loaded(storage, "journal"), tmp_path / "run", 16)
 
 
 def here(folder: Path, *words: Any) -> subprocess.CompletedProcess[str]:
