@@ -51,7 +51,7 @@ $(SERVERS)/.set-up: tests/servers/requirements.txt scripts/server-packages | $(S
 	@touch $@
 
 test-servers: $(SERVERS)/.set-up  ## Run every verb against real servers: transformers serve, llama.cpp, LiteLLM's proxy
-	PSOPT_TEST_SERVERS=$(SERVERS) $(BIN)/pytest -n 2 --dist loadgroup tests/servers
+	PSOPT_TEST_SERVERS=$(SERVERS) $(BIN)/pytest tests/servers
 
 lint: $(SETUP)  ## Check format and style, and that what is imported is declared
 	$(BIN)/ruff format --check .

@@ -192,7 +192,7 @@ def _scored(draw: Draw, population: Population, prompts: NDArray[np.bool_], firs
         counts = prediction_counts(answers, len(LABELS) + 1)
         f1, s, c = micro_f1(answers, draw.truth), sensitivity(counts), consistency(counts, draw.truth)
         gains = np.array([f1, -s, c])
-        scores = SimpleNamespace(f1=f1, sensitivity=s, consistency=c, gains=gains, is_hollow=False)
+        scores = SimpleNamespace(f1=f1, sensitivity=s, consistency=c, gains=gains, is_hollow=False, is_one_answer=False)
         edits = tuple(np.flatnonzero(prompt))
         candidates.append(
             SimpleNamespace(trial=number, id=str(number), edits=edits, key=prompt, answers=answers, val=scores)

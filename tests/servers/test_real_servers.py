@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import pytest
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 
+from tests.commands import run_command
 from tests.fake_server import FakeServer
 from tests.servers.label_lm import DESCRIPTION, LABELS, NOUN, make_label_lm, question
 from tests.servers.serving import (
@@ -88,13 +88,10 @@ def data(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Any:
     return folder
 
 
-def psopt(folder: Path, *arguments: str, stdin: Any = None) -> subprocess.CompletedProcess[str]:
+def psopt(folder: Path, *arguments: str, texts: str = "") -> subprocess.CompletedProcess[str]:
     """Run a command with a screen of 80 columns; no traceback, whatever happens."""
     environment = {**os.environ, "OPENAI_API_KEY": KEY, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
-    command = [sys.executable, "-m", "psopt", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, input=stdin
-    )
+    done = run_command(*arguments, cwd=folder, env=environment, texts=texts)
     assert "Traceback" not in done.stderr, done.stderr
     assert KEY not in done.stdout + done.stderr
     return done
@@ -174,7 +171,7 @@ def test_optimize_then_resume_then_classify(server: Server, data: Any) -> None:
     assert front
     prompt = sorted((data / "run" / "prompts").glob("*.json"))[0]
     texts = "when did it end ?\nwho built it ?\n"
-    done = psopt(data, "classify", "--prompt", str(prompt), "--api-base", server.url, "-", stdin=texts)
+    done = psopt(data, "classify", "--prompt", str(prompt), "--api-base", server.url, "-", texts=texts)
     assert done.returncode == 0, done.stderr
     answers = done.stdout.splitlines()
     assert len(answers) == 2
