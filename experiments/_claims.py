@@ -88,6 +88,49 @@ def _by_data_set(cases: list[tuple[str, float, float]], sign: int, *, once: bool
     return verdict, f"clear in {len(clear)} of {len(estimates)} data sets: {detail}"
 
 
+def lm_one_shot(rows: Rows) -> tuple[str, str]:
+    """S of 1-shot against simple, both calibrated, each with an interval of its own."""
+    return _apart(rows, "1-shot", "sensitivity", sign=-1)
+
+
+def lm_detail_harms(rows: Rows) -> tuple[str, str]:
+    """S of detail against simple, both calibrated."""
+    return _apart(rows, "detail", "sensitivity", sign=1)
+
+
+def _apart(rows: Rows, strategy: str, measure: str, sign: int) -> tuple[str, str]:
+    """Judge by intervals that lie apart: stricter than a paired test, and no correction for looking at several."""
+    cells = {(row["dataset"], row["strategy"]): row["batch"][measure] for row in rows}
+    signs, told = set(), []
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        (before, low_before, high_before), (after, low, high) = cells[dataset, "simple"], cells[dataset, strategy]
+        is_clear = low > high_before or high < low_before
+        if is_clear:
+            signs.add(sign * (after - before) > 0)
+        told.append(f"{dataset} {before:.3f} -> {after:.3f}{' (apart)' if is_clear else ''}")
+    verdict = UNDECIDED if len(signs) != 1 else SEEN if True in signs else CONTRADICTED
+    return verdict, ", ".join(told)
+
+
+def one_answer_looks_steady(rows: Rows) -> tuple[str, str]:
+    """S and C of near-constant prompts, as they are and calibrated."""
+    near = [row for row in rows if row["none"]["near_constant"]]
+    if not near:
+        return NOT_TESTABLE, "no prompt is near-constant"
+    more = sum(row["none"]["consistency"][0] > row["batch"]["consistency"][0] for row in near)
+    less = sum(row["none"]["sensitivity"][0] < row["batch"]["sensitivity"][0] for row in near)
+    both = f"C is higher in {more} of {len(near)}, S lower in {less}"
+    return (SEEN if 2 * min(more, less) > len(near) else NOT_SEEN), both
+
+
+def calibration_helps(rows: Rows) -> tuple[str, str]:
+    """F1 as it is and calibrated."""
+    gains = [row["batch"]["f1"][0] - row["none"]["f1"][0] for row in rows]
+    return _verdict(
+        sum(gain > 0 for gain in gains), len(gains), "prompts", f"by {100 * mean(gains):.0f} points in the mean"
+    )
+
+
 def f1_hides(rows: Rows) -> tuple[str, str]:
     """Pairs of about equal F1 and different S."""
     pairs = [
@@ -224,6 +267,13 @@ CLAIMS = (
           "table1", "rows", detail_harms),
     Claim("E25, Table 1", "F1 does not tell S", f"two strategies within {SAME_F1} in F1 differ in S with p < {LEVEL}",
           "table1", "rows", f1_hides),
+    Claim("E25, Table 1", "1-shot shakes less than simple", "calibrated, S lower with 95 % intervals apart on some, "
+          "higher on none", "lm_table1", "cells", lm_one_shot),
+    Claim("E25, Table 1", "details of the classes can raise S", "calibrated, S higher with 95 % intervals apart",
+          "lm_table1", "cells", lm_detail_harms),
+    Claim("psopt", "nearly one answer looks steady and consistent", "of prompts that answer nearly one label most have "
+          "a higher C and a lower S than calibrated", "lm_table1", "cells", one_answer_looks_steady),
+    Claim("psopt", "calibration alone raises F1", "of most prompts", "lm_table1", "cells", calibration_helps),
     Claim("E25, App. A", "noise raises S", "no rule: S of predictor < half noised < random must hold",
           "appendix_a", "rows", noise_raises),
     Claim("E25, App. A", "random answers look consistent", "C_y of the random predictor above the predictor's",
