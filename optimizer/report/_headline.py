@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.evaluation import compare_paired, shares_lines, verdict
+from psopt.evaluation import compare_paired, shares_lines, verdict, why_worthless
 from psopt.runs import quality_name
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
         tested = compare_paired(first, second)
     cards = []
     names = {"f1": quality_name(contents.run)}
-    # S and C of a prompt that always says the same say nothing, so others are neither better nor worse in them.
-    is_constant = bool(before["test"].get("near_constant") or before["test"].get("constant"))
+    # S and C of a prompt that always says the same, or guesses, say nothing: nothing is better or worse in them.
+    original = next(iter(contents.predictions.values()))
+    is_worthless = bool(before["test"].get("constant") or why_worthless(original))
     for key, name, better, meaning in _MEASURES:
         if before["test"][key] is None:
             continue
@@ -41,7 +42,7 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
                 "before": before["test"][key] if is_changed else None,
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
-                "verdict": "" if is_constant and key != "f1" else verdict(key, tested[key] if tested else None),
+                "verdict": "" if is_worthless and key != "f1" else verdict(key, tested[key] if tested else None),
                 "p": f"p {_p(tested[key].p_value)}; " if tested else "",
                 "val": [of["val"][key] for of in ((before, after) if is_changed else (before,))],
             }
