@@ -35,9 +35,21 @@ class OneLabelModel:
         number = int(text.split()[-1])
         right = next(place for place, label in enumerate(LABELS) if text.startswith(QUESTIONS[label].split()[0]))
         if not (prompt.notes or prompt.definitions or prompt.examples):
-            return right if number % 11 == 1 else 0
+            return self._unedited(right, number)
         is_steady = number % 10 < 6
         return right if is_steady or len(prompt.description) % 2 else (right + 1) % 3
+
+    def _unedited(self, right: int, number: int) -> int:
+        return right if number % 11 == 1 else 0
+
+
+class GuessingModel(OneLabelModel):
+    """Without an edit it is right in a quarter of the texts, steadily, and answers each label as often."""
+
+    name = "guessing"
+
+    def _unedited(self, right: int, number: int) -> int:
+        return right if number % 4 == 1 else (right + 1) % 3
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +106,15 @@ def test_a_diagnosis_says_so_with_labels_and_without(task: Task, tmp_path: Path)
     assert "answers Number to 94 %" in report._repr_html_()
     unlabelled = replace(task, test=tuple(replace(sample, label=None) for sample in task.test))
     assert psopt.diagnose(unlabelled, **options).to_dict()["answer_shares"]["Number"] == pytest.approx(62 / 66)
+
+
+def test_a_guess_that_is_steady_bars_nothing_that_is_better(task: Task, tmp_path: Path) -> None:
+    options: Any = {"trials": 4, "rounds": 1, "rephrasings": 4, "heldout": 4, "cache_dir": tmp_path / "cache"}
+    run = psopt.optimize(task, model=GuessingModel(), out=tmp_path / "run", **options)
+    assert (run.baseline.val.near_constant, run.baseline.val.sensitivity) == (None, 0)
+    assert run.baseline.id not in {candidate.id for candidate in run.front}
+    assert run.recommended.val.f1 > run.baseline.val.f1 + 0.3
+    assert run.recommended.val.sensitivity > 0.1
+    page = (run.path / "report.html").read_text()
+    assert "The original prompt has F1 2" in page
+    assert 'class="worse"' not in page[page.index("S, sensitivity") : page.index("C, consistency")]
