@@ -102,12 +102,16 @@ def _apart(rows: Rows, strategy: str, measure: str, sign: int) -> tuple[str, str
     """Judge by intervals that lie apart: stricter than a paired test, and no correction for looking at several."""
     cells = {(row["dataset"], row["strategy"]): row["batch"][measure] for row in rows}
     signs, told = set(), []
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+    for dataset in [row["dataset"] for row in rows if row["strategy"] == strategy]:
+        if (dataset, "simple") not in cells:
+            continue
         (before, low_before, high_before), (after, low, high) = cells[dataset, "simple"], cells[dataset, strategy]
         is_clear = low > high_before or high < low_before
         if is_clear:
             signs.add(sign * (after - before) > 0)
         told.append(f"{dataset} {before:.3f} -> {after:.3f}{' (apart)' if is_clear else ''}")
+    if not told:
+        return NOT_TESTABLE, f"no set has both simple and {strategy}"
     verdict = UNDECIDED if len(signs) != 1 else SEEN if True in signs else CONTRADICTED
     return verdict, ", ".join(told)
 

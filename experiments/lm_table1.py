@@ -38,7 +38,8 @@ def main() -> None:
     kept = KeptResults(words.results, "lm_table1", "cells", setting)
     for name in words.models:
         for dataset in words.sets:
-            for strategy in STRATEGIES:
+            has_definitions = bool(lm_task(dataset, words.data).definitions)
+            for strategy in STRATEGIES if has_definitions else ("simple", "1-shot"):
                 cell = {"model": Path(name).stem, "dataset": dataset, "strategy": strategy}
                 kept.measure(cell, _measured, name, dataset, strategy, words.data)
 
