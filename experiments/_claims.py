@@ -88,32 +88,27 @@ def _by_data_set(cases: list[tuple[str, float, float]], sign: int, *, once: bool
     return verdict, f"clear in {len(clear)} of {len(estimates)} data sets: {detail}"
 
 
-def lm_one_shot(rows: Rows) -> tuple[str, str]:
-    """S of 1-shot against simple, both calibrated, each with an interval of its own."""
-    return _apart(rows, "1-shot", "sensitivity", sign=-1)
+def apart(strategy: str, sign: int) -> Callable[[Rows], tuple[str, str]]:
+    """Judge S of a strategy against simple, both calibrated, by whether their intervals lie apart.
 
+    Stricter than a paired test, and without a correction for looking at several.
+    """
 
-def lm_detail_harms(rows: Rows) -> tuple[str, str]:
-    """S of detail against simple, both calibrated."""
-    return _apart(rows, "detail", "sensitivity", sign=1)
+    def judge(rows: Rows) -> tuple[str, str]:
+        cells = {(row["dataset"], row["strategy"]): row["batch"]["sensitivity"] for row in rows}
+        signs, told = set(), []
+        for dataset in [dataset for dataset, other in cells if other == strategy and (dataset, "simple") in cells]:
+            (before, low_before, high_before), (after, low, high) = cells[dataset, "simple"], cells[dataset, strategy]
+            is_clear = low > high_before or high < low_before
+            if is_clear:
+                signs.add(sign * (after - before) > 0)
+            told.append(f"{dataset} {before:.3f} -> {after:.3f}{' (apart)' if is_clear else ''}")
+        if not told:
+            return NOT_TESTABLE, f"no set has both simple and {strategy}"
+        verdict = UNDECIDED if len(signs) != 1 else SEEN if True in signs else CONTRADICTED
+        return verdict, ", ".join(told)
 
-
-def _apart(rows: Rows, strategy: str, measure: str, sign: int) -> tuple[str, str]:
-    """Judge by intervals that lie apart: stricter than a paired test, and no correction for looking at several."""
-    cells = {(row["dataset"], row["strategy"]): row["batch"][measure] for row in rows}
-    signs, told = set(), []
-    for dataset in [row["dataset"] for row in rows if row["strategy"] == strategy]:
-        if (dataset, "simple") not in cells:
-            continue
-        (before, low_before, high_before), (after, low, high) = cells[dataset, "simple"], cells[dataset, strategy]
-        is_clear = low > high_before or high < low_before
-        if is_clear:
-            signs.add(sign * (after - before) > 0)
-        told.append(f"{dataset} {before:.3f} -> {after:.3f}{' (apart)' if is_clear else ''}")
-    if not told:
-        return NOT_TESTABLE, f"no set has both simple and {strategy}"
-    verdict = UNDECIDED if len(signs) != 1 else SEEN if True in signs else CONTRADICTED
-    return verdict, ", ".join(told)
+    return judge
 
 
 def one_answer_looks_steady(rows: Rows) -> tuple[str, str]:
@@ -272,9 +267,9 @@ CLAIMS = (
     Claim("E25, Table 1", "F1 does not tell S", f"two strategies within {SAME_F1} in F1 differ in S with p < {LEVEL}",
           "table1", "rows", f1_hides),
     Claim("E25, Table 1", "1-shot shakes less than simple", "calibrated, S lower with 95 % intervals apart on some, "
-          "higher on none", "lm_table1", "cells", lm_one_shot),
+          "higher on none", "lm_table1", "cells", apart("1-shot", sign=-1)),
     Claim("E25, Table 1", "details of the classes can raise S", "calibrated, S higher with 95 % intervals apart",
-          "lm_table1", "cells", lm_detail_harms),
+          "lm_table1", "cells", apart("detail", sign=1)),
     Claim("psopt", "nearly one answer looks steady and consistent", "of prompts that answer nearly one label most have "
           "a higher C and a lower S than calibrated", "lm_table1", "cells", one_answer_looks_steady),
     Claim("psopt", "calibration alone raises F1", "of most prompts", "lm_table1", "cells", calibration_helps),

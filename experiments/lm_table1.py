@@ -25,6 +25,7 @@ from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from psopt.tasks import Task
 
 _N_HELD, _N_PRIOR, _MOST_WORDINGS = 60, 30, 10
 MEASURES = ("sensitivity", "consistency", "f1")
@@ -38,15 +39,14 @@ def main() -> None:
     kept = KeptResults(words.results, "lm_table1", "cells", setting)
     for name in words.models:
         for dataset in words.sets:
-            has_definitions = bool(lm_task(dataset, words.data).definitions)
-            for strategy in STRATEGIES if has_definitions else ("simple", "1-shot"):
+            task = lm_task(dataset, words.data)
+            for strategy in STRATEGIES if task.definitions else ("simple", "1-shot"):
                 cell = {"model": Path(name).stem, "dataset": dataset, "strategy": strategy}
-                kept.measure(cell, _measured, name, dataset, strategy, words.data)
+                kept.measure(cell, _measured, name, task, dataset, strategy, words.data)
 
 
-def _measured(name: str, dataset: str, strategy: str, data: Path) -> dict[str, Any]:
+def _measured(name: str, task: Task, dataset: str, strategy: str, data: Path) -> dict[str, Any]:
     started = time.monotonic()
-    task = lm_task(dataset, data)
     held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
     prompt = seed_prompt(task, strategy, seed=0)
     answer = scored_answers(name, task, len(held))

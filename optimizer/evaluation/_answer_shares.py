@@ -100,16 +100,13 @@ def why_worthless(predictions: Predictions) -> str:
     of rare texts may be below that in F1 and useful, so agreement beyond chance (Cohen's kappa) has to be slight too.
     """
     shares = answer_shares(predictions)
-    if shares is None or shares.constant_f1 is None:
-        return ""
-    if shares.near_constant is not None:
-        return answered_phrase(asdict(shares))
-    return _guess_phrase(asdict(shares) | {"f1": float(_right(predictions).mean())})
+    return "" if shares is None else worthless_phrase(shares, float(_right(predictions).mean()))
 
 
-def is_worthless(shares: AnswerShares, f1: float) -> bool:
-    """Whether S and C of a prompt with such answers and F1 say nothing; see `why_worthless`."""
-    return shares.near_constant is not None or bool(_guess_phrase(asdict(shares) | {"f1": f1}))
+def worthless_phrase(shares: AnswerShares, f1: float) -> str:
+    """Say as `why_worthless` why S and C of a prompt with such answers and F1 say nothing; empty where they do."""
+    scores = asdict(shares) | {"f1": f1}
+    return _guess_phrase(scores) if shares.near_constant is None else answered_phrase(scores)
 
 
 def _guess_phrase(scores: Mapping[str, Any]) -> str:

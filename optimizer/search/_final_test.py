@@ -28,14 +28,8 @@ def scoring_order(
     objective that is defined, the shortest prompt, and the rest of the front by falling F1.
     """
     best = [_best_in(place, front) for place in range(len(baseline.val.gains))]
-    order: list[R | Candidate] = [
-        baseline,
-        *nominated,
-        knee(front, baseline),
-        *best,
-        *([shortest] if shortest else []),
-        *front,
-    ]
+    short = [shortest] if shortest else []
+    order: list[R | Candidate] = [baseline, *nominated, knee(front, baseline), *best, *short, *front]
     return list({candidate.id: candidate for candidate in order}.values())
 
 

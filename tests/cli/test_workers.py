@@ -25,19 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # no limit on length, so that the front is the Pareto front of all trials
-COMMON = [
-    "--samples",
-    "30",
-    "--rephrasings",
-    "3",
-    "--heldout",
-    "3",
-    "--test-samples",
-    "40",
-    "--max-prompt-tokens",
-    "9999",
-    "--quiet",
-]
+COMMON = ["--samples", "30", "--rephrasings", "3", "--heldout", "3", "--test-samples", "40"]
+COMMON += ["--max-prompt-tokens", "9999", "--quiet"]
 SIM = "sim/accuracy=0.6,wobble=0.3"
 
 
@@ -160,8 +149,8 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: 
     assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
-@pytest.mark.parametrize("storage", ["sqlite"], indirect=True)
-def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: str, start: Any, tmp_path: Path) -> None:
+def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(start: Any, tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
     main = optimize(start, storage, "headless", 16)
     wait_until(lambda: exists(storage, "headless", trials=4), process=main)
     main.kill()

@@ -194,5 +194,6 @@ def test_a_process_that_stood_still_does_not_give_up_what_it_could_not_read() ->
         await asyncio.sleep(0.01)
         time.sleep(1.6)  # as a laptop that was shut
         await under_way
+        assert scheduler.timeouts.allowed() < 3.0  # that was no slow answer either
 
     asyncio.run(ask())

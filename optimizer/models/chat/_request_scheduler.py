@@ -171,6 +171,10 @@ class _Call:
     n_given_up: int = 0
     stood_still: float = 0.0  # seconds since then in which this process could not have read the answer
 
+    def waited(self, now: float) -> float:
+        """Seconds in which the answer could have been read."""
+        return now - self.sent_at - self.stood_still
+
 
 class TimeoutPolicy:
     """Tells requests that hang from those that wait in the server's queue, by counting answers.
@@ -198,7 +202,7 @@ class TimeoutPolicy:
         """An answer came."""
         self.n_answers += 1
         self._last_at = now
-        self._latencies.append(now - call.sent_at)
+        self._latencies.append(call.waited(now))
 
     def allowed(self) -> float:
         """Seconds after which an answer is overdue."""
@@ -215,7 +219,7 @@ class TimeoutPolicy:
     def is_hopeless(self, call: _Call, now: float) -> bool:
         """Whether to give a request up."""
         allowed = self.allowed() * min(_LONGEST_AGAIN, 2.0**call.n_given_up)
-        if now - call.sent_at - call.stood_still < allowed:
+        if call.waited(now) < allowed:
             return False
         n_served = self.n_answers - call.n_before
         return n_served >= _SLACK * call.places or self.silence(now) >= allowed
