@@ -19,6 +19,8 @@ FAILS = "check: fails"
 NOT_TESTABLE = "not testable with the models at hand"
 LEVEL = 0.05  # the customary level of a test
 SAME_F1 = 0.02  # about one standard error of F1 on 500 samples
+FORMS_MOVE = 0.1  # in F1; Sclar et al. see up to .76 of accuracy
+LARGER = {"qwen05": "qwen15"}  # the same kind of model, three times as large
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Claim:
         The JSON file that tells, and the name of its list of rows.
     judge : callable
         From the rows of one model to a verdict and what it rests on.
+    across : bool
+        Whether the rows of all models are judged together.
     """
 
     source: str
@@ -41,6 +45,7 @@ class Claim:
     experiment: str
     rows: str
     judge: Callable[[Rows], tuple[str, str]]
+    across: bool = False
 
 
 def _verdict(good: int, n: int, cases: str, detail: str = "") -> tuple[str, str]:
@@ -96,17 +101,12 @@ def apart(strategy: str, sign: int) -> Callable[[Rows], tuple[str, str]]:
 
     def judge(rows: Rows) -> tuple[str, str]:
         cells = {(row["dataset"], row["strategy"]): row["batch"]["sensitivity"] for row in rows}
-        signs, told = set(), []
-        for dataset in [dataset for dataset, other in cells if other == strategy and (dataset, "simple") in cells]:
-            (before, low_before, high_before), (after, low, high) = cells[dataset, "simple"], cells[dataset, strategy]
-            is_clear = low > high_before or high < low_before
-            if is_clear:
-                signs.add(sign * (after - before) > 0)
-            told.append(f"{dataset} {before:.3f} -> {after:.3f}{' (apart)' if is_clear else ''}")
-        if not told:
-            return NOT_TESTABLE, f"no set has both simple and {strategy}"
-        verdict = UNDECIDED if len(signs) != 1 else SEEN if True in signs else CONTRADICTED
-        return verdict, ", ".join(told)
+        pairs = [
+            (dataset, cells[dataset, "simple"], cells[dataset, strategy])
+            for dataset, other in cells
+            if other == strategy and (dataset, "simple") in cells
+        ]
+        return _by_intervals(pairs, sign) if pairs else (NOT_TESTABLE, f"no set has both simple and {strategy}")
 
     return judge
 
@@ -244,9 +244,66 @@ def confident_is_steady(rows: Rows) -> tuple[str, str]:
     return _verdict(good, len(rows), f"seeds, by {rows[0]['confidence']}: Spearman's rho", detail)
 
 
+def examples_steady(rows: Rows) -> tuple[str, str]:
+    """PSS of a language model without examples, and with most of each class, calibrated."""
+    most = max(row["shots"] for row in rows)
+    pss = {(row["dataset"], row["shots"]): row["batch"]["pss"] for row in rows}
+    pairs = [(dataset, pss[dataset, 0], pss[dataset, most]) for dataset, shots in pss if shots == most]
+    return _by_intervals(pairs, sign=-1)
+
+
 def larger_is_steadier(rows: Rows) -> tuple[str, str]:
-    """Nothing here knows a model's size."""
-    return NOT_TESTABLE, f"{rows[0]['model']} has no larger kin here"
+    """PSS of neighbours in size of one kind, without examples, calibrated."""
+    pss = {(row["dataset"], row["model"]): row["batch"]["pss"] for row in rows if row["shots"] == 0}
+    pairs = [
+        (dataset, of_smaller, pss[dataset, LARGER[model]])
+        for (dataset, model), of_smaller in pss.items()
+        if (dataset, LARGER.get(model)) in pss
+    ]
+    if not pairs:
+        return NOT_TESTABLE, "no two sizes of one kind"
+    return _by_intervals(pairs, sign=-1)
+
+
+def _by_intervals(pairs: list[tuple[str, list[float], list[float]]], sign: int) -> tuple[str, str]:
+    """Judge which way a figure goes where its intervals lie apart: (data set, before, after), each [value, low, high].
+
+    Stricter than a paired test, and without a correction for looking at several.
+    """
+    signs, told = set(), []
+    for dataset, (before, low_before, high_before), (after, low, high) in pairs:
+        is_clear = low > high_before or high < low_before
+        if is_clear:
+            signs.add(sign * (after - before) > 0)
+        told.append(f"{dataset} {before:.3f} -> {after:.3f}{' (apart)' if is_clear else ''}")
+    verdict = UNDECIDED if len(signs) != 1 else SEEN if True in signs else CONTRADICTED
+    return verdict, ", ".join(told)
+
+
+def surer_is_steadier(rows: Rows) -> tuple[str, str]:
+    """Rank correlation of a language model's confidence and PSS, calibrated, without examples."""
+    bare = [row for row in rows if row["shots"] == 0]
+    good = sum(row["batch"]["rho"] < 0 and row["batch"]["p_value"] < LEVEL for row in bare)
+    detail = ", ".join(f"{row['dataset']} {row['batch']['rho']:+.2f}" for row in bare)
+    return _verdict(good, len(bare), "sets", f"Spearman's rho {detail}")
+
+
+def forms_alone_move(rows: Rows) -> tuple[str, str]:
+    """F1's spread over forms of one prompt, as the model is."""
+    return _spreads([row for row in rows if row["prompt"] == "simple"], "none")
+
+
+def calibration_narrows(rows: Rows) -> tuple[str, str]:
+    """F1's spread over forms, as the model is and calibrated."""
+    gaps = [(row, *(row[prior]["best"] - row[prior]["worst"] for prior in ("none", "batch"))) for row in rows]
+    detail = ", ".join(f"{row['dataset']} {row['prompt']} {before:.2f} -> {after:.2f}" for row, before, after in gaps)
+    return _verdict(sum(after < before for _, before, after in gaps), len(gaps), "prompts", detail)
+
+
+def _spreads(rows: Rows, prior: str) -> tuple[str, str]:
+    spreads = [row[prior]["best"] - row[prior]["worst"] for row in rows]
+    detail = ", ".join(f"{row['dataset']} {spread:.2f}" for row, spread in zip(rows, spreads, strict=True))
+    return _verdict(sum(spread > FORMS_MOVE for spread in spreads), len(rows), "sets, best less worst", detail)
 
 
 def formats_move(rows: Rows) -> tuple[str, str]:
@@ -293,8 +350,17 @@ CLAIMS = (
           "prosa", "by_shots", shots_help),
     Claim("P24", "confidence goes with low PSS", f"Spearman's rho < 0 with p < {LEVEL}, for most seeds",
           "prosa", "by_confidence", confident_is_steady),
-    Claim("P24", "larger models are more robust", "needs language models of several sizes",
-          "prosa", "by_shots", larger_is_steadier),
+    Claim("P24", "few-shot examples lower PSS", "calibrated, with most examples lower with 95 % intervals apart on "
+          "some set, higher on none", "lm_prosa", "cells", examples_steady),
+    Claim("P24", "confidence goes with low PSS", f"calibrated, Spearman's rho < 0 with p < {LEVEL}, on most sets",
+          "lm_prosa", "cells", surer_is_steadier),
+    Claim("P24", "larger models are more robust", "calibrated, of two sizes of one kind, PSS of the larger is lower "
+          "with 95 % intervals apart on some set, higher on none", "lm_prosa", "cells", larger_is_steadier,
+          across=True),
     Claim("Sclar 2024", "formats alone move F1", f"best less worst format above {SAME_F1}, if any answer moves",
           "what_shakes", "rows", formats_move),
+    Claim("Sclar 2024", "formats alone move F1", f"best less worst of 20 forms above {FORMS_MOVE}, on most sets",
+          "lm_formats", "cells", forms_alone_move),
+    Claim("psopt", "calibration narrows the spread over formats", "of most prompts", "lm_formats", "cells",
+          calibration_narrows),
 )  # fmt: skip

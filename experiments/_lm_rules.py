@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
     Floats = NDArray[np.float64]
+    LabelScoring = Callable[..., Floats]
     Answering = Callable[[list[Messages]], dict[str, NDArray[np.int64]]]
 
 ASKED = "\nLabel:"  # the end of the user's turn in psopt's own form, with which an answer begins
@@ -88,20 +89,38 @@ def scored_steps(
     return tree, steps
 
 
-def scored_answers(name: str, task: Task, n_held: int) -> Answering:
-    """How a local model answers by its labels' mean likelihoods, as psopt has it, with the label prior and without.
+def label_scoring(name: str, task: Task) -> LabelScoring:
+    """How a local model scores labels, by their tokens' mean log-probability as psopt has it: (n_texts, n_labels).
 
-    The prior is that of the conversations behind the first `n_held`.
+    `asked` is the end of the user's turn, with which an answer begins.
     """
     model: Any = load_model(name, task, cache_dir=None)
 
-    def answer(conversations: list[Messages]) -> dict[str, NDArray[np.int64]]:
-        tree, steps = scored_steps(model.scorer, model.scorer.tokenizer, conversations, task.labels, ASKED)
-        likelihoods = tree.log_likelihoods(steps, per_token=True)
-        scored = Scored(likelihoods[:n_held], likelihoods[n_held:], likelihoods[:0])
-        return {prior: answers(scored, prior, np.zeros(0)) for prior in ("none", "batch")}
+    def scored(conversations: list[Messages], asked: str = ASKED) -> Floats:
+        tree, steps = scored_steps(model.scorer, model.scorer.tokenizer, conversations, task.labels, asked)
+        return tree.log_likelihoods(steps, per_token=True)
 
-    return answer
+    return scored
+
+
+def answers_by_prior(likelihoods: Floats, n_held: int) -> dict[str, NDArray[np.int64]]:
+    """What is answered with the label prior and without; the prior is that of the texts behind the first `n_held`."""
+    scored = Scored(likelihoods[:n_held], likelihoods[n_held:], likelihoods[:0])
+    return {prior: answers(scored, prior, np.zeros(0)) for prior in ("none", "batch")}
+
+
+def confidences(likelihoods: Floats, n_held: int, prior: str) -> Floats:
+    """The probability of the answer among the labels, with the label prior or without: (n_held,)."""
+    scores = _normalised(likelihoods)
+    if prior != "none":
+        scores = _normalised(scores - scores[n_held:].mean(axis=0))
+    return np.exp(scores[:n_held].max(axis=1))
+
+
+def scored_answers(name: str, task: Task, n_held: int) -> Answering:
+    """How a local model answers, with the label prior and without (`answers_by_prior`)."""
+    scored = label_scoring(name, task)
+    return lambda conversations: answers_by_prior(scored(conversations), n_held)
 
 
 def as_letters(column: Sequence[int] | NDArray[np.int64]) -> str:

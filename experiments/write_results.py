@@ -52,8 +52,12 @@ def claims(results: Results) -> str:
     rows = []
     for claim in CLAIMS:
         of_claim = results.get(claim.experiment, {}).get(claim.rows, [])
-        for model in dict.fromkeys(row["model"] for row in of_claim):
-            verdict, why = claim.judge([row for row in of_claim if row["model"] == model])
+        models = dict.fromkeys(row["model"] for row in of_claim)
+        groups = [(", ".join(models), of_claim)] if claim.across and of_claim else []
+        if not claim.across:
+            groups = [(model, [row for row in of_claim if row["model"] == model]) for model in models]
+        for model, of_group in groups:
+            verdict, why = claim.judge(of_group)
             rows.append((claim.source, claim.text, model, f"**{verdict}**", why, claim.rule))
     return table(("source", "claim", "model", "verdict", "because", "rule: seen if"), rows)
 
@@ -212,6 +216,32 @@ def lm_table1(results: Results) -> str:
     return f"S / C / F1 [95 %].\n\n{ours}\n{_published_scores(results['cells'])}"
 
 
+def lm_prosa(results: Results) -> str:
+    """PSS of language models by examples, with the label prior and without, and what confidence tells of it."""
+    head = ("data", "N x Q", "model", "examples a class", "as it is", "calibrated")
+    rows = []
+    for cell in results["cells"]:
+        shown = []
+        for prior in ("none", "batch"):
+            value, low, high = cell[prior]["pss"]
+            shown.append(f"{value:.3f} [{low:.2f}, {high:.2f}] / {cell[prior]['f1']:.2f} / {cell[prior]['rho']:+.2f}")
+        rows.append((cell["dataset"], f"{cell['n']} x {cell['q']}", cell["model"], cell["shots"], *shown))
+    return f"PSS [95 %] / F1 / Spearman's rho of confidence and PSS.\n\n{table(head, rows)}"
+
+
+def lm_formats(results: Results) -> str:
+    """F1 over forms of one prompt."""
+    head = ("data", "N", "model", "prompt", "as it is", "calibrated")
+    rows = []
+    for cell in results["cells"]:
+        shown = [
+            f"{of['worst']:.2f} to {of['best']:.2f}, own {of['own_form']:.2f} / {of['sensitivity']:.3f}"
+            for of in (cell["none"], cell["batch"])
+        ]
+        rows.append((cell["dataset"], cell["n"], cell["model"], cell["prompt"], *shown))
+    return f"F1 of the worst and the best form, and of psopt's own / S over forms.\n\n{table(head, rows)}"
+
+
 def appendix_a(results: Results) -> str:
     """Three predictors."""
     rows = []
@@ -357,6 +387,8 @@ SECTIONS = {
     "appendix_c": ("Appendix C: fixes from consistency", fixes),
     "how_many_rephrasings": ("How many rephrasings are enough?", how_many),
     "prosa": ("ProSA: PSS by examples and by confidence", prosa),
+    "lm_prosa": ("ProSA on language models that run here", lm_prosa),
+    "lm_formats": ("Formats: the same prompt in 20 forms", lm_formats),
     "prosa_free": ("ProSA: PSS by set, a check of the instrument", prosa_free),
     "prosa_free_models": ("ProSA: PSS by model and set", prosa_free),
     "what_shakes": ("What a model is sensitive to: families of perturbations", what_shakes),
