@@ -46,7 +46,7 @@ def finish(
     scored, unpaid = _scored(search, gated)
     start = scored[state.baseline.id]
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
-    has_compared = len(search.candidates) > 1
+    has_compared = len(search.history.evaluated) > 1
     recommendation = _recommend(recorder, start, tested, nominated, has_compared=has_compared)
     chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), None)
     chosen = chosen or scored.get(knee(on_val, start).id)
@@ -159,7 +159,7 @@ def _recommend(
 ) -> Recommendation:
     """Put the nominees that are scored on test through the gate; all that it looks at is at hand.
 
-    `has_compared` tells whether any prompt beside the baseline was scored on all of val.
+    `has_compared` tells whether any prompt beside the baseline was scored on val, in whole or in part.
     """
     settings, evaluator = recorder.settings, recorder.evaluator
     if nominated and not tested:

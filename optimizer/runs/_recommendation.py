@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psopt.search.gating import Verdict
 
 
-NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on all of val; raise --max-calls, or resume"
+NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on val; raise --max-calls, or resume"
 """What takes the verdict's place where a limit ended the search before it had a candidate."""
 
 _BY_ESTIMATE = "by an estimate from test and, at half its weight, val"  # what `likely` goes by
