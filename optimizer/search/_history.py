@@ -67,10 +67,6 @@ class History:
         """All that were evaluated, in whole or as far as their races went."""
         return [*self.candidates, *self.stopped]
 
-    def estimated(self, stopped: StoppedCandidate) -> StoppedCandidate:
-        """Return a candidate of which a part of the grid is known, with the scores that this part tells."""
-        return replace(stopped, val=self._races.estimates(stopped))
-
     @property
     def has_queued(self) -> bool:
         """Whether candidates wait in the study."""
@@ -104,8 +100,9 @@ class History:
         elif isinstance(candidate, Candidate):
             self.candidates = sorted([*self.candidates, candidate], key=lambda whole: whole.trial)
 
-    def promote(self, candidate: StoppedCandidate) -> None:
-        """Take into account, and write down, that more was asked of a candidate that is held; maybe its whole grid."""
+    def ask_further(self, candidate: StoppedCandidate, *, wholly: bool = False) -> None:
+        """Ask about the next rung of a candidate that is held, or about all of its grid, and write down the answers."""
+        candidate = self._races.further(candidate, wholly=wholly)
         evaluator = self._problem.evaluator
         write_further(self._study, candidate.id, evaluator.partial_answers(candidate.prompt, "val"))
         self.stopped = [stopped for stopped in self.stopped if stopped.id != candidate.id]
@@ -164,7 +161,7 @@ class History:
     def _known(self, stopped: StoppedCandidate) -> Tried:
         """A candidate of which more was asked: with its scores where that is its whole grid, else with estimates."""
         if not self._problem.evaluator.knows(stopped.id, "val"):
-            return self.estimated(stopped)
+            return replace(stopped, val=self._races.estimates(stopped.prompt, stopped.rung))
         scores = self._on_val(stopped.prompt)
         return Candidate(stopped.trial, stopped.prompt, stopped.edits, scores, order=stopped.order, audit=stopped.audit)
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.diagnosis import diagnose_predictions, without_suspects
 from psopt.evaluation import pooled
-from psopt.search._fitting import obvious
-from psopt.search._sources import Choice
+from psopt.search._sources import Choice, obvious
 from psopt.search.racing import Rung, Schedule
 from psopt.search_spaces import allowed_edits, first_parameters
 

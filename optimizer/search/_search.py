@@ -5,13 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from psopt.search._fitting import in_place_of, objection
 from psopt.search._front import Candidate
 from psopt.search._history import History
 from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
-from psopt.search._sources import CandidateQueue, drop_queued, first_candidates, shorter_versions
+from psopt.search._sources import (
+    CandidateQueue,
+    drop_queued,
+    first_candidates,
+    in_place_of,
+    objection,
+    shorter_versions,
+)
 from psopt.search._state import SearchState
-from psopt.search._trial import CandidateTrials, drop_trial
+from psopt.search._trial import CandidateTrials, Draw, drop_trial
 from psopt.search.distributed import TOTAL_REACHED, Coordinator, SharedCoordinator, finished_by_others
 from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
@@ -23,7 +29,6 @@ if TYPE_CHECKING:
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
-    from psopt.search_spaces import Edit, Prompt
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
 
@@ -130,8 +135,7 @@ class Search:
         while (waiting := self.state.waiting()) is not None:
             self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
             # The best one's grid is asked for at once: a limit that is met among several would leave none to hand back.
-            is_first = len(self.candidates) == 1
-            self.history.promote(self._races.further(waiting, wholly=is_first))
+            self.history.ask_further(waiting, wholly=len(self.candidates) == 1)
 
     def _depends_on_others(self) -> bool:
         """Whether nothing can be tried before another worker has evaluated the baseline, or proposed edits."""
@@ -160,7 +164,7 @@ class Search:
             reason = unfit or (f"duplicate of trial {twin.trial}" if twin else None)
             reason = reason or self.coordinator.claim(trial.number, prompt.id)
             if reason is None:
-                self._evaluate(trial, prompt, edits, order)
+                self._evaluate(Draw(trial, prompt, edits, order))
                 return True
         drop_trial(self.study, trial, reason)
         self._refresh()
@@ -170,9 +174,9 @@ class Search:
         self._queue.put_untried(in_place_of(self.state, edits) if unfit else self._queue.neighbour(edits), order)
         return False
 
-    def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
-        self.problem.observer.begin_trial(trial.number, prompt)
-        candidate = self._trials.evaluate(trial, prompt, edits, order)
+    def _evaluate(self, draw: Draw) -> None:
+        self.problem.observer.begin_trial(draw.trial.number, draw.prompt)
+        candidate = self._trials.evaluate(draw)
         if candidate is not None:
             self.n_own += 1
             self.history.add_candidate(candidate)

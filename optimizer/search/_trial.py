@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
@@ -12,7 +12,7 @@ from psopt.evaluation import objective_values, score
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._trial_record import EffortMeter, record_stopped, record_trial
 from psopt.search.distributed import DROPPED, FAILED, INFEASIBLE, OUTAGES, finished_by_others, write_answers
-from psopt.search.racing import HELD, NOT_ESTIMATED, RIGHT, WRONG, StoppedCandidate
+from psopt.search.racing import HELD, RIGHT, WRONG, StoppedCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,16 @@ _LEAST_VIOLATION = 1e-6
 _MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What a trial is to try: the original prompt with edits, its examples in an order."""
+
+    trial: optuna.Trial
+    prompt: Prompt
+    edits: tuple[Edit, ...]
+    order: str
+
+
 class CandidateTrials:
     """Evaluates the candidates of trials, and finishes these.
 
@@ -63,61 +73,51 @@ class CandidateTrials:
         self._races = state.races
         self._failed_in_a_row = 0
 
-    def evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> Tried | None:
+    def evaluate(self, draw: Draw) -> Tried | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
         Raises Exception: whatever came in between, once the trial has failed; but the first refused answers of a
         candidate, which may be its own fault, only fail its trial.
         """
         try:
-            candidate = self._outcome(trial, prompt, edits, order)
+            candidate = self._outcome(draw)
         except BaseException as error:
             self._failed_in_a_row += 1
             may_go_on = self._may_go_on_after(error)
-            self._give_up(trial, error, try_again=not may_go_on)
+            self._give_up(draw.trial, error, try_again=not may_go_on)
             if not may_go_on:
                 raise
-            self._problem.observer.phase(f"trial {trial.number} failed: {error}")
+            self._problem.observer.phase(f"trial {draw.trial.number} failed: {error}")
             return None
         self._failed_in_a_row = 0
         return candidate
 
-    def _outcome(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> Tried | None:
+    def _outcome(self, draw: Draw) -> Tried | None:
         meter = EffortMeter(self._problem.evaluator.budget)
         if not self._state.history.candidates:
-            return self._complete(trial, prompt, edits, order, meter)
-        rivals = self._state.rivals(prompt, edits)
-        result = self._races.run(prompt, rivals, is_shortening=self._state.is_shortening)
-        rung = result.rung
-        audited = self._races.audit_rung(prompt, rung) if rung and result.stop else None
-        if audited:
-            self._races.ask(prompt, audited)
-        if rung is None or self._races.is_whole(audited or rung):
-            return self._complete(trial, prompt, edits, order, meter, is_audited=audited is not None)
+            return self._complete(draw, meter)
+        rivals = self._state.rivals(draw.prompt, draw.edits)
+        result = self._races.run(draw.prompt, rivals, is_shortening=self._state.is_shortening)
+        if result.rung is None or self._races.is_whole(result.rung):
+            return self._complete(draw, meter, is_audited=result.is_audited)
         reason = result.stop.reason if result.stop else HELD
-        asked = StoppedCandidate(trial.number, prompt, edits, NOT_ESTIMATED, audited or rung, reason, order=order)
-        stopped = self._state.history.estimated(asked)
-        if audited:
+        scores = self._races.estimates(draw.prompt, result.rung)
+        stopped = StoppedCandidate(
+            draw.trial.number, draw.prompt, draw.edits, scores, result.rung, reason, order=draw.order
+        )
+        if result.is_audited:
             is_wrong = self._would_stand(stopped, rivals)
             stopped = replace(stopped, audit=WRONG, reason=HELD) if is_wrong else replace(stopped, audit=RIGHT)
-        return self._stop(trial, stopped, self._violation(stopped, result), meter)
+        return self._stop(draw.trial, stopped, self._violation(stopped, result), meter)
 
-    def _complete(
-        self,
-        trial: optuna.Trial,
-        prompt: Prompt,
-        edits: tuple[Edit, ...],
-        order: str,
-        meter: EffortMeter,
-        *,
-        is_audited: bool = False,
-    ) -> Candidate | None:
+    def _complete(self, draw: Draw, meter: EffortMeter, *, is_audited: bool = False) -> Candidate | None:
         """Score a trial's prompt and write down what comes out; None if others took this worker for dead and failed it.
 
         An audited candidate would have stopped: that was wrong if it comes to stand on the front.
         """
-        predictions = self._problem.evaluator.predictions(prompt, "val")
-        candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
+        trial = draw.trial
+        predictions = self._problem.evaluator.predictions(draw.prompt, "val")
+        candidate = Candidate(trial.number, draw.prompt, draw.edits, score(predictions), order=draw.order)
         effort = meter.read()
         others = self._state.history.candidates
         if is_audited:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
-from psopt.search._fitting import TOO_LONG, best_within, in_place_of, objection, obvious, obvious_choices
+from psopt.search._sources import TOO_LONG, best_within, in_place_of, objection, obvious, obvious_choices
 from psopt.search_spaces import CALIBRATE, ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 from psopt.settings import flat, of_flat
 

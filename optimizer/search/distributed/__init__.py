@@ -1,6 +1,18 @@
 """What workers share: a study in a storage that is waited for, and who may take which of its trials."""
 
-from psopt.search.distributed._answers import (
+from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
+from psopt.search.distributed._retrying import OUTAGES, RetryPolicy, retrying
+from psopt.search.distributed._storage import make_storage, open_storage, opening, without_password
+from psopt.search.distributed._stored_study import StoredStudy, finished_by_others
+from psopt.search.distributed._study_content import (
+    AUDIT,
+    BASELINE,
+    CHOSEN,
+    DROPPED,
+    FAILED,
+    INFEASIBLE,
+    PROMPT_ID,
+    RACED,
     StudyMetadata,
     read_answers,
     read_further,
@@ -14,11 +26,6 @@ from psopt.search.distributed._answers import (
     write_metadata,
     write_train_answers,
 )
-from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
-from psopt.search.distributed._retry_policy import OUTAGES, RetryPolicy
-from psopt.search.distributed._storage import make_storage, open_storage, opening, without_password
-from psopt.search.distributed._stored_study import StoredStudy, finished_by_others, retrying
-from psopt.search.distributed._study_keys import AUDIT, BASELINE, CHOSEN, DROPPED, FAILED, INFEASIBLE, PROMPT_ID, RACED
 
 __all__ = [
     "AUDIT",

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from optuna.trial import TrialState
 from psopt.search.distributed._heartbeat import Heartbeat, StaleWatch, interval
-from psopt.search.distributed._study_keys import BEAT, CLAIMED, FAILED, PROMPT_ID, ROUND_LEASE
+from psopt.search.distributed._study_content import BEAT, CLAIMED, FAILED, PROMPT_ID, ROUND_LEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

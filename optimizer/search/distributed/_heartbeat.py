@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import optuna
 from psopt.errors import InputError
-from psopt.search.distributed._retry_policy import OUTAGES, reason_of
+from psopt.search.distributed._retrying import OUTAGES, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -1,54 +1,22 @@
-"""An Optuna study whose storage is retried, and whose trials can be read and written by their number."""
+"""An Optuna study whose trials can be read and written by their number."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import optuna
-from optuna.storages import BaseStorage, RetryHeartbeatStaleTrialCallback
+from optuna.storages import RetryHeartbeatStaleTrialCallback
 from optuna.trial import TrialState
-from psopt.search.distributed._held_signals import signals_held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
-    from psopt.search.distributed._retry_policy import RetryPolicy
-
-
-def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
-    """Wrap a storage so that each of its calls is made again while it is away.
-
-    Whoever stands above it, Optuna's own code too, need not know of outages. A call whose effect took place although
-    its answer was lost is made twice: that leaves a trial more in the queue, whose prompt is then dropped as known, a
-    trial that nobody works on, which is taken over as a dead worker's is, or `UpdateFinishedTrialError`, which
-    `finished_by_others` looks into.
-    """
-
-    def retried(name: str) -> Callable[..., Any]:
-        method = getattr(storage, name)
-
-        def call(_: BaseStorage, *args: Any, **options: Any) -> Any:
-            def make_call() -> Any:
-                with signals_held():
-                    return method(*args, **options)
-
-            try:
-                return policy.call(make_call)
-            except KeyboardInterrupt as interrupted:
-                # Broken off all the same: its cursor keeps a lock on SQLite's file as long as it lives.
-                traceback.clear_frames(interrupted.__traceback__)
-                raise
-
-        return call
-
-    methods = {name: retried(name) for name in vars(BaseStorage) if not name.startswith("_")}
-    wrapped: BaseStorage = type("RetryingStorage", (BaseStorage,), methods)()
-    return wrapped
+    from psopt.search.distributed._retrying import RetryPolicy
 
 
 class StoredStudy(optuna.Study):

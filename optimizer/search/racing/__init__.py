@@ -1,12 +1,10 @@
 """Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
 
 from psopt.search.racing._candidate_races import CandidateRaces, check_wordings, races
-from psopt.search.racing._race import Race, RaceResult, is_audited, is_no_better, standard_error
-from psopt.search.racing._sample_gains import sample_gains
+from psopt.search.racing._race import Race, RaceResult, is_audited, is_no_better, sample_gains, standard_error
 from psopt.search.racing._schedule import Rung, Schedule
 from psopt.search.racing._stopped_candidate import (
     HELD,
-    NOT_ESTIMATED,
     RIGHT,
     WRONG,
     RaceCounts,
@@ -16,7 +14,6 @@ from psopt.search.racing._stopped_candidate import (
 
 __all__ = [
     "HELD",
-    "NOT_ESTIMATED",
     "RIGHT",
     "WRONG",
     "CandidateRaces",

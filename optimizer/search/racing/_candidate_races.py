@@ -65,7 +65,13 @@ class CandidateRaces:
         answers |= {baseline.id: self._answers(baseline)}
         negligible = 0.0 if is_shortening else NEGLIGIBLE
         ask = partial(self._evaluator.answers, prompt, "val")
-        return self._race.run(prompt.id, ask, answers, baseline.id, negligible)
+        result = self._race.run(prompt.id, ask, answers, baseline.id, negligible)
+        if result.rung is None or result.stop is None or not is_audited(prompt.id, self._options.seed):
+            return result
+        schedule = self._schedule
+        further = schedule.after(result.rung) if result.rung == schedule.held_at else schedule.held_at
+        self._ask(prompt, further)
+        return replace(result, rung=further, is_audited=True)
 
     def is_whole(self, rung: Rung) -> bool:
         """Whether a rung is the whole grid."""
@@ -75,22 +81,14 @@ class CandidateRaces:
         """Whether a candidate was asked about a part of the samples only."""
         return isinstance(candidate, StoppedCandidate) and candidate.rung.samples < self._schedule.n_samples
 
-    def audit_rung(self, prompt: Prompt, rung: Rung) -> Rung | None:
-        """Return how much further a prompt is asked about that has stopped at a rung; None if it is not audited."""
-        if not is_audited(prompt.id, self._options.seed):
-            return None
-        schedule = self._schedule
-        return schedule.held_at if rung != schedule.held_at else schedule.after(rung)
-
-    def ask(self, prompt: Prompt, rung: Rung) -> None:
-        """Ask about a rung of a prompt."""
-        self._evaluator.answers(prompt, "val", self._schedule.cells(rung))
-
     def further(self, candidate: StoppedCandidate, *, wholly: bool = False) -> StoppedCandidate:
         """Ask about the next rung of a candidate that is held, or about all that is left of its grid."""
         rung = self._schedule.whole if wholly else self._schedule.after(candidate.rung)
-        self.ask(candidate.prompt, rung)
+        self._ask(candidate.prompt, rung)
         return replace(candidate, rung=rung)
+
+    def _ask(self, prompt: Prompt, rung: Rung) -> None:
+        self._evaluator.answers(prompt, "val", self._schedule.cells(rung))
 
     def lead(self, candidate: Tried, rival: Tried) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample of both: (n, 3)."""
@@ -98,11 +96,11 @@ class CandidateRaces:
         answers = (candidate.id, self._answers(candidate.prompt)), (rival.id, self._answers(rival.prompt))
         return self._race.lead(*answers[0], *answers[1], rung)
 
-    def estimates(self, candidate: StoppedCandidate) -> EstimatedScores:
-        """Estimate a candidate's scores by what it was asked about."""
-        answers, grid = self._answers(candidate.prompt), self._answers(self._baseline)
-        lead = self._race.lead(candidate.id, answers, self._baseline.id, grid, candidate.rung)
-        return self.marked(estimated_scores(lead, self._scores, self._on_val), candidate.prompt)
+    def estimates(self, prompt: Prompt, rung: Rung) -> EstimatedScores:
+        """Estimate a prompt's scores by what it was asked about."""
+        answers, grid = self._answers(prompt), self._answers(self._baseline)
+        lead = self._race.lead(prompt.id, answers, self._baseline.id, grid, rung)
+        return self.marked(estimated_scores(lead, self._scores, self._on_val), prompt)
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
         """Say of scores whether a prompt's answers so far are nearly always the same, or guesses."""

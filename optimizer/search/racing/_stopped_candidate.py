@@ -12,7 +12,7 @@ import numpy as np
 from psopt.evaluation import objective_gains
 from psopt.search._front import Tried
 from psopt.search.distributed import AUDIT, RACED
-from psopt.search.racing._sample_gains import sample_gains
+from psopt.search.racing._race import sample_gains
 from psopt.search.racing._schedule import Rung
 
 if TYPE_CHECKING:
@@ -45,9 +45,6 @@ class EstimatedScores(NamedTuple):
     def gains(self) -> NDArray[np.float64]:
         """The objectives, all to be maximised."""
         return objective_gains(self)
-
-
-NOT_ESTIMATED = EstimatedScores(math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True, eq=False)

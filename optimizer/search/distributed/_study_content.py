@@ -1,4 +1,7 @@
-"""Answers as the study keeps them, on val with their trial, on train by round: no worker has to ask for them again."""
+"""What a study holds of a search, and under which keys: answers, which no worker has to ask for again, edits, metadata.
+
+The keys are persisted: nothing may be renamed here. The names of parameters stand in `psopt.search_spaces`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import FIRST_CODE, packed, unpacked
 from psopt.errors import InputError
-from psopt.search.distributed._study_keys import ANSWERED_LATER, ANSWERS, EDITS, METADATA, TRAIN
 from psopt.search_spaces import Edit
 
 if TYPE_CHECKING:
@@ -23,6 +25,29 @@ if TYPE_CHECKING:
     from psopt.search.distributed._stored_study import StoredStudy
 
     Answers = tuple[NDArray[np.int64], NDArray[np.float64] | None]
+
+# Of the study
+METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
+BASELINE = "psopt:baseline"  # hidden; the original prompt's data
+EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
+ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after its trial was finished
+# ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
+TRAIN = "psopt:train"
+ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
+CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end what is recommended
+
+# Of a trial, among the system attributes, which the dashboard does not show
+BEAT = "psopt:beat"  # [worker, beat] of who has the trial
+ANSWERS = "psopt:answers"  # what was answered on val
+
+# Of a trial, for everyone to see
+PROMPT_ID = "prompt_id"
+CLAIMED = "psopt:claimed"  # the worker that evaluates the prompt
+DROPPED = "dropped"  # why its prompt was not evaluated
+FAILED = "failed"  # why it could not be evaluated
+INFEASIBLE = "infeasible"  # by how much its F1 is too low
+RACED = "raced"  # how far it came, and why it went no further: "80 x 2, dominated by ID"
+AUDIT = "audit"  # of one that would have stopped and was evaluated in whole: whether the stop was right or wrong
 
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
@@ -73,15 +98,13 @@ def write_train_answers(
     study: optuna.Study, round_number: int, prompt_id: str, array: NDArray[np.int64], worker: str = ""
 ) -> None:
     """Store what a round's diagnosis was answered, where it asked about a part of train: -1 in the other cells."""
-    key = f"{TRAIN}:{round_number}" + (f":{worker}" if worker else "")
     content = {"prompt": prompt_id, **_content_of(array)}
-    study.set_user_attr(key, json.dumps(content))
+    study.set_user_attr(_key(TRAIN, round_number, worker), json.dumps(content))
 
 
 def read_train_answers(study: optuna.Study) -> list[tuple[str, NDArray[np.int64]]]:
     """Return what `write_train_answers` stored, prompt id and answers, by round and worker."""
-    stored = {key: value for key, value in study.user_attrs.items() if key.startswith(f"{TRAIN}:")}
-    contents = [json.loads(stored[key]) for key in sorted(stored, key=lambda key: (int(key.split(":")[2]), key))]
+    contents = [json.loads(content) for content in _in_order(_stored(study, TRAIN)).values()]
     return [(content["prompt"], _array_in(content)) for content in contents]
 
 
@@ -113,13 +136,12 @@ def _unpacked(packed: str, kind: type[np.generic], shape: Sequence[int]) -> NDAr
 
 def write_edits(study: optuna.Study, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:
     """Store a round's new edits in the study."""
-    key = f"{EDITS}:{round_number}" + (f":{worker}" if worker else "")
-    study.set_user_attr(key, json.dumps([edit.to_dict() for edit in edits]))
+    study.set_user_attr(_key(EDITS, round_number, worker), json.dumps([edit.to_dict() for edit in edits]))
 
 
 def stored_edits(study: optuna.Study) -> dict[str, str]:
     """Return what `write_edits` stored, unread: equal where nothing has come."""
-    return {key: value for key, value in study.user_attrs.items() if key.startswith(f"{EDITS}:")}
+    return _stored(study, EDITS)
 
 
 def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
@@ -129,8 +151,8 @@ def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
     """
     edits_of_round: dict[int, dict[str, Edit]] = {}
     earlier: set[str] = set()
-    for key in sorted(stored, key=lambda key: (_round_of(key), key)):
-        edits = [Edit.from_dict(data) for data in json.loads(stored[key])]
+    for key, content in _in_order(stored).items():
+        edits = [Edit.from_dict(data) for data in json.loads(content)]
         new = {edit.id: edit for edit in edits if edit.id not in earlier}
         edits_of_round.setdefault(_round_of(key), {}).update(new)
         earlier |= {edit.id for edit in edits}
@@ -140,8 +162,21 @@ def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
     return rounds
 
 
+def _key(kind: str, round_number: int, worker: str) -> str:
+    return f"{kind}:{round_number}" + (f":{worker}" if worker else "")
+
+
 def _round_of(key: str) -> int:
-    return int(key.removeprefix(f"{EDITS}:").split(":")[0])
+    return int(key.split(":")[2])
+
+
+def _stored(study: optuna.Study, kind: str) -> dict[str, str]:
+    return {key: value for key, value in study.user_attrs.items() if key.startswith(f"{kind}:")}
+
+
+def _in_order(stored: Mapping[str, str]) -> dict[str, str]:
+    """By round, then by worker."""
+    return {key: stored[key] for key in sorted(stored, key=lambda key: (_round_of(key), key))}
 
 
 @dataclass(frozen=True, slots=True)
