@@ -16,7 +16,6 @@ from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
-from psopt.evaluation._meaning import embed
 from psopt.evaluation._na_kinds import (
     MOST_NA,
     kind_array,
@@ -34,8 +33,8 @@ from psopt.evaluation._objectives import (
     objective_values,
     objectives_of,
 )
-from psopt.evaluation._open_scores import ClassDifference, compare_classes
-from psopt.evaluation._paired import compare_paired, holm, verdict
+from psopt.evaluation._open_scores import ClassDifference, compare_classes, embed
+from psopt.evaluation._paired import compare_paired, holm, mean_of, verdict
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, no_reruns
 from psopt.evaluation._scores import (
@@ -47,7 +46,7 @@ from psopt.evaluation._scores import (
     quality_of,
     sensitivity_limit,
 )
-from psopt.evaluation._several import mean_of, pooled, score
+from psopt.evaluation._several import pooled, score
 from psopt.evaluation._steadiness import (
     Kept,
     fewest_kept,
@@ -62,7 +61,6 @@ from psopt.evaluation._steadiness import (
     vote_is_right,
     votes,
 )
-from psopt.evaluation._varied import column_names
 
 __all__ = [
     "MOST_NA",
@@ -88,7 +86,6 @@ __all__ = [
     "answer_shares",
     "assessed",
     "beside_quality_line",
-    "column_names",
     "compare_classes",
     "compare_paired",
     "compare_reruns",

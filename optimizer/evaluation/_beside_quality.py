@@ -1,17 +1,61 @@
-"""One line on what stands beside quality and S, wherever scores are shown."""
+"""What stands beside quality and S: measures of ordered labels, and one line on it all wherever scores are shown."""
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.evaluation._answer_shares import most_answered
-from psopt.evaluation._open_scores import open_line
-from psopt.evaluation._ordinal import OrdinalScores, ordinal_line
+from psopt.evaluation._open_scores import NO_SHARES
+from psopt.metrics import micro_f1, sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+    from psopt.evaluation._predictions import Predictions
     from psopt.evaluation._scores import Scores
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinalScores:
+    """Scores of ordered labels."""
+
+    micro_f1: float  # the share of answers that are exactly right
+    nominal_sensitivity: float  # S_tau of E25, which counts a near answer as any other
+    # How far answers that name a label are from the truth, on the labels' scale; None where none does
+    mean_distance: float | None
+    # Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None where it is not defined
+    quadratic_kappa: float | None
+
+
+def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
+    """Score ordered labels; None of labels that have no order."""
+    positions = np.array(predictions.answers.positions)
+    if not len(positions):
+        return None
+    truth = np.broadcast_to(predictions.truth[:, None], predictions.array.shape)
+    is_read = predictions.asked & (predictions.array < len(positions))
+    answered, true = predictions.array[is_read], truth[is_read]
+    return OrdinalScores(
+        micro_f1=micro_f1(predictions.array, predictions.truth),
+        nominal_sensitivity=sensitivity(predictions.p_tau),
+        mean_distance=float(np.abs(positions[answered] - positions[true]).mean()) if len(answered) else None,
+        quadratic_kappa=_kappa(true, answered, len(positions)),
+    )
+
+
+def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) -> float | None:
+    from sklearn.metrics import cohen_kappa_score
+
+    if not len(true):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of one label alone it is 0 / 0, and NaN says so
+        kappa = float(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
+    return None if np.isnan(kappa) else kappa
 
 
 def beside_quality_line(*measured: Mapping[str, Any]) -> str:
@@ -34,18 +78,59 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     'PSS 12.5 -> 5.2'
     """
     if all("open" in scores for scores in measured):
-        return open_line(*(scores["open"]["measures"] for scores in measured))
+        return _open_line([scores["open"]["measures"] for scores in measured])
     lines = []
     if all("pss" in scores for scores in measured):
-        lines.append(f"PSS {' -> '.join(format(100 * scores['pss'], '.1f') for scores in measured)}")
+        lines.append(f"PSS {_arrow(100 * scores['pss'] for scores in measured)}")
     if of_class := measured[-1].get("class_shares"):
         largest = most_answered(of_class)
         lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")
     if all("ordinal" in scores for scores in measured):
-        lines.append(ordinal_line(*(OrdinalScores(**scores["ordinal"]) for scores in measured)))
+        lines.append(_ordinal_line([scores["ordinal"] for scores in measured]))
     if all("posix" in scores for scores in measured):
-        lines.append(f"POSIX {' -> '.join(format(scores['posix'], '.2f') for scores in measured)} nats")
+        lines.append(f"POSIX {_arrow((scores['posix'] for scores in measured), '.2f')} nats")
     return ", ".join(lines)
+
+
+def _arrow(values: Iterable[float | None], form: str = ".1f") -> str:
+    """A value, or two with an arrow between; a dash for what is not defined."""
+    return " -> ".join("–" if value is None else f"{value:{form}}" for value in values)
+
+
+def _percent(values: Iterable[float | None]) -> str:
+    return f"{_arrow(None if value is None else 100 * value for value in values)} %"
+
+
+def _open_line(measured: Sequence[Mapping[str, float | None]]) -> str:
+    """Measures of open answers.
+
+    >>> _open_line([{"subset accuracy": 0.5}, {"subset accuracy": 0.75}])
+    'subset accuracy 50.0 -> 75.0 %'
+    """
+    parts = []
+    for name in measured[0]:
+        values = [measures.get(name) for measures in measured]
+        parts.append(f"{name} {_arrow(values, NO_SHARES[name]) if name in NO_SHARES else _percent(values)}")
+    return ", ".join(parts)
+
+
+def _ordinal_line(measured: Sequence[Mapping[str, float | None]]) -> str:
+    """Measures of ordered labels, as `OrdinalScores` names them.
+
+    >>> before = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
+    >>> _ordinal_line([before])
+    'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
+    >>> _ordinal_line([before, before | {"micro_f1": 0.47}]).partition(",")[0]
+    'exactly right 16.0 -> 47.0 %'
+    """
+
+    def of(name: str) -> list[float | None]:
+        return [scores[name] for scores in measured]
+
+    return (
+        f"exactly right {_percent(of('micro_f1'))}, S without the order {_percent(of('nominal_sensitivity'))}, "
+        f"mean distance {_arrow(of('mean_distance'), '.2f')}, quadratic kappa {_arrow(of('quadratic_kappa'), '.2f')}"
+    )
 
 
 def note_size(scores: Scores, *, limit: bool = True) -> str:

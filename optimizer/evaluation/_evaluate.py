@@ -142,18 +142,10 @@ def no_labels(
 
 @dataclass(frozen=True, eq=False)
 class PartialAnswers:
-    """Answers to N samples under Q rephrasings, as far as there are any.
+    """Answers to N samples under Q rephrasings, as far as there are any; see `Predictions`."""
 
-    Attributes
-    ----------
-    array : (N, Q) int
-        As in `Predictions`; -1 where nothing is answered.
-    probabilities : (N, Q, C) float or None
-        As in `Predictions`; NaN where nothing is answered.
-    """
-
-    array: NDArray[np.int64]
-    probabilities: NDArray[np.float64] | None = None
+    array: NDArray[np.int64]  # (N, Q); -1 where nothing is answered
+    probabilities: NDArray[np.float64] | None = None  # (N, Q, C); NaN where nothing is answered
 
     @classmethod
     def empty(cls, n_samples: int, n_rephrasings: int, n_classes: int | None = None) -> PartialAnswers:

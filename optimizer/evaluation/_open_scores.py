@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,19 @@ from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerS
 from psopt.text import normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
     from psopt.metrics import PairedDifference
+    from psopt.models.minilm import Encoder
 
 
 _CONFIDENCE = "confidence"
 _CONFIDENCE_AGAINST_S = "confidence against S"
 _DIGITS = 12  # what differs less is equal: sums of the same numbers in another order must not get ranks of their own
 # Measures that are no shares, and how they are written.
-_NO_SHARES = {"mean absolute error": ".4g", _CONFIDENCE_AGAINST_S: "+.2f"}
+NO_SHARES = {"mean absolute error": ".4g", _CONFIDENCE_AGAINST_S: "+.2f"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +63,6 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     return OpenScores(
         rule.quality_name, {**measures, **_confidence_measures(predictions), **(predictions.judge_measures or {})}
     )
-
-
-def open_line(*measured: Mapping[str, float | None]) -> str:
-    """Say what stands beside quality and S: of one prompt, or of two with an arrow between.
-
-    >>> open_line({"subset accuracy": 0.5}, {"subset accuracy": 0.75})
-    'subset accuracy 50.0 -> 75.0 %'
-    """
-    parts = []
-    for name in measured[0]:
-        form = _NO_SHARES.get(name)
-        values = [measures.get(name) for measures in measured]
-        shown = ["–" if value is None else f"{value:{form}}" if form else f"{100 * value:.1f}" for value in values]
-        parts.append(f"{name} {' -> '.join(shown)}{'' if form else ' %'}")
-    return ", ".join(parts)
 
 
 def _mean_absolute_error(predictions: Predictions) -> float | None:
@@ -238,3 +225,19 @@ def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.f
 def _mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     total = weights.sum()
     return float((scores * weights).sum() / total) if total else 0.0
+
+
+@functools.cache
+def _encoder() -> Encoder:
+    from psopt.models import cache_folder
+    from psopt.models.minilm import Encoder
+
+    return Encoder(cache_folder(None))
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return unit vectors, (n, 384), of all-MiniLM-L6-v2: of a text's first 256 tokens.
+
+    Raises MissingExtraError if the model is not installed.
+    """
+    return _encoder().encode(texts)

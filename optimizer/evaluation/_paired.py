@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from psopt.evaluation._objectives import OBJECTIVES
-from psopt.evaluation._several import combined_differences
 from psopt.metrics import PairedDifference, compare_scores, mean_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
+    from psopt.settings import Over
 
 SIGNIFICANT = 0.05  # Fisher's convention, and what the 95 % intervals beside it stand for
 
@@ -37,56 +37,62 @@ def compare_paired(
     if first.others:
         pairs = zip(first.each, second.each, strict=True)
         return combined_differences([compare_paired(*pair, wordings=wordings) for pair in pairs], first.over)
-    if first.answers.open is not None:
-        return _compare_open(first, second, wordings)
     differences = compare_scores(
         first.scored,
         second.scored,
-        first.truth,
+        first.true_classes,
         first.n_classes,
         wordings=wordings,
-        similarity=first.answers.similarity,
+        similarity=first.similarity,
+        second_similarity=second.similarity,
     )
-    if first.quality is None or second.quality is None:
-        return differences
-    return {**differences, "f1": mean_difference(first.quality, second.quality, wordings=wordings)}
-
-
-def _compare_open(
-    first: Predictions, second: Predictions, wordings: Literal["random", "fixed"]
-) -> dict[str, PairedDifference]:
-    """Of open answers: quality, S, and C where they are several labels."""
-    differences = {
-        "f1": mean_difference(
-            _known(first.quality),
-            _known(second.quality),
+    if first.quality is not None and second.quality is not None:
+        differences["f1"] = mean_difference(
+            first.quality,
+            second.quality,
             first_weights=first.weights,
             second_weights=second.weights,
             wordings=wordings,
-        ),
-        "sensitivity": compare_scores(
-            first.scored,
-            second.scored,
-            first.true_classes,
-            first.n_classes,
-            wordings=wordings,
-            similarity=first.similarity,
-            second_similarity=second.similarity,
-        )["sensitivity"],
-    }
-    ours, theirs = first.label_rows, second.label_rows
-    if ours is not None and theirs is not None and len(ours.labels):
-        of_rows = compare_scores(
-            ours.said, theirs.said, ours.labels, ours.n_classes, wordings=wordings, groups=ours.samples
         )
-        differences["consistency"] = of_rows["consistency"]
+    if first.answers.open is not None:
+        del differences["consistency"]
+        before, after = first.label_rows, second.label_rows
+        if before is not None and after is not None and len(before.labels):
+            of_rows = compare_scores(
+                before.said, after.said, before.labels, before.n_classes, wordings=wordings, groups=before.samples
+            )
+            differences["consistency"] = of_rows["consistency"]
     return differences
 
 
-def _known(quality: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    if quality is None:
-        raise ValueError("of open answers it is known what each is worth")
-    return quality
+def combined_differences(
+    of_models: Sequence[Mapping[str, PairedDifference]], over: Over
+) -> dict[str, PairedDifference]:
+    """Return the differences of two prompts with several models as one: of the model that gains least, or the mean."""
+    combined = {}
+    for name in of_models[0]:
+        differences = [of_measures[name] for of_measures in of_models]
+        sign = 1 if OBJECTIVES[name] == "maximize" else -1
+        worst = min(differences, key=lambda paired: sign * paired.difference)
+        combined[name] = worst if over == "worst" else mean_of(differences)
+    return combined
+
+
+def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
+    """Return the mean of differences on the same samples, whose correlation nobody needs to know.
+
+    The standard error of a mean is at most the mean of the standard errors, whatever the correlation (Minkowski), so
+    that intervals and tests are conservative. It is unknown where one is, and as thin as the thinnest.
+    """
+    errors = [paired.standard_error for paired in differences]
+    freedom = [paired.df for paired in differences if paired.df is not None]
+    thin = [paired.thin for paired in differences if paired.thin is not None]
+    middle, low, high = (
+        float(np.mean([getattr(paired, part) for paired in differences])) for part in ("difference", "low", "high")
+    )
+    error = None if None in errors else float(np.mean([error or 0.0 for error in errors]))
+    mean = PairedDifference(middle, low, high, 1.0, error, min(freedom, default=None), min(thin, default=None))
+    return replace(mean, p_value=min(1.0, 2 * min(mean.p_above(), mean.p_below())))
 
 
 def verdict(measure: str, difference: PairedDifference | None) -> str:

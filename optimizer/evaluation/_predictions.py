@@ -12,7 +12,6 @@ import numpy as np
 from psopt.answers import (
     FIRST_CODE,
     ONE_LABEL,
-    WHOLLY,
     AnswerType,
     code_of,
     places_of,
@@ -21,14 +20,14 @@ from psopt.answers import (
     worths_of,
 )
 from psopt.evaluation._label_rows import LabelRows
-from psopt.evaluation._varied import what_varies
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
+from psopt.settings import TEXT_FAMILIES, UNCHANGED
 from psopt.tasks import LABELS, set_written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
@@ -40,74 +39,40 @@ NA = "N/A"
 """The name of the last class: answers that name no label."""
 _FEWEST_CLASSES = 2  # of one answer alone nothing could differ, and ln 1 is nothing to divide by
 _HALF = 0.5  # of what a judge can give
+_OF_TEXTS = frozenset({*TEXT_FAMILIES, UNCHANGED})
 _GRIDS = ("array", "probabilities", "metric_scores", "same", "confidence")  # (N, Q) and more
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model answered to N samples under Q rephrasings of one prompt.
+    """What a model answered to N samples under Q rephrasings of one prompt."""
 
-    Attributes
-    ----------
-    array : (N, Q) int
-        Indices into `labels`; ``len(labels)`` is N/A. -1 where nobody has asked: every sample is asked at least once.
-        Open answers are numbers of `psopt.answers.text_of`.
-    samples : tuple of Sample
-        The N samples, in the array's order.
-    labels : tuple of str
-        The C - 1 labels; N/A is the last of the C classes. Where answers are open, the labels that they may name.
-    probabilities : (N, Q, C) float or None
-        What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
-    families : tuple of str
-        The family of each of the Q rephrasings, or what is changed of the texts; empty where they are all of one.
-    metric_scores : (N, Q) float or None
-        What a metric gives each answer, in [0, 1], where something else than the right class decides.
-    rephrasings : tuple of str
-        The Q texts; empty where only the answers are known.
-    no_labels : tuple of NoLabel
-        The answers that are N/A and what they said, where the model can tell.
-    answers : AnswerType
-        How answers are compared with each other and with the truth.
-    most_different : int
-        Of open answers: how many different ones a sample might have got, by which S is normalised; 0 for as many as
-        there are rephrasings.
-    judge_measures : mapping of name to float or None
-        How far a judge of the answers agrees with itself, where there is one.
-    same : (N, Q) int or None
-        Which open answers to a sample are the same, numbered as `places`, where something else than they say so.
-    parts_read : tuple of str
-        What the model reads of each sample's text; empty where that is all of it.
-    remarks : mapping of text to str
-        What a metric says in words of answers to a sample's text, where it does.
-    confidence : (N, Q) float or None
-        Of open answers the mean probability of the tokens that the model wrote, in [0, 1], where it was asked for; NaN
-        where it is not known.
-    model : str
-        Which of several models has answered; empty where there is one.
-    others : tuple of Predictions
-        The answers of further models to the same samples and rephrasings, each with its name.
-    over : "worst" or "mean"
-        How the scores of several models are made one.
-    """
-
+    # (N, Q): indices into `labels`, ``len(labels)`` is N/A, and -1 where nobody has asked; every sample is asked at
+    # least once. Open answers are numbers of `psopt.answers.text_of`.
     array: NDArray[np.int64]
-    samples: tuple[Sample, ...]
-    labels: tuple[str, ...]
+    samples: tuple[Sample, ...]  # N, in the array's order
+    labels: tuple[str, ...]  # C - 1: N/A is the last of the C classes. Where answers are open, those they may name
+    # (N, Q, C): what the model gave each class, where it was asked for that; `array` then holds the most probable ones
     probabilities: NDArray[np.float64] | None = None
-    families: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()  # of each rephrasing, or what is changed of the texts; empty where all are of one
+    # (N, Q) in [0, 1]: what a metric gives each answer, where something else than the right class decides
     metric_scores: NDArray[np.float64] | None = None
-    rephrasings: tuple[str, ...] = ()
-    no_labels: tuple[NoLabel, ...] = ()
-    answers: AnswerType = ONE_LABEL
+    rephrasings: tuple[str, ...] = ()  # Q; empty where only the answers are known
+    no_labels: tuple[NoLabel, ...] = ()  # the answers that are N/A and what they said, where the model can tell
+    answers: AnswerType = ONE_LABEL  # how answers are compared with each other and with the truth
+    # Of open answers: how many different ones a sample might have got, by which S is normalised; 0 is Q
     most_different: int = 0
-    judge_measures: Mapping[str, float] | None = None
+    judge_measures: Mapping[str, float] | None = None  # how far a judge agrees with itself, where there is one
+    # (N, Q): which open answers to a sample are the same, numbered as `places`, where something else than they say so
     same: NDArray[np.int64] | None = None
+    # (N, Q) in [0, 1]: of open answers the mean probability of the tokens that the model wrote, where it was asked for;
+    # NaN where it is not known
     confidence: NDArray[np.float64] | None = None
-    remarks: Mapping[str, str] = field(default_factory=dict)
-    parts_read: tuple[str, ...] = ()
-    model: str = ""
-    others: tuple[Predictions, ...] = ()
-    over: Over = "worst"
+    remarks: Mapping[str, str] = field(default_factory=dict)  # what a metric says in words, by a sample's text
+    parts_read: tuple[str, ...] = ()  # what the model reads of each sample's text; empty where that is all of it
+    model: str = ""  # which of several has answered; empty where there is one
+    others: tuple[Predictions, ...] = ()  # of further models, to the same samples and rephrasings
+    over: Over = "worst"  # how the scores of several models are made one
 
     def __repr__(self) -> str:
         """The size: answers would fill screens."""
@@ -135,6 +100,12 @@ class Predictions:
         return what_varies(self.families)
 
     @property
+    def column_names(self) -> list[str]:
+        """What each column is of: its rephrasing, or what is changed of the texts, as ``[typos] Sort it.``."""
+        columns = zip(self.rephrasings, self.families or [""] * len(self.rephrasings), strict=True)
+        return [f"[{family}] {text}" if family in _OF_TEXTS else text for text, family in columns]
+
+    @property
     def diversity(self) -> float | None:
         """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None of fewer than two texts."""
         return diversity_of_instructions(self.rephrasings, self.labels)
@@ -157,18 +128,14 @@ class Predictions:
         """Whether every sample has a label."""
         return all(sample.label is not None for sample in self.samples)
 
-    @property
+    @cached_property
     def truth(self) -> NDArray[np.int64]:
         """The samples' labels as (N,) indices; of open answers the numbers of what is right.
 
         Raises ValueError if a sample has no label.
         """
-        if self.answers.open is not None:
-            return self._references
-        return np.array([self.labels.index(sample.label) for sample in self.samples])
-
-    @cached_property
-    def _references(self) -> NDArray[np.int64]:
+        if self.answers.open is None:
+            return np.array([self.labels.index(sample.label) for sample in self.samples])
         if not self.is_labelled:
             raise ValueError("a sample has no label")
         return np.array([code_of(str(sample.label)) for sample in self.samples], dtype=np.int64)
@@ -231,36 +198,30 @@ class Predictions:
         return similarities_of(self.array, self.places, self.answers.open, self.n_classes)
 
     @cached_property
-    def _worths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _open_worths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if self.answers.open is None:
             raise ValueError("labels are right or wrong")
         return worths_of(self.array, self.truth, self.answers.open)
 
     @property
+    def worths(self) -> NDArray[np.float64]:
+        """What each open answer is worth, (N, Q) in [0, 1]: by a metric, or beside the truth."""
+        return self._open_worths[0] if self.metric_scores is None else self.metric_scores
+
+    @property
     def weights(self) -> NDArray[np.float64] | None:
         """How much each answer counts in the mean quality, (N, Q); None where all count the same."""
-        return self._worths[1] if self.answers.spec.kind == LABELS and self.metric_scores is None else None
+        return self._open_worths[1] if self.answers.spec.kind == LABELS and self.metric_scores is None else None
 
     @property
     def quality(self) -> NDArray[np.float64] | None:
         """What each answer is worth, (N, Q) in [0, 1]: by a metric, or beside the truth; None if right or wrong."""
-        if self.answers.open is not None and self.metric_scores is None:
-            return self._worths[0]
+        if self.answers.open is not None:
+            return self.worths
         worth = self.answers.worth
         if self.metric_scores is not None or worth is None:
             return self.metric_scores
         return np.where(self.asked, worth[self.truth[:, None], self.array], 0.0)
-
-    @property
-    def _known_quality(self) -> NDArray[np.float64]:
-        return self._worths[0] if self.quality is None else self.quality
-
-    @property
-    def _least_right(self) -> float:
-        """What an open answer must be worth to be right; half of what a judge or a metric can give."""
-        if self.answers.open is not None and self.metric_scores is not None:
-            return _HALF
-        return WHOLLY if self.answers.open is None else self.answers.open.least_right
 
     @property
     def scored(self) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -305,9 +266,11 @@ class Predictions:
 
         An open answer is right if it is the same as a reference, or has half of what a judge or a metric can give.
         """
-        if self.answers.open is not None:
-            return np.asarray(self.asked & (self._known_quality >= self._least_right))
-        return np.asarray(self.array == self.truth[:, None])
+        rule = self.answers.open
+        if rule is None:
+            return np.asarray(self.array == self.truth[:, None])
+        least = rule.least_right if self.metric_scores is None else _HALF
+        return np.asarray(self.asked & (self.worths >= least))
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -322,9 +285,8 @@ class Predictions:
     @property
     def share_right(self) -> NDArray[np.float64]:
         """The share of right answers to each sample: (N,) in [0, 1]; of open answers their mean worth."""
-        if self.answers.open is not None:
-            return np.asarray(np.where(self.asked, self._known_quality, 0.0).sum(axis=1) / self.asked.sum(axis=1))
-        return np.asarray(self.right.sum(axis=1) / self.asked.sum(axis=1))
+        worths = self.right if self.answers.open is None else np.where(self.asked, self.worths, 0.0)
+        return np.asarray(worths.sum(axis=1) / self.asked.sum(axis=1))
 
     @property
     def share_wrong(self) -> NDArray[np.float64]:
@@ -336,19 +298,16 @@ class Predictions:
 
         Open answers that are the same stand under the first of them.
         """
-        if self.answers.open is not None:
-            return self._open_answers_to(index)
-        return {name: int(n) for name, n in zip(self.class_names, self.counts[index], strict=True) if n}
-
-    def name_of(self, answer: int) -> str:
-        """What an answer of the array says: a class, or an open answer."""
-        return text_of(answer) if answer >= FIRST_CODE else self.class_names[answer]
-
-    def _open_answers_to(self, index: int) -> dict[str, int]:
+        if self.answers.open is None:
+            return {name: int(n) for name, n in zip(self.class_names, self.counts[index], strict=True) if n}
         places = self.places[index].tolist()
         codes = dict(zip(reversed(places), reversed(self.array[index].tolist()), strict=True))  # of each the first
         counts = Counter(self.name_of(codes[place]) for place in places if place >= 0)
         return dict(counts.most_common())
+
+    def name_of(self, answer: int) -> str:
+        """What an answer of the array says: a class, or an open answer."""
+        return text_of(answer) if answer >= FIRST_CODE else self.class_names[answer]
 
     def most_answered(self, members: NDArray[np.int64], *, besides: int | None = None) -> str | None:
         """Return the class that some samples are given most often, `besides` left out; None if there is no other."""
@@ -397,3 +356,16 @@ class Predictions:
         """A part of each grid that there is."""
         grids = {name: getattr(self, name) for name in _GRIDS}
         return {name: grid[cells] for name, grid in grids.items() if grid is not None}
+
+
+def what_varies(families: Iterable[str]) -> str:
+    """Say what differs between the columns of a grid, which are of these families.
+
+    >>> what_varies(["paraphrase"]), what_varies(["unchanged", "typos"]), what_varies(["format", "unchanged", "typos"])
+    ('wordings', 'changed texts', 'wordings and changed texts')
+    """
+    varied = set(families)
+    kinds = ["wordings"] if not varied or varied - _OF_TEXTS else []
+    if varied & _OF_TEXTS:
+        kinds.append("changed texts")
+    return " and ".join(kinds)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.evaluation._objectives import OBJECTIVES
 from psopt.evaluation._scores import ModelScores, score_one_model
-from psopt.metrics import PairedDifference
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
@@ -43,11 +42,11 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
     values: dict[str, float] = {}
     bounds = dict(each[0].ci)
     for name, way in OBJECTIVES.items():
-        found = [value for value in (getattr(scores, name) for scores in each) if value is not None]
-        if len(found) < len(each):
+        of_each = [value for value in (getattr(scores, name) for scores in each) if value is not None]
+        if len(of_each) < len(each):
             continue
-        worst = int(np.argmin(found) if way == "maximize" else np.argmax(found))
-        values[name] = found[worst] if over == "worst" else float(np.mean(found))
+        worst = int(np.argmin(of_each) if way == "maximize" else np.argmax(of_each))
+        values[name] = of_each[worst] if over == "worst" else float(np.mean(of_each))
         if all(name in scores.ci for scores in each):
             low, high = np.mean([scores.ci[name] for scores in each], axis=0).tolist()
             bounds[name] = each[worst].ci[name] if over == "worst" else (low, high)
@@ -66,37 +65,6 @@ def _of_model(scores: Scores) -> ModelScores:
     intervals = {name: scores.ci[name] for name in OBJECTIVES if name in scores.ci}
     measures = scores.f1, scores.sensitivity, scores.consistency, scores.na_rate
     return ModelScores(*measures, scores.is_hollow, intervals)
-
-
-def combined_differences(
-    of_models: Sequence[Mapping[str, PairedDifference]], over: Over
-) -> dict[str, PairedDifference]:
-    """Return the differences of two prompts with several models as one: of the model that gains least, or the mean."""
-    return {name: _combined(name, [found[name] for found in of_models], over) for name in of_models[0]}
-
-
-def _combined(measure: str, differences: Sequence[PairedDifference], over: Over) -> PairedDifference:
-    sign = 1 if OBJECTIVES[measure] == "maximize" else -1
-    if over == "worst":
-        return min(differences, key=lambda found: sign * found.difference)
-    return mean_of(differences)
-
-
-def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
-    """Return the mean of differences on the same samples, whose correlation nobody needs to know.
-
-    The standard error of a mean is at most the mean of the standard errors, whatever the correlation (Minkowski), so
-    that intervals and tests are conservative. It is unknown where one is, and as thin as the thinnest.
-    """
-    errors = [found.standard_error for found in differences]
-    freedom = [found.df for found in differences if found.df is not None]
-    thin = [found.thin for found in differences if found.thin is not None]
-    middle, low, high = (
-        float(np.mean([getattr(found, part) for found in differences])) for part in ("difference", "low", "high")
-    )
-    error = None if None in errors else float(np.mean([found or 0.0 for found in errors]))
-    mean = PairedDifference(middle, low, high, 1.0, error, min(freedom, default=None), min(thin, default=None))
-    return replace(mean, p_value=min(1.0, 2 * min(mean.p_above(), mean.p_below())))
 
 
 def pooled(predictions: Predictions) -> Predictions:

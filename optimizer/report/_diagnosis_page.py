@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt._version import __version__
 from psopt.answers import answers_line
-from psopt.evaluation import beside_quality_line, column_names, na_lines, shares_line
+from psopt.evaluation import beside_quality_line, na_lines, shares_line
 from psopt.report._class_figures import class_figures
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
@@ -63,7 +63,7 @@ def _figures(report: PromptReport, seed: int) -> list[Figure]:
         figures += [
             joint_view(prompts),
             *class_figures(prompts),
-            damage(prompts, column_names(report.predictions.rephrasings, report.predictions.families)),
+            damage(prompts, report.predictions.column_names),
             enough(prompts, seed),
             families({"prompt": report.scores.to_dict()}),
         ]
