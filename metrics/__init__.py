@@ -49,21 +49,15 @@ NumPy is imported.
 0.29
 """
 
-from ._bootstrap import bootstrap_ci
 from ._consistency import consistency, pairwise_consistency, sample_consistency
 from ._counts import hard_predictions, prediction_counts, prediction_distribution
-from ._curve import RephrasingCurve, rephrasing_curve
 from ._differences import PairedDifference, compare_scores, mean_difference
-from ._f1 import class_f1, macro_f1, micro_f1
-from ._flips import FlipPair, flip_pairs
+from ._f1 import class_f1, macro_f1, micro_f1, prompt_f1, rephrasing_damage, spread
 from ._intervals import Interval, class_intervals, macro_f1_interval, mean_interval, score_intervals
-from ._joint import joint_scores
-from ._posix import posix, sample_posix
-from ._prompt_f1 import prompt_f1, rephrasing_damage, spread
-from ._prosa import prompt_sensi_score, sample_prompt_sensi_score
-from ._references import Reference, noised_predictions, reference_scores
-from ._sensitivity import sample_sensitivity, sensitivity
-from ._uncertainty import uncertainty
+from ._joint import Reference, joint_scores, noised_predictions, reference_scores
+from ._other_indices import posix, prompt_sensi_score, sample_posix, sample_prompt_sensi_score
+from ._resampling import RephrasingCurve, bootstrap_ci, rephrasing_curve
+from ._sensitivity import FlipPair, flip_pairs, sample_sensitivity, sensitivity, uncertainty
 
 __all__ = [
     "FlipPair",

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._answers import SCORES, SHAPE, read_answers
-from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups
-from ._inputs import as_array, read_groups, read_scores, read_tail, read_weights
-from ._intervals import SAMPLES_COUNT, known_of, read_wordings
-from ._scatter import scatter
-from ._student import floor_high, floor_low, floor_p_value, quantile, upper_tail
+from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups, read_answers
+from ._inputs import SCORES, SHAPE, as_array, read_groups, read_scores, read_tail, read_weights
+from ._intervals import SAMPLES_COUNT, joint_scatter
+from ._scatter import floor_high, floor_low, floor_p_value, quantile, scatter, upper_tail
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -52,24 +50,23 @@ class PairedDifference:
 
     def p_above(self, bound: float = 0.0) -> float:
         """One-sided p-value of "the true difference is `bound` or less": small speaks for more than `bound`."""
-        return _p_above(self.difference, bound, self)
+        return self._p_above(self.difference, bound)
 
     def p_below(self, bound: float = 0.0) -> float:
         """One-sided p-value of "the true difference is `bound` or more": small speaks for less than `bound`."""
-        return _p_above(-self.difference, -bound, self)
+        return self._p_above(-self.difference, -bound)
 
-
-def _p_above(difference: float, bound: float, found: PairedDifference) -> float:
-    lead = difference - bound
-    if found.standard_error is None:
-        return 1.0
-    if found.standard_error > 0:
-        p_value = upper_tail(lead / found.standard_error, found.df or np.inf)
-    else:
-        p_value = 0.0 if lead > ROUNDING else 1.0
-    if found.thin is None:
-        return p_value
-    return max(p_value, floor_p_value(difference, bound, found.thin, -1.0))
+    def _p_above(self, difference: float, bound: float) -> float:
+        lead = difference - bound
+        if self.standard_error is None:
+            return 1.0
+        if self.standard_error > 0:
+            p_value = upper_tail(lead / self.standard_error, self.df or np.inf)
+        else:
+            p_value = 0.0 if lead > ROUNDING else 1.0
+        if self.thin is None:
+            return p_value
+        return max(p_value, floor_p_value(difference, bound, self.thin, -1.0))
 
 
 def compare_scores(
@@ -104,17 +101,10 @@ def compare_scores(
         True labels in [0, n_classes).
     n_classes : int
         Number of classes C, N/A included.
-    wordings : "random" or "fixed"
-        What a new experiment would draw anew: other samples, and with "random" other wordings like these.
-    confidence : float
-        In (0, 1).
-    similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
-        Of S, as in `sample_sensitivity`.
+    wordings, confidence, similarity, groups
+        As in `score_intervals`.
     second_similarity : like `similarity`, optional
         Of the second prompt's answers, where each prompt's are numbered by themselves.
-    groups : (n_samples,) int, optional
-        Which rows belong together, from 0 on, where one draw brings several: the labels of one sample. Only the
-        scatter depends on it.
 
     Returns
     -------
@@ -141,8 +131,7 @@ def compare_scores(
     )
     statistic = of_groups(statistic, read_groups(groups, len(before)))
     tail = read_tail(confidence)
-    n_rephrasings = before.shape[1]
-    found = known_of(scatter(statistic, n_rephrasings, read_wordings(wordings)), n_rephrasings)
+    found = joint_scatter(statistic, before.shape[1], wordings)
     return {name: _difference(found, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
 
 
@@ -184,7 +173,7 @@ def mean_difference(
         mean_statistic(before, read_weights(first_weights, before, "first_weights")),
         mean_statistic(after, read_weights(second_weights, after, "second_weights")),
     )
-    return _difference(scatter(statistic, before.shape[1], read_wordings(wordings)), 0, 1.0, read_tail(confidence))
+    return _difference(scatter(statistic, before.shape[1], wordings), 0, 1.0, read_tail(confidence))
 
 
 def _difference(found: Scatter, place: int, counts: float, tail: float) -> PairedDifference:

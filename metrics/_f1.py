@@ -1,4 +1,4 @@
-"""F1 over all answers: the yardstick without which S and C_y can be gamed."""
+"""F1 over all answers, and of each rephrasing: the yardstick without which S and C_y can be gamed."""
 
 from __future__ import annotations
 
@@ -57,10 +57,8 @@ def class_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
 
     Parameters
     ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers.
-    y : (n_samples,) int
-        True labels.
+    predictions, y
+        As in `micro_f1`.
     labels : sequence of int, optional
         The labels to score, in this order. By default those that occur in y or in predictions, sorted.
 
@@ -82,10 +80,8 @@ def macro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
 
     Parameters
     ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers.
-    y : (n_samples,) int
-        True labels.
+    predictions, y
+        As in `micro_f1`.
     labels : sequence of int, optional
         A fixed list, so that runs compare; ``range(n_classes - 1)`` leaves N/A's own F1 (always 0) out of the
         mean. By default the labels that occur in y or in predictions, as in `sklearn.metrics.f1_score`.
@@ -128,3 +124,80 @@ def _right_and_wrong(
 def _f1(right: ArrayLike, wrong: ArrayLike) -> NDArray[np.float64]:
     twice = 2 * np.asarray(right)
     return ratio(twice, twice + wrong)
+
+
+def prompt_f1(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    """Micro-F1 of each rephrasing: over all labels its accuracy.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers.
+    y : (n_samples,) int
+        True labels.
+
+    Returns
+    -------
+    (n_rephrasings,) float64
+
+    Examples
+    --------
+    >>> prompt_f1([[0, 0], [1, 0]], [0, 1])
+    array([1. , 0.5])
+    """
+    predictions = read_predictions(predictions)
+    y = read_labels(y, len(predictions))
+    return np.asarray((predictions == y[:, None]).mean(axis=0))
+
+
+def spread(predictions: ArrayLike, y: ArrayLike) -> float:
+    """Accuracy of the best rephrasing minus that of the worst. Lower is better.
+
+    Parameters
+    ----------
+    predictions, y
+        As in `prompt_f1`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for a single rephrasing. It grows with the number of rephrasings. Samples that change in
+        opposite directions cancel out: S_tau sees them.
+
+    References
+    ----------
+    Sclar et al., *Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design*
+    (FormatSpread), 2024.
+
+    Examples
+    --------
+    >>> spread([[0, 0, 1], [1, 0, 0]], [0, 1])
+    1.0
+    """
+    accuracies = prompt_f1(predictions, y)
+    return float(accuracies.max() - accuracies.min())
+
+
+def rephrasing_damage(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    """Accuracy that each rephrasing loses against the mean of the others.
+
+    Parameters
+    ----------
+    predictions, y
+        As in `prompt_f1`; two rephrasings or more.
+
+    Returns
+    -------
+    (n_rephrasings,) float64
+        In [-1, 1]; they sum to 0. The largest hurts most: ``argmax`` names it.
+
+    Examples
+    --------
+    >>> rephrasing_damage([[0, 0, 1], [1, 1, 1]], [0, 1])
+    array([-0.25, -0.25,  0.5 ])
+    """
+    accuracies = prompt_f1(predictions, y)
+    n = len(accuracies)
+    if n < 2:
+        raise ValueError("predictions has one rephrasing; none to compare it with: give 2 or more")
+    return np.asarray((accuracies.mean() - accuracies) * n / (n - 1))

@@ -7,24 +7,67 @@ whose pairs weigh n_y in a class of n_y samples, is 2 n_y (cbar_i - C) / B with 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._inputs import read_either, read_labels
 from ._numerics import class_differences, ratio
-from ._similarity import answer_entropy
+from ._similarity import answer_entropy, read_similarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from ._answers import Answers
+    from numpy.typing import ArrayLike, NDArray
 
     Linearised = tuple[NDArray[np.float64], NDArray[np.float64]]
     """Estimates (k,) of some scores, and the influences (k, N) of the samples on each."""
     Statistic = Callable[[int | None], Linearised]
     """Scores with all wordings (None), or with one left out."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers to one prompt, prepared for sums over wordings."""
+
+    # (N * C, Q): what answer (i, q) gives to class c, one or zero, or the probability p(c|x_i, rho_q)
+    mass: NDArray[Any]
+    right: NDArray[np.float64]  # (N, Q): one where the (most probable) answer is right
+    classes: NDArray[np.int64]  # (N,): the true label's place among the labels that occur
+    hard: bool  # whether mass holds only zeros and ones, so that its sums over rephrasings are counts
+    similarity: NDArray[np.float64] | None = None  # (C, C) or (N, C, C): how alike two answers are
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(N, Q, C)."""
+        n_samples, n_rephrasings = self.right.shape
+        return n_samples, n_rephrasings, len(self.mass) // n_samples
+
+
+def read_answers(
+    predictions: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    name: str = "predictions",
+    *,
+    similarity: ArrayLike | None = None,
+) -> Answers:
+    """Hard predictions (N, Q) of integers, or probabilities (N, Q, C), with their labels (N,)."""
+    chosen, probabilities = read_either(predictions, n_classes, name)
+    y = read_labels(y, len(chosen), n_classes)
+    if probabilities is None:
+        # float32 holds counts exactly up to 16 million rephrasings
+        mass = (chosen[:, None, :] == np.arange(n_classes)[:, None]).astype(np.float32)
+    else:
+        mass = probabilities.transpose(0, 2, 1)
+    return Answers(
+        mass=mass.reshape(-1, chosen.shape[1]),
+        right=(chosen == y[:, None]).astype(np.float64),
+        classes=np.unique(y, return_inverse=True)[1],
+        hard=probabilities is None,
+        similarity=read_similarity(similarity, len(chosen), n_classes),
+    )
 
 
 def joint_statistic(answers: Answers) -> Statistic:

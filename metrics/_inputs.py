@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+SCORES = ("f1", "sensitivity", "consistency")
+SHAPE = "(n_samples, n_rephrasings), or of probabilities (n_samples, n_rephrasings, n_classes)"
 ROW_SUM_TOLERANCE = 1e-5  # a float32 softmax over a hundred labels is further than 1e-6 from one
 
 
@@ -68,6 +70,20 @@ def read_probabilities(
     if array.dtype.kind != "f":
         raise ValueError(f"{name} must hold probabilities (floats), not {array.dtype}")
     return _read_distributions(array, name)
+
+
+def read_either(
+    predictions: ArrayLike, n_classes: int, name: str = "predictions"
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Hard predictions (N, Q), and the probabilities (N, Q, C) they come from, if these were given."""
+    n_classes = read_n_classes(n_classes)
+    array = as_array(predictions, name, (2, 3), SHAPE)
+    if array.ndim == 2:
+        return read_predictions(array, n_classes, name=name), None
+    probabilities = read_probabilities(array, name=name)
+    if probabilities.shape[2] != n_classes:
+        raise ValueError(f"{name} has {probabilities.shape[2]} classes on its last axis, not {n_classes}")
+    return probabilities.argmax(axis=2), probabilities
 
 
 def read_scores(scores: ArrayLike, name: str = "scores") -> NDArray[Any]:

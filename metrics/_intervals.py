@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._answers import SCORES, read_answers, read_either
 from ._f1 import macro_f1
-from ._influences import class_f1_statistic, joint_statistic, macro_statistic, mean_statistic, of_groups
+from ._influences import class_f1_statistic, joint_statistic, macro_statistic, mean_statistic, of_groups, read_answers
 from ._inputs import (
-    read_choice,
+    SCORES,
+    read_either,
     read_groups,
     read_label_list,
     read_labels,
@@ -18,14 +18,14 @@ from ._inputs import (
     read_tail,
     read_weights,
 )
-from ._scatter import WORDINGS, scatter
-from ._student import floor_high, floor_low, logit_ends
+from ._scatter import floor_high, floor_low, logit_ends, scatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ._influences import Statistic
     from ._scatter import Scatter, Wordings
 
 
@@ -48,7 +48,7 @@ class Interval(NamedTuple):
         return self.low, self.high
 
 
-SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # of F1, S, C: a sample of C stands in a pair twice (`_student`)
+SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # of F1, S, C: a sample of C stands in a pair twice (`_scatter`)
 FEWEST_OF_CLASS = 2  # samples: of one sample nothing is known, as in `scatter`
 _S = SCORES.index("sensitivity")
 
@@ -128,8 +128,8 @@ def score_intervals(
     tail = read_tail(confidence)
     n_rephrasings = answers.shape[1]
     statistic = of_groups(joint_statistic(answers), read_groups(groups, len(answers.classes)))
-    found = scatter(statistic, n_rephrasings, read_wordings(wordings))
-    return dict(zip(SCORES, _intervals(known_of(found, n_rephrasings), SAMPLES_COUNT, tail), strict=True))
+    found = joint_scatter(statistic, n_rephrasings, wordings)
+    return dict(zip(SCORES, _intervals(found, SAMPLES_COUNT, tail), strict=True))
 
 
 def mean_interval(
@@ -166,7 +166,7 @@ def mean_interval(
     array = read_scores(scores)
     tail = read_tail(confidence)
     statistic = mean_statistic(array, read_weights(weights, array, "weights"))
-    found = scatter(statistic, array.shape[1], read_wordings(wordings))
+    found = scatter(statistic, array.shape[1], wordings)
     return _intervals(found, np.ones(1), tail)[0]
 
 
@@ -204,19 +204,18 @@ def class_intervals(
     chosen, probabilities = read_either(predictions, n_classes)
     answers = read_answers(predictions, y, n_classes)
     tail = read_tail(confidence)
-    fixed = read_wordings(wordings)
     truth = np.asarray(y)
     wanted = np.arange(n_classes) if labels is None else np.asarray(labels)
     source = chosen if probabilities is None else probabilities
     n_rephrasings = answers.shape[1]
     claimed = [((chosen == label).any(axis=1) | (truth == label)).sum() for label in wanted]
-    of_f1 = scatter(class_f1_statistic(chosen, truth, wanted), n_rephrasings, fixed, np.maximum(claimed, 1))
+    of_f1 = scatter(class_f1_statistic(chosen, truth, wanted), n_rephrasings, wordings, np.maximum(claimed, 1))
     intervals = []
     for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
         of_class = {} if np.isnan(f1.estimate) else {"f1": f1}
         if (truth == label).any():
             members = read_answers(source[truth == label], truth[truth == label], n_classes, similarity=similarity)
-            found = known_of(scatter(joint_statistic(members), n_rephrasings, fixed), n_rephrasings)
+            found = joint_scatter(joint_statistic(members), n_rephrasings, wordings)
             joint = dict(zip(SCORES, _intervals(found, SAMPLES_COUNT, tail), strict=True))
             of_class.update({name: joint[name] for name in ("sensitivity", "consistency")})
         intervals.append(of_class)
@@ -265,7 +264,6 @@ def macro_f1_interval(
     chosen, _ = read_either(predictions, n_classes)
     truth = read_labels(y, len(chosen), n_classes)
     tail = read_tail(confidence)
-    fixed = read_wordings(wordings)
     wanted = np.arange(n_classes) if labels is None else read_label_list(labels)
     draws = read_groups(groups, len(chosen))
     estimate = macro_f1(chosen, truth, wanted.tolist())
@@ -280,18 +278,13 @@ def macro_f1_interval(
         return Interval(estimate, 0.0, 1.0)
     n_samples = is_known.sum() ** 2 / (1 / claimed[is_known]).sum()
     statistic = of_groups(macro_statistic(class_f1_statistic(chosen, truth, wanted[is_known])), draws)
-    found = _intervals(scatter(statistic, chosen.shape[1], fixed, n_samples), np.ones(1), tail)[0]
+    found = _intervals(scatter(statistic, chosen.shape[1], wordings, n_samples), np.ones(1), tail)[0]
     return Interval(estimate, share_known * found.low, 1 - share_known * (1 - found.high))
 
 
-def read_wordings(wordings: str) -> str:
-    """Whether wordings are random or fixed."""
-    read_choice(wordings, "wordings", WORDINGS)
-    return wordings
-
-
-def known_of(found: Scatter, n_rephrasings: int) -> Scatter:
-    """The scatter of the joint scores, without S from one wording, under which nothing can change."""
+def joint_scatter(statistic: Statistic, n_rephrasings: int, wordings: str) -> Scatter:
+    """The scatter of the joint scores; of S nothing is known from one wording, under which nothing can change."""
+    found = scatter(statistic, n_rephrasings, wordings)
     if n_rephrasings == 1:
         found.variances[_S] = np.inf
     return found

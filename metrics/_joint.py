@@ -1,18 +1,20 @@
-"""The three scores that are read together, because S and C_y alone can be gamed."""
+"""The three scores that are read together, because S and C_y alone can be gamed, and what noise would score."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ._answers import read_either
-from ._consistency import consistency
+import numpy as np
+
+from ._consistency import consistency, sample_consistency
 from ._counts import prediction_counts
 from ._f1 import micro_f1
-from ._inputs import read_labels
-from ._sensitivity import sensitivity
+from ._inputs import read_either, read_labels, read_n_classes, read_predictions
+from ._sensitivity import sample_sensitivity, sensitivity
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 def joint_scores(
@@ -55,3 +57,107 @@ def joint_scores(
         "sensitivity": sensitivity(table, similarity=similarity),
         "consistency": consistency(table, y),
     }
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A yardstick's scores; the two arrays are the axes of appendix A's plot.
+
+    Attributes
+    ----------
+    f1, sensitivity, consistency : float
+        As of `joint_scores`.
+    sample_sensitivity, sample_consistency : (n_samples,) float64
+        As of the functions of the same names.
+    """
+
+    f1: float
+    sensitivity: float
+    consistency: float
+    sample_sensitivity: NDArray[np.float64]
+    sample_consistency: NDArray[np.float64]
+
+
+def noised_predictions(
+    predictions: ArrayLike, n_classes: int, share: float = 0.5, *, seed: int = 42
+) -> NDArray[np.int64]:
+    """Replace a random share of the answers by random classes.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers in [0, n_classes), N/A last.
+    n_classes : int
+        Number of classes C, N/A included. A replaced answer is any of them, the old one and N/A too.
+    share : float
+        In [0, 1]: the chance of an answer to be replaced. 1: the random predictor.
+    seed : int
+        The same seed gives the same noise.
+
+    Returns
+    -------
+    (n_samples, n_rephrasings) int64
+
+    References
+    ----------
+    E25, appendix A.
+
+    Examples
+    --------
+    >>> noised_predictions([[0, 1, 2]], n_classes=3, share=0.0)
+    array([[0, 1, 2]])
+    """
+    n_classes = read_n_classes(n_classes)
+    answers = read_predictions(predictions, n_classes)
+    if not 0 <= share <= 1:
+        raise ValueError(f"share is {share!r}; it must lie in [0, 1]")
+    stream = np.random.default_rng(seed)
+    replaced = stream.random(answers.shape) < share
+    return np.where(replaced, stream.integers(n_classes, size=answers.shape), answers).astype(np.int64)
+
+
+def reference_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int, *, seed: int = 42) -> dict[str, Reference]:
+    """Score the predictor, the same with half of its answers at random, and an entirely random one.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers in [0, n_classes), N/A last.
+    y, n_classes
+        As in `joint_scores`.
+    seed : int
+        The same seed gives the same noise.
+
+    Returns
+    -------
+    dict of str to Reference
+        Keys ``predictor``, ``half_noised``, ``random``. Entropy is biased low, so the random predictor's S stays
+        below 1: it is the top of the scale at this number of rephrasings.
+
+    References
+    ----------
+    E25, appendix A.
+
+    Examples
+    --------
+    >>> references = reference_scores([[0] * 30] * 100, [0] * 100, n_classes=3)
+    >>> [round(reference.sensitivity, 1) for reference in references.values()]
+    [0.0, 0.8, 1.0]
+    """
+    n_classes = read_n_classes(n_classes)
+    answers = read_predictions(predictions, n_classes)
+    labels = read_labels(y, len(answers), n_classes)
+    shares = {"predictor": 0.0, "half_noised": 0.5, "random": 1.0}
+    return {
+        name: _reference(noised_predictions(answers, n_classes, share, seed=seed), labels, n_classes)
+        for name, share in shares.items()
+    }
+
+
+def _reference(predictions: NDArray[Any], y: NDArray[Any], n_classes: int) -> Reference:
+    counts = prediction_counts(predictions, n_classes)
+    return Reference(
+        **joint_scores(predictions, y, n_classes),
+        sample_sensitivity=sample_sensitivity(counts),
+        sample_consistency=sample_consistency(counts, y),
+    )

@@ -12,6 +12,11 @@ mean this is the two-way analysis of variance. The t quantile has Satterthwaite'
 V_samples has 2 / (1 / m - 1 / N), where m = (sum u^2)^2 / sum u^4 says how many samples carry it: for a share
 near 0 or 1 that is the number of exceptions, and a variance of which three samples tell is not known as one of which
 hundreds do.
+
+Where nothing varies, the variance is 0 and tells nothing. Then the end of an interval is never closer than with
+-ln(tail) further samples (3.69 for 95 %) that are all at the far end of the scale: so many could have been missed with
+the tail's chance (the rule of three, Hanley and Lippman-Hand, 1983). C counts pairs, in which a sample stands twice:
+each of its samples counts for half, `n` is N / 2.
 """
 
 from __future__ import annotations
@@ -20,6 +25,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ._inputs import read_choice
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -30,7 +37,6 @@ if TYPE_CHECKING:
 
     Wordings = Literal["random", "fixed"]
 
-WORDINGS = ("random", "fixed")
 FEW = 5.0  # carriers; with fewer, what was not seen decides, as where nothing varies
 NEGLIGIBLE = 1e-24  # of a variance: rounding of equal scores
 
@@ -54,6 +60,7 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
 
     `n_samples` (k,) says how many samples count for each score; without it, all.
     """
+    read_choice(wordings, "wordings", ("random", "fixed"))
     estimates, influences = statistic(None)
     sizes = np.broadcast_to(np.float64(influences.shape[1]) if n_samples is None else n_samples, estimates.shape)
     sizes = np.asarray(sizes, dtype=np.float64)
@@ -111,3 +118,59 @@ def _over_wordings(
     factor = (n_rephrasings - 1) / n_rephrasings
     apart = np.maximum(squares - np.square(total) / n_rephrasings, 0.0).sum(axis=1)
     return factor * np.square(left_out - left_out.mean(axis=0)).sum(axis=0), factor * apart
+
+
+def quantile(df: float, tail: float) -> float:
+    """The t above which the tail's share of the distribution lies."""
+    from scipy.special import stdtrit  # costs .1 s to import: where it is needed
+
+    return float(-stdtrit(df, tail))
+
+
+def logit_ends(estimate: float, error: float, df: float, tail: float) -> tuple[float, float]:
+    """The ends of an interval of a score in [0, 1], t quantiles away on the logit scale.
+
+    A score near an end of the scale scatters lopsidedly; the error on the logit scale is error / (x (1 - x)).
+    """
+    spread = estimate * (1 - estimate)
+    if error == 0 or spread <= 0:
+        return estimate, estimate
+    from scipy.special import expit, logit
+
+    middle, reach = logit(estimate), quantile(df, tail) * error / spread
+    # rounding there and back must not put the estimate outside
+    return min(float(expit(middle - reach)), estimate), max(float(expit(middle + reach)), estimate)
+
+
+def upper_tail(t: float, df: float) -> float:
+    """The share of the distribution that lies above t."""
+    from scipy.special import stdtr
+
+    return float(stdtr(df, -t))
+
+
+def floor_low(estimate: float, n: float, tail: float, least: float) -> float:
+    """Where an estimate goes if -ln(tail) further samples are all at the scale's lower end.
+
+    >>> round(floor_low(1.0, 50, 0.025, 0.0), 3)
+    0.931
+    """
+    return least + (estimate - least) * n / (n - float(np.log(tail)))
+
+
+def floor_high(estimate: float, n: float, tail: float, most: float) -> float:
+    """The same at the upper end."""
+    return most - (most - estimate) * n / (n - float(np.log(tail)))
+
+
+def floor_p_value(estimate: float, bound: float, n: float, least: float) -> float:
+    """The tail at which `floor_low` meets a bound: 1 for one above the estimate.
+
+    >>> round(floor_p_value(1.0, floor_low(1.0, 50, 0.025, 0.0), 50, 0.0), 6)
+    0.025
+    """
+    if bound >= estimate:
+        return 1.0
+    if bound <= least:
+        return 0.0
+    return float(np.exp(-n * ((estimate - least) / (bound - least) - 1)))

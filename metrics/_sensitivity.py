@@ -1,13 +1,17 @@
-"""Sensitivity: how much an answer changes when the task is rephrased. It needs no labels."""
+"""Sensitivity: how much an answer changes when the task is rephrased, and between which labels. It needs no labels.
+
+Uncertainty, how undecided the model is under one fixed wording, is told apart from it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._inputs import read_choice, read_counts
-from ._numerics import jackknifed_entropy, miller_madow
+from ._inputs import read_choice, read_counts, read_probabilities
+from ._numerics import entropy, jackknifed_entropy, miller_madow
 from ._similarity import answer_entropy, jackknifed_answer_entropy, read_similarity
 
 if TYPE_CHECKING:
@@ -130,3 +134,91 @@ def sensitivity(
     0.5
     """
     return float(sample_sensitivity(counts, normalize=normalize, correction=correction, similarity=similarity).mean())
+
+
+@dataclass(frozen=True)
+class FlipPair:
+    """Two labels that samples change between.
+
+    Attributes
+    ----------
+    first, second : int
+        The labels, the lower number first.
+    n_samples : int
+        Samples whose two most frequent answers these are.
+    share : float
+        n_samples over all samples.
+    """
+
+    first: int
+    second: int
+    n_samples: int
+    share: float
+
+
+def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
+    """List the pairs of labels that samples change between, the most common first.
+
+    A sample changes between its two most frequent answers; of equally frequent ones the lower number counts.
+
+    Parameters
+    ----------
+    counts : (n_samples, n_classes) int or float
+        Integers: counts. Floats: p_tau.
+
+    Returns
+    -------
+    list of FlipPair
+        Sorted by n_samples, then by label. Empty if no sample changes.
+
+    Examples
+    --------
+    >>> for pair in flip_pairs([[1, 0, 3], [3, 0, 1], [0, 2, 2], [4, 0, 0]]):
+    ...     print(pair.first, pair.second, pair.n_samples, pair.share)
+    0 2 2 0.5
+    1 2 1 0.25
+    """
+    table, _ = read_counts(counts)
+    n_samples, n_classes = table.shape
+    most = table.argmax(axis=1)
+    others = table.astype(np.float64)  # a copy, signed
+    others[np.arange(n_samples), most] = -1
+    runner_up = others.argmax(axis=1)
+    pairs = np.minimum(most, runner_up) * n_classes + np.maximum(most, runner_up)
+    sizes = np.bincount(pairs[others.max(axis=1) > 0])
+    by_size = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+    return [
+        FlipPair(pair // n_classes, pair % n_classes, int(sizes[pair]), float(sizes[pair] / n_samples))
+        for pair in by_size.tolist()
+    ]
+
+
+def uncertainty(probabilities: ArrayLike, *, normalize: bool = False) -> NDArray[np.float64]:
+    """Entropy of the model's class probabilities, answer by answer.
+
+        U(x, rho) = -E_{y ~ p(.|x,rho)} ln p(y|x,rho)
+
+    Parameters
+    ----------
+    probabilities : (n_samples, n_rephrasings, n_classes) or (n_samples, n_classes) float
+        p(y|x, rho); the last axis sums to 1. Hard predictions carry no uncertainty and are refused.
+    normalize : bool
+        Divide by ln C, to compare with sensitivity. False, as in the paper: nats.
+
+    Returns
+    -------
+    (n_samples, n_rephrasings) or (n_samples,) float64
+        0: sure.
+
+    References
+    ----------
+    E25, eq. (8).
+
+    Examples
+    --------
+    >>> uncertainty([[[1.0, 0.0], [0.5, 0.5]]]).round(3)
+    array([[0.   , 0.693]])
+    """
+    read = read_probabilities(probabilities, ndims=(2, 3))
+    nats = entropy(read, None)
+    return np.minimum(nats / np.log(read.shape[-1]), 1.0) if normalize else nats

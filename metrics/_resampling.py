@@ -1,0 +1,215 @@
+"""By resampling: intervals of the three objectives, and how many rephrasings are enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._influences import read_answers
+from ._inputs import SCORES, read_choice, read_either, read_labels, read_size, read_tail
+from ._intervals import Interval
+from ._joint import joint_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from numpy.typing import ArrayLike, NDArray
+
+RESAMPLED = ("both", "samples", "rephrasings")
+
+
+def bootstrap_ci(
+    predictions: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    *,
+    resample: Literal["both", "samples", "rephrasings"] = "both",
+    n_replicates: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 42,
+    similarity: ArrayLike | None = None,
+) -> dict[str, Interval]:
+    """Bootstrap intervals of micro-F1, sensitivity and pooled consistency in one go.
+
+    Each replicate draws samples, rephrasings or both with replacement. A rephrasing drawn twice agrees with
+    itself, and a sample drawn twice with itself, so replicates have lower S and higher C_y than the data. The
+    percentile interval is therefore moved until the replicates' mean falls on the estimate, then cut to [0, 1].
+    In simulations its 95 % over both cover the truth of F1 and C in 91 to 99 % of the cases, and that of S in 90 %
+    where wordings matter; over rephrasings alone, in 67 to 100 %. Unmoved, S is covered in 62 to 93 %.
+    `score_intervals` needs no replicates, and is what psopt itself takes.
+
+    Parameters
+    ----------
+    predictions, y, n_classes
+        As in `joint_scores`.
+    resample : "both", "samples" or "rephrasings"
+        What a new experiment would draw anew.
+    n_replicates : int
+        Bootstrap replicates.
+    confidence : float
+        In (0, 1).
+    seed : int
+        The same seed gives the same intervals.
+    similarity : (n_classes, n_classes) or (n_samples, n_classes, n_classes) float, optional
+        Of S, as in `sample_sensitivity`.
+
+    Returns
+    -------
+    dict of str to Interval
+        Keys ``f1``, ``sensitivity``, ``consistency``. For S and C_y at this number of rephrasings. A score that
+        no replicate changes (a constant answer) has an interval of width 0: the bootstrap knows only what it saw.
+
+    Raises
+    ------
+    ValueError
+        Also if there is a single one of what is resampled, whose scatter nobody can tell.
+
+    References
+    ----------
+    Owen, *The pigeonhole bootstrap*, 2007, for resampling both ways at once; it errs on the wide side.
+
+    Examples
+    --------
+    >>> predictions = [[0, 0, 1], [1, 1, 1], [1, 1, 1], [0, 1, 0]]
+    >>> interval = bootstrap_ci(predictions, [0, 1, 1, 0], n_classes=3)["f1"]
+    >>> interval.estimate, interval.low < interval.estimate < interval.high
+    (0.8333333333333334, True)
+    """
+    read_choice(resample, "resample", RESAMPLED)
+    tail = read_tail(confidence)
+    n_replicates = read_size(n_replicates, "n_replicates")
+    n_samples, n_rephrasings, _ = read_answers(predictions, y, n_classes, similarity=similarity).shape
+    if resample != "rephrasings" and n_samples < 2:
+        raise ValueError("predictions has one sample; to resample samples give 2 or more")
+    if resample != "samples" and n_rephrasings < 2:
+        raise ValueError("predictions has one rephrasing; give 2 or more, or resample='samples'")
+    array, truth = np.asarray(predictions), np.asarray(y)
+    kernels = None if similarity is None else np.asarray(similarity)
+
+    def scores(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> list[float]:
+        kernel = kernels[rows] if kernels is not None and kernels.ndim == 3 else kernels
+        return [*joint_scores(array[rows][:, columns], truth[rows], n_classes, similarity=kernel).values()]
+
+    all_rows, all_columns = np.arange(n_samples), np.arange(n_rephrasings)
+    # a stream each, so that what is drawn of the one does not hang on the other
+    of_rows, of_columns = np.random.default_rng(seed).spawn(2)
+    replicates = [
+        scores(
+            all_rows if resample == "rephrasings" else of_rows.integers(n_samples, size=n_samples),
+            all_columns if resample == "samples" else of_columns.integers(n_rephrasings, size=n_rephrasings),
+        )
+        for _ in range(n_replicates)
+    ]
+    estimate = np.array(scores(all_rows, all_columns))
+    moved = np.quantile(replicates, [tail, 1 - tail], axis=0) + (estimate - np.mean(replicates, axis=0))
+    low, high = np.clip(moved, 0, 1)
+    return {
+        name: Interval(float(value), float(min(lower, value)), float(max(upper, value)))
+        for name, value, lower, upper in zip(SCORES, estimate, low, high, strict=True)
+    }
+
+
+@dataclass(frozen=True)
+class RephrasingCurve:
+    """Scores as a function of the number of rephrasings.
+
+    Attributes
+    ----------
+    sizes : (n_sizes,) int
+        Numbers of rephrasings, ascending.
+    mean, low, high : dict of str to (n_sizes,) float64
+        Mean over subsets and bounds of the interval in which the score of so many *new* rephrasings is
+        expected. Keys ``f1``, ``sensitivity``, ``consistency``. Of all the rephrasings there is only one
+        subset: the bounds are NaN there.
+    """
+
+    sizes: NDArray[np.int64]
+    mean: dict[str, NDArray[np.float64]]
+    low: dict[str, NDArray[np.float64]]
+    high: dict[str, NDArray[np.float64]]
+
+    def enough(self, score: str, width: float) -> int | None:
+        """Least size from which on the score's interval stays narrower than width; None if there is none."""
+        read_choice(score, "score", SCORES)
+        widths = (self.high[score] - self.low[score])[np.isfinite(self.high[score])]
+        n_narrow = int(np.cumprod(widths[::-1] < width).sum())
+        return int(self.sizes[len(widths) - n_narrow]) if n_narrow else None
+
+
+def rephrasing_curve(
+    predictions: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    *,
+    sizes: Sequence[int] | None = None,
+    n_subsets: int = 200,
+    confidence: float = 0.95,
+    seed: int = 42,
+) -> RephrasingCurve:
+    r"""F1, S and C_y of random subsets of the rephrasings, size by size.
+
+    Subsets are drawn without replacement, because a rephrasing drawn twice would lower S. Large subsets of a
+    finite pool share most rephrasings and so vary too little; their deviations from the mean are divided by
+    :math:`\sqrt{1 - q/Q}`, the finite population correction.
+
+    Parameters
+    ----------
+    predictions, y, n_classes
+        As in `joint_scores`.
+    sizes : sequence of int, optional
+        Numbers of rephrasings to try, between 2 and n_rephrasings. By default all of them.
+    n_subsets : int
+        Subsets of each size.
+    confidence : float
+        In (0, 1).
+    seed : int
+        The same seed gives the same curve.
+
+    Returns
+    -------
+    RephrasingCurve
+
+    Examples
+    --------
+    >>> predictions = [[0, 0, 0, 1], [1, 1, 1, 1], [1, 1, 1, 1]]
+    >>> curve = rephrasing_curve(predictions, [0, 1, 1], n_classes=2)
+    >>> curve.sizes
+    array([2, 3, 4])
+    >>> curve.mean["sensitivity"].round(1)
+    array([0.2, 0.2, 0.3])
+    >>> curve.enough("sensitivity", width=1.0)
+    2
+    """
+    chosen, probabilities = read_either(predictions, n_classes)
+    answers = chosen if probabilities is None else probabilities
+    truth = read_labels(y, len(chosen), n_classes)
+    tail = read_tail(confidence)
+    n_subsets = read_size(n_subsets, "n_subsets", least=2)
+    n_rephrasings = chosen.shape[1]
+    tried = _read_sizes(sizes, n_rephrasings)
+    stream = np.random.default_rng(seed)
+    summaries = []
+    for size in tried:
+        subsets = stream.random((n_subsets if size < n_rephrasings else 1, n_rephrasings)).argsort(axis=1)[:, :size]
+        scores = np.array([[*joint_scores(answers[:, of], truth, n_classes).values()] for of in subsets])
+        mean = scores.mean(axis=0)
+        bounds = np.full((2, len(SCORES)), np.nan)
+        if size < n_rephrasings:
+            deviations = np.quantile(scores - mean, [tail, 1 - tail], axis=0) / np.sqrt(1 - size / n_rephrasings)
+            bounds = np.clip(mean + deviations, 0, 1)
+        summaries.append([mean, *bounds])
+    by_score = np.array(summaries).transpose(1, 2, 0)  # (mean low high, score, size)
+    mean, low, high = (dict(zip(SCORES, rows, strict=True)) for rows in by_score)
+    return RephrasingCurve(np.array(tried), mean, low, high)
+
+
+def _read_sizes(sizes: Sequence[int] | None, n_rephrasings: int) -> list[int]:
+    if n_rephrasings < 2:
+        raise ValueError("predictions has one rephrasing; a curve needs 2 or more")
+    tried = sorted({read_size(size, "sizes", least=2) for size in sizes or range(2, n_rephrasings + 1)})
+    if tried[-1] > n_rephrasings:
+        raise ValueError(f"sizes holds {tried[-1]}, but predictions has {n_rephrasings} rephrasings")
+    return tried
