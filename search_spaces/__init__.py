@@ -1,6 +1,5 @@
 """What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
-from psopt.search_spaces._calibration import Calibration
 from psopt.search_spaces._edits import (
     CALIBRATE,
     ORDERS,
@@ -17,6 +16,7 @@ from psopt.search_spaces._parameters import (
     parameter_names,
     parameters_of,
     suggest_edits,
+    with_titles,
 )
 from psopt.search_spaces._prompt import Prompt
 from psopt.search_spaces._prompt_parts import (
@@ -25,13 +25,13 @@ from psopt.search_spaces._prompt_parts import (
     LISTINGS,
     PLAIN,
     SEPARATORS,
+    Calibration,
     Definition,
     Example,
     PromptFormat,
     in_order,
 )
-from psopt.search_spaces._render import additions_of, render, render_additions
-from psopt.search_spaces._said import with_statements
+from psopt.search_spaces._render import additions_of, render, render_additions, with_statements
 from psopt.search_spaces._shown import (
     ShownLine,
     ShownMessage,
@@ -45,7 +45,6 @@ from psopt.search_spaces._shown import (
     without_additions,
 )
 from psopt.search_spaces._strategies import STRATEGIES, seed_prompt
-from psopt.search_spaces._titles import with_titles
 from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages
 

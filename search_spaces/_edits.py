@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.notebooks import shortened
-from psopt.search_spaces._calibration import BATCH, Calibration
-from psopt.search_spaces._prompt_parts import Definition, Example, in_order
+from psopt.search_spaces._prompt_parts import BATCH, Calibration, Definition, Example, in_order
 from psopt.settings import TextKind
 
 if TYPE_CHECKING:
@@ -159,12 +158,10 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
                 texts.append(edit.text)
         elif edit.kind == "note" and edit.text not in notes:
             notes.append(edit.text)
-        elif (
-            edit.kind == "example"
-            and (example := Example(edit.text, edit.label, edit.step, edit.fields if prompt.template else ()))
-            not in examples
-        ):
-            examples.append(example)
+        elif edit.kind == "example":
+            example = Example(edit.text, edit.label, edit.step, edit.fields if prompt.template else ())
+            if example not in examples:
+                examples.append(example)
     defined = [label for label in prompt.labels if label in definitions]
     return replace(
         prompt,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, InputError
 from psopt.notebooks import card, line, preformatted, shortened
-from psopt.search_spaces._calibration import Calibration
-from psopt.search_spaces._prompt_parts import Definition, Example, PromptFormat, PromptParts
+from psopt.search_spaces._prompt_parts import Calibration, Definition, Example, PromptFormat, PromptParts
 from psopt.search_spaces._render import render
 from psopt.search_spaces._shown import open_messages
 from psopt.tasks import FORMS, LABEL, InputColumns, Sample, fields_of, texts_of_records

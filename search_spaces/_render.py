@@ -1,15 +1,21 @@
-"""From a prompt to the messages that a chat model reads."""
+"""From a prompt to the messages that a chat model reads, and from a template's own text to what it says of labels."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from psopt.search_spaces._prompt_parts import in_order
+from psopt.search_spaces._prompt_parts import Definition, in_order
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, fields_of
 from psopt.templates import Additions, Messages, render_template
+from psopt.text import statements
 
 if TYPE_CHECKING:
+    from psopt.search_spaces._prompt import Prompt
     from psopt.search_spaces._prompt_parts import PromptFormat, PromptParts
+    from psopt.templates import Template
+    from psopt.text import Statements
 
 SYSTEM = "You are a text classifier."
 _SYSTEM_OF_OTHERS = "You read texts and answer precisely."
@@ -102,3 +108,32 @@ def _question(prompt: PromptParts, text: str) -> str:
     form = prompt.form
     label = form.heading(_PLACES.get(prompt.asks, "Answer")) + form.separator.rstrip()
     return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"
+
+
+_ASSISTANT = "assistant"
+
+
+def with_statements(prompt: Prompt) -> Prompt:
+    """Return the prompt with the definitions and notes that its template's literal text holds among its own.
+
+    An export is its template with edits written out: whoever reads parts alone would not see them there. A prompt in
+    psopt's own form has no other text, and comes back as it is.
+    """
+    if prompt.template is None:
+        return prompt
+    literal = _literal_statements(prompt.template, prompt.labels)
+    meanings = {label: [text] for label, text in literal.definitions}
+    for definition in prompt.definitions:
+        meanings.setdefault(definition.label, []).append(definition.text)
+    definitions = tuple(Definition(label, "; ".join(texts)) for label, texts in meanings.items())
+    return replace(prompt, definitions=definitions, notes=(*literal.notes, *prompt.notes))
+
+
+@lru_cache(maxsize=64)  # a search has few templates, and asks about each for every candidate
+def _literal_statements(template: Template, labels: tuple[str, ...]) -> Statements:
+    texts = [
+        "".join(piece for piece in message.pieces if isinstance(piece, str))
+        for message in template.messages
+        if message.role != _ASSISTANT
+    ]
+    return statements("\n\n".join(texts), labels)
