@@ -38,25 +38,13 @@ if TYPE_CHECKING:
 
 
 class History:
-    """The candidates that were evaluated so far and the edits that were proposed, by whichever worker.
-
-    Attributes
-    ----------
-    candidates : list of Candidate
-        Every distinct prompt evaluated in whole so far, by trial: the baseline first.
-    stopped : list of StoppedCandidate
-        Those that stopped in their races or are held there, by trial.
-    rounds : list of list of Edit
-        The new edits of each round.
-    pool : list of Edit
-        What a search begins with (`SearchProblem.first_edits`), and the edits of all rounds.
-    """
+    """The candidates that were evaluated so far and the edits that were proposed, by whichever worker."""
 
     def __init__(self, study: StoredStudy, problem: SearchProblem, races: CandidateRaces) -> None:
-        self.candidates: list[Candidate] = []
-        self.stopped: list[StoppedCandidate] = []
-        self.rounds: list[list[Edit]] = []
-        self.pool: list[Edit] = list(problem.first_edits)
+        self.candidates: list[Candidate] = []  # every distinct prompt evaluated in whole, by trial: the baseline first
+        self.stopped: list[StoppedCandidate] = []  # those that stopped in their races or are held there, by trial
+        self.rounds: list[list[Edit]] = []  # the new edits of each
+        self.pool: list[Edit] = list(problem.first_edits)  # with the edits of all rounds
         self._study = study
         self._problem = problem
         self._stored_edits: dict[str, str] = {}

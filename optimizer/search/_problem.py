@@ -35,17 +35,10 @@ Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit
 
 
 class Observer:
-    """Watch a search; every method may be overridden, and does nothing here.
+    """Watch a search; every method may be overridden, and does nothing here."""
 
-    Attributes
-    ----------
-    budget : Budget or None
-        What the search may spend and has spent, from its beginning on.
-    study : StoredStudy or None
-        The study, from its beginning on.
-    """
-
-    budget: Budget | None = None
+    # From the beginning of the search on
+    budget: Budget | None = None  # what it may spend and has spent
     study: StoredStudy | None = None
 
     def started(self, task: Task, folder: Path) -> None:

@@ -15,7 +15,7 @@ from psopt.search._front import knee
 from psopt.search_spaces import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
@@ -85,30 +85,12 @@ class Reserve:
         How many wordings of another source the original prompt and the one that is handed back are put to.
     n_probes : int
         How many texts of the user's own these two answer beside those of the data.
-    n_models : int
-        Among how many models what may be held back is shared out.
     """
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        n_left_out: int = 0,
-        n_other_wordings: int = 0,
-        n_probes: int = 0,
-        *,
-        n_models: int | None = None,
-    ) -> None:
+    def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_probes: int = 0) -> None:
         self._evaluator = evaluator
-        self._n_models = n_models or len(evaluator.each)
-        others = evaluator.others if n_models is None else ()
-        self._others = tuple(
-            Reserve(other, n_left_out, n_other_wordings, n_probes, n_models=self._n_models) for other in others
-        )
-        self._n_other_wordings = n_other_wordings
-        self._n_probes = n_probes
-        self._n_left_out = n_left_out
-        self._asked: dict[tuple[str, Split], PromptNeed] = {}
-        self._whole: dict[str, PromptNeed] = {}
+        n_models = len(evaluator.each)
+        self._models = [_ModelReserve(one, n_left_out, n_other_wordings, n_probes, n_models) for one in evaluator.each]
 
     @property
     def is_needed(self) -> bool:
@@ -117,30 +99,46 @@ class Reserve:
         return self._evaluator.budget.is_limited and any(can.asks_in_chat or can.costs_time for can in able)
 
     def watch(self, search: Search) -> None:
-        """Hold back from now on what this search needs."""
+        """Hold back from now on what this search needs; nothing for the test that it is for."""
+
+        def renew(prompt: Prompt, split: Split) -> None:
+            if split != "test":
+                held = [model.held(search, prompt, split) for model in self._models]
+                self._evaluator.budget.held_back = sum(held, Need())
+
         if self.is_needed:
             self._evaluator.budget.in_whole = True
-            self._evaluator.announce(lambda prompt, split: self._renew(search, prompt, split))
+            self._evaluator.announce(renew)
 
     def end(self) -> None:
         """Let go of what was held back: now is what it was for."""
         self._evaluator.announce(None)
         self._evaluator.budget.held_back = Need()
 
-    def least(self, prompt: Prompt, splits: Iterable[Split]) -> Need:
+    def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         """Return what limits must allow for a prompt to be evaluated on these splits and nothing else."""
+        return sum([model.least(prompt, splits) for model in self._models], Need())
+
+
+class _ModelReserve:
+    """What one model is still to be asked at the end; what may be held back is shared out among `n_models`."""
+
+    def __init__(
+        self, evaluator: Evaluator, n_left_out: int, n_other_wordings: int, n_probes: int, n_models: int
+    ) -> None:
+        self._evaluator = evaluator
+        self._n_left_out = n_left_out
+        self._n_other_wordings = n_other_wordings
+        self._n_probes = n_probes
+        self._n_models = n_models
+        self._needs: dict[tuple[str, Split, bool], PromptNeed] = {}
+
+    def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         needs = [self._of(prompt, split) for split in splits]
         unanswered = [need for need in needs if need.calls]
-        own = sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
-        return sum([other.least(prompt, splits) for other in self._others], own)
+        return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
 
-    def _renew(self, search: Search, prompt: Prompt, split: Split) -> None:
-        """Hold it back, for all models, unless this is the test that it is for."""
-        if split != "test":
-            reserves = (self, *self._others)
-            self._evaluator.budget.held_back = sum([one._held(search, prompt, split) for one in reserves], Need())
-
-    def _held(self, search: Search, prompt: Prompt, split: Split) -> Need:
+    def held(self, search: Search, prompt: Prompt, split: Split) -> Need:
         """What the search must be able to end with, and of what it wants as much as a third of a limit pays.
 
         It must score the baseline and the gate's nominees on test. Until the front is completed, one prompt's grid on
@@ -182,19 +180,15 @@ class Reserve:
         """What leaving edits out of a prompt will take, at most: who asks for that wants it as the test."""
         if not self._n_left_out:
             return Need()
-        if chosen.id not in self._whole:
-            self._whole[chosen.id] = PromptNeed.of(self._evaluator, chosen, "val", ignoring_cache=True)
-        need = self._priced(self._whole[chosen.id])
+        need = self._priced(self._of(chosen, "val", ignoring_cache=True))
         return sum([need] * (self._n_left_out + len(KINDS)), Need())
 
     def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
         """What a prompt that may stand on the front still takes for its whole grid, as estimated by its test."""
-        on_test = self._of(prompt, "test")
         evaluator = self._evaluator
         left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
-        cells = len(evaluator.samples["test"]) * len(evaluator.rephrasings.on("test")[0])
-        calls = left + evaluator.prior_calls(prompt, "val")
-        return replace(on_test, calls=calls, expected=on_test.expected.times(left / max(1, cells)))
+        part = self._part(self._of(prompt, "test"), left)
+        return replace(part, calls=left + evaluator.prior_calls(prompt, "val"))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
         """What a prompt takes under wordings of another source, by what test takes under its own.
@@ -215,12 +209,12 @@ class Reserve:
     def _test_shape(self) -> tuple[int, int]:
         return len(self._evaluator.samples["test"]), len(self._evaluator.rephrasings.on("test")[0])
 
-    def _of(self, prompt: Prompt, split: Split) -> PromptNeed:
+    def _of(self, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
         """What a prompt takes on a split: known once and for all, for nobody asks it of test before the end."""
-        key = (prompt.id, split)
-        if key not in self._asked:
-            self._asked[key] = PromptNeed.of(self._evaluator, prompt, split)
-        return self._asked[key]
+        key = (prompt.id, split, ignoring_cache)
+        if key not in self._needs:
+            self._needs[key] = PromptNeed.of(self._evaluator, prompt, split, ignoring_cache=ignoring_cache)
+        return self._needs[key]
 
     def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
         """What it takes to say how the chosen prompt fares on what diagnoses ask about."""
@@ -269,21 +263,20 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     least = budget.spent + reserve.least(prompt, ("test",) if has_val else ("val", "test"))
     of_it = f", of which {budget.spent.calls:,} calls are made" if budget.spent.calls else ""
     what = "the original prompt's final test" if has_val else "the original prompt on val and the final test"
-    if budget.max_calls is not None and least.calls > budget.max_calls:
-        if effort:
+    limits = [
+        ("--max-calls", budget.max_calls, least.calls, f"{least.calls}"),
+        ("--max-tokens-total", budget.max_tokens, least.tokens, f"{rounded_up(least.tokens):.0f}"),
+        ("--max-cost", budget.max_cost, least.cost, f"{rounded_up(least.cost):g} USD"),
+    ]
+    for flag, most, needed, shown in limits:
+        if most is None or needed <= most:
+            continue
+        if flag == "--max-calls" and effort:
             raise InputError(
-                f"effort {effort}, {budget.max_calls:,} calls, can't pay {what}, at least {least.calls}{of_it}: "
-                f"give --max-calls {least.calls} or more, or a larger --effort"
+                f"effort {effort}, {most:,} calls, can't pay {what}, at least {shown}{of_it}: "
+                f"give --max-calls {shown} or more, or a larger --effort"
             )
-        raise InputError(f"--max-calls {budget.max_calls} can't pay {what}: at least {least.calls}{of_it}")
-    if budget.max_tokens is not None and least.tokens > budget.max_tokens:
-        raise InputError(
-            f"--max-tokens-total {budget.max_tokens} can't pay {what}: at least {rounded_up(least.tokens):.0f}{of_it}"
-        )
-    if budget.max_cost is not None and least.cost > budget.max_cost:
-        raise InputError(
-            f"--max-cost {budget.max_cost:g} can't pay {what}: at least {rounded_up(least.cost):g} USD{of_it}"
-        )
+        raise InputError(f"{flag} {most:.15g} can't pay {what}: at least {shown}{of_it}")
 
 
 def rounded_up(amount: float) -> float:

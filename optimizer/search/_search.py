@@ -46,21 +46,6 @@ class Search:
         Stop after so many candidates that this process evaluated.
     on_new_best : callable, optional
         Called when another candidate is the best so far.
-
-    Attributes
-    ----------
-    coordinator : Coordinator
-        Says what this worker may take.
-    history : History
-        What the study holds.
-    state : SearchState
-        What follows from that.
-    diagnoses : TrainDiagnoses
-        What of train prompts were diagnosed on.
-    n_own : int
-        How many of the candidates this process evaluated.
-    is_completing : bool
-        Whether the front is being completed: what is held back for that may be spent.
     """
 
     def __init__(
@@ -74,16 +59,16 @@ class Search:
     ) -> None:
         self.study = study
         self.problem = problem
-        self.n_own = 0
-        self.is_completing = False
+        self.n_own = 0  # candidates that this process evaluated
+        self.is_completing = False  # whether what is held back for completing the front may be spent
         self._most_own = most_own
         self._on_new_best = on_new_best
         self._best_id = ""
         options, evaluator = problem.options, problem.evaluator
         are_run = races(options.race, evaluator)
         self._races = CandidateRaces(evaluator, problem.baseline_prompt, options, are_run=are_run)
-        self.history = History(study, problem, self._races)
-        self.state = SearchState(problem, self.history, self._races)
+        self.history = History(study, problem, self._races)  # what the study holds
+        self.state = SearchState(problem, self.history, self._races)  # what follows from that
         self.diagnoses = TrainDiagnoses(evaluator, options.seed, is_partial=are_run and not problem.task.spec.is_open)
         self.coordinator = (
             SharedCoordinator(study, worker, options.trials, problem.observer.phase) if worker else Coordinator(study)

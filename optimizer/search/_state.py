@@ -9,7 +9,7 @@ from psopt.search._shorten import is_as_good, shortest
 from psopt.search.racing import StoppedCandidate, is_no_better, standard_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from psopt.evaluation import Predictions
     from psopt.search._front import R, Tried
@@ -23,17 +23,12 @@ class SearchState:
     """Computed from the history of a search, whenever it is asked; nothing is changed by it.
 
     Where nobody races all whole grids are known, and `leaders` are the front.
-
-    Attributes
-    ----------
-    races : CandidateRaces
-        Compares those of which a part of the grid is known.
     """
 
     def __init__(self, problem: SearchProblem, history: History, races: CandidateRaces) -> None:
         self.problem = problem
         self.history = history
-        self.races = races
+        self.races = races  # compares those of which a part of the grid is known
         self._fitting: dict[str, bool] = {}
 
     @property
@@ -114,24 +109,19 @@ class SearchState:
         return [prompt for prompt in prompts if self.fits(prompt.prompt, prompt.edits)]
 
     def waiting(self) -> StoppedCandidate | None:
-        """Return whose whole grid is to be known before the search can end: the front's, then that of the short one."""
-        contender = next(self.contenders(), None)
-        if contender is not None:
-            return contender
-        short = shortest(self.fitting, knee(self.leaders, self.baseline), self.is_as_good)
-        return short if isinstance(short, StoppedCandidate) else None
+        """Return whose whole grid is to be known before the search can end; None where there is nobody left.
 
-    def contenders(self) -> Iterator[StoppedCandidate]:
-        """Yield those held, best first, that no other leaves without a place on the front; ties go to the shorter one.
-
-        Their places hang on more of their grids.
+        Of those held the best that no other leaves without a place on the front (ties go to the shorter one), for its
+        place hangs on more of its grid; then the short one.
         """
         fitting = self.fitting
         held = [prompt for prompt in fitting if isinstance(prompt, StoppedCandidate)]
         held.sort(key=lambda prompt: (-float(prompt.val.gains.sum()), len(prompt.edits), prompt.trial))
         for prompt in held:
             if not any(self._beats(rival, prompt) for rival in fitting if rival.id != prompt.id):
-                yield prompt
+                return prompt
+        short = shortest(fitting, knee(self.leaders, self.baseline), self.is_as_good)
+        return short if isinstance(short, StoppedCandidate) else None
 
     def _beats(self, rival: Tried, prompt: StoppedCandidate) -> bool:
         if not self.races.knows_as_much(rival, prompt):

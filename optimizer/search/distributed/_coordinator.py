@@ -2,35 +2,9 @@
 
 All that workers know of each other stands in the study, and there is no lock: not every storage has one, and whoever
 is killed would keep it. A worker *says* what it is about to do, then *looks* whether another one said the same, and
-only then *does* it.
-
-**No prompt is evaluated for two trials.** Of two workers that both say before they look, at least one sees the other,
-as in Dekker's and Lamport's algorithms for mutual exclusion. In `claim` a trial gives way to one with a lower number,
-and to one that is claimed.
-
-- Both see each other: the higher number gives way; the lower one waits until it has done so or has claimed.
-- Only the higher number sees the other: it gives way.
-- Only the lower number sees the other: the higher one looked before the lower one spoke, saw nobody, and claims. The
-  lower one waits until it reads the claim, and gives way.
-
-A trial is looked for among those that run first, and then among those that are complete: it can't slip through between
-the two looks, since trials pass from the one to the other and never back. With three workers the same holds for each
-two of them, and the lowest number that runs or the one that is claimed never gives way, so somebody evaluates.
-
-**A trial that was handed out twice is completed once.** SQLite may hand a waiting trial to two workers. In `owns` the
-last one to write its name keeps it, if both write within the pause. Where they don't, both evaluate, and the storage
-takes one result: the other worker gets `UpdateFinishedTrialError` and drops its own (`finished_by_others`).
-
-**No trial is lost.** A worker that has died no longer beats. One of the others fails its trial, which the storage
-grants to one only, and that one queues it again, without the dead worker's claim, to which others would give way. If
-the worker was only slow, its result is refused as above and the trial is done anew. What may be lost is the candidate
-(never the place in the total) whose worker dies and is succeeded by one that dies between these two calls.
-
-**A round proposed twice does no harm.** `proposing` is a lease that may go wrong as `owns` may; each worker writes its
-edits under a key of its own, and everyone reads the union.
-
-**The total** may be passed by one where a trial was queued after another worker had found the queue empty: the room
-for one more is given to the lower number among those that run at the time of the look.
+only then *does* it: of two workers that both say before they look, at least one sees the other, as in Dekker's and
+Lamport's algorithms for mutual exclusion. The whole argument, and what may still happen, stands in
+docs/architecture.md, "Coordination of workers"; `tests/search/test_interleavings.py` walks through every order.
 """
 
 from __future__ import annotations
@@ -55,15 +29,9 @@ TOTAL_REACHED = "the total of trials is reached"
 
 
 class Coordinator:
-    """Who may take which trial of a study: alone on it, everything may be done at once, and nothing needs to be said.
+    """Who may take which trial: alone on a study everything may be done at once, and nothing needs to be said."""
 
-    Attributes
-    ----------
-    worker : str
-        This worker's name, unlike any other's; empty where there is only one.
-    """
-
-    worker = ""
+    worker = ""  # this worker's name, unlike any other's; empty where there is only one
 
     def __init__(self, study: StoredStudy) -> None:
         self._study = study
@@ -148,7 +116,9 @@ class SharedCoordinator(Coordinator):
         self._study.set_trial_attr(number, PROMPT_ID, prompt_id)
         while True:
             running = [trial for trial in self._study.trials_in(TrialState.RUNNING) if trial.number != number]
-            complete = self._study.trials_in(TrialState.COMPLETE)  # after those that run: see above
+            complete = self._study.trials_in(
+                TrialState.COMPLETE
+            )  # after those that run: none slips through between, for they never go back
             if any(trial.user_attrs.get(PROMPT_ID) == prompt_id for trial in complete):
                 return "another worker has evaluated it"
             if len(complete) + sum(trial.number < number for trial in running) >= self._total:

@@ -133,7 +133,7 @@ def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
 
 def test_whole_grids_are_asked_of_those_that_can_stand_on_the_front_alone(raced: Any) -> None:
     assert len(raced.candidates) <= 1 + 2 * len(raced.state.front)
-    assert not list(raced.state.contenders())
+    assert raced.state.waiting() is None
     assert set(raced.state.leaders) >= set(raced.state.front)
     assert raced.state.shortest in raced.candidates
 
