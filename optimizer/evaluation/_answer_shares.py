@@ -124,15 +124,8 @@ def _guess_phrase(scores: Mapping[str, Any]) -> str:
 def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     """Say which label is answered to most texts, or that a prompt guesses, and where S and C say nothing; else empty.
 
-    Parameters
-    ----------
-    scores : mapping
-        As `Scores.to_dict` has them; without labels the shares of the answers alone.
-    name : str
-        Whose answers they are.
+    `scores` are as `Scores.to_dict` has them; without labels the shares of the answers alone.
 
-    Examples
-    --------
     >>> given, of_class = {"Number": 0.94, "Human": 0.06}, {"Number": 0.17, "Human": 0.83}
     >>> shares_line({"answer_shares": given, "class_shares": of_class, "constant_f1": 0.83, "near_constant": None})
     'The prompt answers Number to 94 % of the texts; 17 % are.'

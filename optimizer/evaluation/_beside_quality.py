@@ -61,13 +61,8 @@ def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) 
 def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     """Say what stands beside quality and S: the largest class, and what else is asked of other answers than one label.
 
-    Parameters
-    ----------
-    measured : mapping
-        Scores as `Scores.to_dict` has them: of one prompt, or of two, with an arrow between.
+    `measured` are scores as `Scores.to_dict` has them: of one prompt, or of two, with an arrow between.
 
-    Examples
-    --------
     >>> beside_quality_line({"f1": 0.7}), beside_quality_line({"open": {"measures": {"PSS": 0.25}}})
     ('', 'PSS 25.0 %')
     >>> beside_quality_line({"posix": 1.204}, {"posix": 0.51})

@@ -140,18 +140,11 @@ class Evaluator:
         return self._answers[key]
 
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return a prompt's answers on a split, once these cells are among them; only what is missing is asked for.
+        """Return a prompt's answers on a split, (N, Q), once these cells are among them; what is missing is asked for.
 
-        Raises ValueError if the cells are of another grid.
+        They are all that there are so far, -1 in cells that nobody has asked for.
 
-        Parameters
-        ----------
-        cells : (N, Q) bool
-
-        Returns
-        -------
-        answers : (N, Q) int
-            All that there are so far; -1 in cells that nobody has asked for.
+        Raises ValueError if the cells, (N, Q), are of another grid.
         """
         answers = self.partial_answers(prompt, split)
         if cells.shape != answers.array.shape:

@@ -130,11 +130,7 @@ def consistency_contributions(
 ) -> tuple[float, NDArray[np.float64]]:
     """Return C without self-pairs, and by how much each row's contribution is off it, (M,): Hajek's projection.
 
-    Parameters
-    ----------
-    with_others : (M,) float
-        Mean consistency of each row with the others of its class; where there are none, 1.
-    labels : (M,) int
+    `with_others`, (M,), is the mean consistency of each row with the others of its class; where there are none, 1.
     """
     others = np.bincount(labels)[labels] - 1.0
     weights = others / others.mean() if others.any() else np.ones(len(others))

@@ -113,12 +113,10 @@ def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float
 
 
 def label_by_label(predictions: Predictions) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Answers that are several labels as answers to one question a label: is it this one, or not?
+    """Return answers that are several labels as answers to one question a label: is it this one, or not?
 
-    Returns
-    -------
-    (N * L, Q) int, (N * L,) int, (N * L,) int
-        What is answered and what is true, the label's number or L for "not this one"; and the row's sample.
+    What is answered, (N * L, Q), and what is true, (N * L,): the label's number, or L for "not this one"; and the row's
+    sample, (N * L,).
     """
     n_labels = len(predictions.labels)
     numbers = np.arange(n_labels)
@@ -132,17 +130,9 @@ def label_by_label(predictions: Predictions) -> tuple[NDArray[np.int64], NDArray
 def _confidence_measures(predictions: Predictions) -> dict[str, float | None]:
     """Return the decoded confidence of open answers (P24), and how it goes with S; empty where nobody asked for it.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        With `confidence`: of each answer the mean probability of its tokens.
-
-    Returns
-    -------
-    dict of name to float or None
-        ``confidence``: the mean over the answers of which it is known, in [0, 1]. ``confidence against S``: Spearman's
-        rank correlation, over samples, of their mean confidence and their S, in [-1, 1]: below 0 where the answers
-        that change are those that the model was less sure of. None where nothing is known, or either does not vary.
+    ``confidence`` is the mean over the answers of which it is known, in [0, 1]; ``confidence against S`` Spearman's
+    rank correlation, over samples, of their mean confidence and their S, in [-1, 1]: below 0 where the answers that
+    change are those that the model was less sure of. None where nothing is known, or either does not vary.
     """
     if predictions.confidence is None:
         return {}

@@ -25,14 +25,8 @@ def compare_paired(
 
     What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of a metric's
     scores, or of closeness, where answers have such. Keys are ``f1``, ``sensitivity``, and ``consistency`` where C is
-    defined. Of several models each is tested, and the one that gains least, or the mean, stands for all.
-
-    Parameters
-    ----------
-    first, second : Predictions
-        On the same samples and rephrasings.
-    wordings : "random" or "fixed"
-        Whether new rephrasings would be drawn, or only new samples.
+    defined. Of several models each is tested, and the one that gains least, or the mean, stands for all. New
+    rephrasings would be drawn if `wordings` are random, else only new samples.
     """
     if first.others:
         pairs = zip(first.each, second.each, strict=True)

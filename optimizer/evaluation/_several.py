@@ -19,14 +19,9 @@ if TYPE_CHECKING:
 
 
 def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
-    """Score labelled predictions, on request with 95 % intervals; of several models, all as one.
+    """Score labelled predictions; of several models, all as one.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        With labels.
-    intervals : bool
-        Give intervals too, over samples and rephrasings; over samples alone for one rephrasing.
+    On request with 95 % intervals, over samples and rephrasings; over samples alone for one rephrasing.
     """
     of_models = {one.model: score_one_model(one, intervals=intervals) for one in predictions.each}
     return combined_scores(of_models, predictions.over) if predictions.others else next(iter(of_models.values()))

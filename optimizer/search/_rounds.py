@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 
 class RoundsOfEdits:
-    """Begins a round where one is due, unless another worker is at it, and names its obvious candidates.
-
-    Parameters
-    ----------
-    coordinator : Coordinator
-        Leases a round to one worker.
-    """
+    """Begins a round where one is due, unless another worker is at it, and names its obvious candidates."""
 
     def __init__(self, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
         self._diagnoses = diagnoses
@@ -142,13 +136,7 @@ class DiagnosisSize:
 
 
 class TrainDiagnoses:
-    """Asks prompts about train, as much as a diagnosis needs.
-
-    Parameters
-    ----------
-    is_partial : bool
-        Whether each sample is asked about under two wordings only.
-    """
+    """Asks prompts about train, as much as a diagnosis needs: where it `is_partial` each sample under two wordings."""
 
     def __init__(self, evaluator: Evaluator, seed: int, *, is_partial: bool) -> None:
         self.is_partial = is_partial

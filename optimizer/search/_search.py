@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.search._front import Candidate
-from psopt.search._history import History
 from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
 from psopt.search._sources import (
     CandidateQueue,
@@ -16,7 +15,7 @@ from psopt.search._sources import (
     objection,
     shorter_versions,
 )
-from psopt.search._state import SearchState
+from psopt.search._state import History, SearchState
 from psopt.search._trial import CandidateTrials, Draw, drop_trial
 from psopt.search.distributed import TOTAL_REACHED, Coordinator, SharedCoordinator, finished_by_others
 from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
@@ -85,10 +84,7 @@ class Search:
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
 
-        Parameters
-        ----------
-        completes_front : bool
-            Whether this process is the one that asks for the whole grids of the front at the end.
+        One process `completes_front`: it asks for the whole grids of the front at the end.
         """
         while self._take_a_step() or self._outlast_the_others():
             pass

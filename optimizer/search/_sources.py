@@ -192,15 +192,7 @@ _MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is k
 
 
 class CandidateQueue:
-    """Puts candidates in front of what the sampler draws.
-
-    Parameters
-    ----------
-    state : SearchState
-        Tells what is known already.
-    worker : str
-        So that workers draw different neighbours; empty where there is only one.
-    """
+    """Puts candidates in front of what the sampler draws; each of several workers draws neighbours of its own."""
 
     def __init__(self, study: StoredStudy, state: SearchState, worker: str) -> None:
         self._study = study

@@ -58,13 +58,7 @@ class Draw:
 
 
 class CandidateTrials:
-    """Evaluates the candidates of trials, and finishes these.
-
-    Parameters
-    ----------
-    state : SearchState
-        Whom candidates race against.
-    """
+    """Evaluates the candidates of trials, and finishes these."""
 
     def __init__(self, study: StoredStudy, state: SearchState) -> None:
         self._study = study

@@ -26,13 +26,7 @@ _MOST_WEAK = 5
 
 
 class EffortMeter:
-    """Measures what a trial takes, from now on.
-
-    Parameters
-    ----------
-    budget : Budget
-        Counts what is asked.
-    """
+    """Measures what a trial takes, from now on."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget

@@ -75,16 +75,9 @@ _LONGEST_WAIT = 1.0  # a worker that has nothing to do looks again every second
 
 
 class SharedCoordinator(Coordinator):
-    """The other workers of a study, as one of them sees them.
+    """The other workers of a study that is to evaluate a `total` of candidates, as one of them sees them.
 
-    Parameters
-    ----------
-    worker : str
-        This worker's name, unlike any other's.
-    total : int
-        How many candidates the study is to evaluate.
-    tell : callable
-        Is told when this worker's heartbeat does not get through.
+    `tell` is told when this worker's heartbeat does not get through.
     """
 
     def __init__(self, study: StoredStudy, worker: str, total: int, tell: Callable[[str], None]) -> None:

@@ -38,10 +38,7 @@ _LONGEST_WAIT = 600.0
 class RetryPolicy:
     """Calls again what failed because the storage was away, up to ten minutes; pauses grow to ten seconds.
 
-    Parameters
-    ----------
-    tell : callable, optional
-        Is told, once an outage, that there is one.
+    `tell` is told, once an outage, that there is one.
     """
 
     def __init__(self, tell: Callable[[str], None] | None = None) -> None:

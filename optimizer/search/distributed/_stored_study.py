@@ -20,15 +20,10 @@ if TYPE_CHECKING:
 
 
 class StoredStudy(optuna.Study):
-    """A study that shows its storage, as Optuna's trials do.
+    """A study, which exists, that shows its storage as Optuna's trials do.
 
     `optuna.Study` keeps it to itself, and has no public way to a system attribute of a trial, nor to any trial that
     another process has.
-
-    Parameters
-    ----------
-    name : str
-        Of a study that exists.
     """
 
     def __init__(

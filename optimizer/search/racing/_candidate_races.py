@@ -11,7 +11,7 @@ from psopt.evaluation import score, why_worthless
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat
 from psopt.search.racing._race import NEGLIGIBLE, Race, RaceResult, is_audited
-from psopt.search.racing._schedule import Schedule
+from psopt.search.racing._schedule import FEWEST_WORDINGS, Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
 
 if TYPE_CHECKING:
@@ -31,12 +31,7 @@ class CandidateRaces:
     """Lets the candidates of a search race, one after the other, and compares them by what they were asked about.
 
     Every decision is made on the answers to a whole rung, so that it does not matter in which order they came. The
-    baseline's whole grid must be known.
-
-    Parameters
-    ----------
-    are_run : bool
-        Whether candidates race; else nobody stops, and nothing is asked here.
+    baseline's whole grid must be known. Where no races `are_run` nobody stops, and nothing is asked here.
     """
 
     def __init__(self, evaluator: Evaluator, baseline: Prompt, options: SearchOptions, *, are_run: bool) -> None:
@@ -46,17 +41,10 @@ class CandidateRaces:
         self._options = options
 
     def run(self, prompt: Prompt, rivals: Iterable[Tried], *, is_shortening: bool) -> RaceResult:
-        """Ask about a prompt as far as it gets; nothing at all where nobody races.
+        """Ask about a prompt as far as it gets against all that may come to stand on the front.
 
         A shorter version of the best prompt is good enough where it loses no more than one standard error: it stops
-        only where the bounds say that it loses in every objective.
-
-        Parameters
-        ----------
-        rivals : iterable of candidates
-            All that may come to stand on the front.
-        is_shortening : bool
-            Whether the prompt is tried because it is shorter.
+        only where the bounds say that it loses in every objective. One in ten of those that stop is asked further.
         """
         if not self.are_run:
             return RaceResult(None, None)
@@ -137,8 +125,6 @@ class CandidateRaces:
 
 # Below that, bounds by the normal distribution say nothing; the smallest rung has as many.
 _FEWEST_SAMPLES = 20
-FEWEST_WORDINGS = 2
-"""Disagreement needs two."""
 
 
 def races(race: RaceMode, evaluator: Evaluator) -> bool:

@@ -102,15 +102,9 @@ class RaceResult:
 
 
 class Race:
-    """Lets candidates race on one grid.
+    """Lets candidates race on one grid: of samples with the classes `truth`, (N,) of `n_classes` with N/A.
 
-    Parameters
-    ----------
-    truth : (N,) int
-    n_classes : int
-        With N/A.
-    margin : float
-        By how much F1 may be below the baseline's.
+    F1 may be below the baseline's by a margin.
     """
 
     def __init__(
@@ -135,13 +129,9 @@ class Race:
 
         Parameters
         ----------
-        prompt : str
-            The candidate's id.
         rivals : dict of prompt id to (N, Q) int
             The answers of those that may stand on the front and the baseline's, -1 where there are none: each is
             compared with on the rungs that it is known on.
-        baseline : str
-            The baseline's id, among the rivals.
         negligible : float
             How much better a candidate might still be in one objective and be dominated all the same.
         """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Where the answers to a sample are mostly one answer, more samples tell more than more wordings: at 400 cells, with
 # variances .16 between samples and .03 between wordings, 200 x 2 has a variance of .0009 and 40 x 10 one of .0041.
-_FEWEST_WORDINGS = 2  # disagreement needs two
+FEWEST_WORDINGS = 2  # disagreement needs two
 _DEEPER = 4
 # Each rung doubles what is known, as in successive halving. On fewer than 120 samples 40 would be a third of the grid.
 _NARROWEST = 40
@@ -38,19 +38,13 @@ class Schedule:
     Samples come in a shuffled order in which every class is spread evenly. Each block of Q samples begins with Q
     different wordings, and a sample's further wordings are as far from those before as can be: so that every rung holds
     all wordings about equally often, within a class too, and each rung the cells of those before it.
+    `truth` are the samples' classes, (N,) int.
 
     Raises InputError if there is one wording only: nothing is known of how stable a candidate is.
-
-    Parameters
-    ----------
-    truth : (N,) int
-        The samples' classes.
-    n_wordings : int
-        Q, at least 2.
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:
-        if n_wordings < _FEWEST_WORDINGS:
+        if n_wordings < FEWEST_WORDINGS:
             raise InputError("racing compares candidates under at least two wordings: give --rephrasings 2 or more")
         self.n_samples = len(truth)
         self.n_wordings = n_wordings
@@ -96,8 +90,8 @@ def _rungs(n_samples: int, n_wordings: int) -> tuple[Rung, ...]:
     while width < n_samples:
         widths.append(width)
         width *= 2
-    depths = sorted({_FEWEST_WORDINGS, min(_DEEPER, n_wordings), n_wordings})
-    wide = [Rung(width, _FEWEST_WORDINGS) for width in widths]
+    depths = sorted({FEWEST_WORDINGS, min(_DEEPER, n_wordings), n_wordings})
+    wide = [Rung(width, FEWEST_WORDINGS) for width in widths]
     return (*wide, *(Rung(n_samples, depth) for depth in depths))
 
 

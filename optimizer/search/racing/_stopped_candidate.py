@@ -80,18 +80,10 @@ class StoppedCandidate(Tried):
 def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predictions) -> EstimatedScores:
     """Estimate F1, S and C of a candidate: the baseline's of the whole grid, plus the mean difference.
 
-    The baseline is a control variate: what is hard about a rung's samples is hard for both, and leaves with the
-    difference. S is raced on as disagreement; its difference is stretched by what S is to disagreement for the
-    baseline, since both are concave in the shares of answers and vanish together.
-
-    Parameters
-    ----------
-    lead : (n, k) float
-        By how much the candidate is ahead of the baseline in F1, -S (as disagreement) and C on each sample of a rung.
-    baseline : Scores
-        Of its whole grid.
-    on_val : Predictions
-        The baseline's.
+    The baseline, with these answers `on_val`, is a control variate: what is hard about a rung's samples is hard for
+    both, and leaves with the difference. `lead` (n, k) is by how much the candidate is ahead in F1, -S (as
+    disagreement) and C on each sample of a rung. S is raced on as disagreement; its difference is stretched by what S
+    is to disagreement for the baseline, since both are concave in the shares of answers and vanish together.
     """
     f1, steadiness, *consistency = lead.mean(axis=0).tolist()
     sensitivity = baseline.sensitivity - _per_disagreement(baseline.sensitivity, on_val) * steadiness
