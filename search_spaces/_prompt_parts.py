@@ -195,3 +195,6 @@ class Calibration:
             return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]), rows, also)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a prompt's calibration can't be read: {error!r}") from error
+
+
+P = TypeVar("P", bound=PromptParts)

@@ -12,8 +12,7 @@ from psopt.templates import Additions, Messages, render_template
 from psopt.text import statements
 
 if TYPE_CHECKING:
-    from psopt.search_spaces._prompt import Prompt
-    from psopt.search_spaces._prompt_parts import PromptFormat, PromptParts
+    from psopt.search_spaces._prompt_parts import P, PromptFormat, PromptParts
     from psopt.templates import Template
     from psopt.text import Statements
 
@@ -113,7 +112,7 @@ def _question(prompt: PromptParts, text: str) -> str:
 _ASSISTANT = "assistant"
 
 
-def with_statements(prompt: Prompt) -> Prompt:
+def with_statements(prompt: P) -> P:
     """Return the prompt with the definitions and notes that its template's literal text holds among its own.
 
     An export is its template with edits written out: whoever reads parts alone would not see them there. A prompt in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from psopt.search_spaces._render import additions_of, own_instructions, render
 from psopt.templates import Field, fill_slots, render_template
@@ -13,11 +13,8 @@ from psopt.text import line_changes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.search_spaces._prompt_parts import PromptParts
+    from psopt.search_spaces._prompt_parts import P, PromptParts
     from psopt.templates import Messages, Piece, Template
-
-
-P = TypeVar("P", bound="PromptParts")
 
 
 @dataclass(frozen=True, slots=True)

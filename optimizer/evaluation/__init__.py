@@ -29,12 +29,15 @@ from psopt.evaluation._na_kinds import (
 from psopt.evaluation._objectives import (
     OBJECTIVES,
     Objectives,
+    compare_paired,
+    holm,
+    mean_of,
     objective_gains,
     objective_values,
     objectives_of,
+    verdict,
 )
 from psopt.evaluation._open_scores import ClassDifference, compare_classes, embed
-from psopt.evaluation._paired import compare_paired, holm, mean_of, verdict
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, no_reruns
 from psopt.evaluation._scores import (

@@ -1,61 +1,16 @@
-"""What stands beside quality and S: measures of ordered labels, and one line on it all wherever scores are shown."""
+"""One line on what stands beside quality and S, wherever scores are shown."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.evaluation._answer_shares import most_answered
 from psopt.evaluation._open_scores import NO_SHARES
-from psopt.metrics import micro_f1, sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-    from psopt.evaluation._predictions import Predictions
     from psopt.evaluation._scores import Scores
-
-
-@dataclass(frozen=True, slots=True)
-class OrdinalScores:
-    """Scores of ordered labels."""
-
-    micro_f1: float  # the share of answers that are exactly right
-    nominal_sensitivity: float  # S_tau of E25, which counts a near answer as any other
-    # How far answers that name a label are from the truth, on the labels' scale; None where none does
-    mean_distance: float | None
-    # Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None where it is not defined
-    quadratic_kappa: float | None
-
-
-def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
-    """Score ordered labels; None of labels that have no order."""
-    positions = np.array(predictions.answers.positions)
-    if not len(positions):
-        return None
-    truth = np.broadcast_to(predictions.truth[:, None], predictions.array.shape)
-    is_read = predictions.asked & (predictions.array < len(positions))
-    answered, true = predictions.array[is_read], truth[is_read]
-    return OrdinalScores(
-        micro_f1=micro_f1(predictions.array, predictions.truth),
-        nominal_sensitivity=sensitivity(predictions.p_tau),
-        mean_distance=float(np.abs(positions[answered] - positions[true]).mean()) if len(answered) else None,
-        quadratic_kappa=_kappa(true, answered, len(positions)),
-    )
-
-
-def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) -> float | None:
-    from sklearn.metrics import cohen_kappa_score
-
-    if not len(true):
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of one label alone it is 0 / 0, and NaN says so
-        kappa = float(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
-    return None if np.isnan(kappa) else kappa
 
 
 def beside_quality_line(*measured: Mapping[str, Any]) -> str:

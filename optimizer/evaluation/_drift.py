@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation._paired import holm
+from psopt.evaluation._objectives import holm
 from psopt.evaluation._scores import sample_posix_of
 
 if TYPE_CHECKING:

@@ -1,15 +1,21 @@
-"""What prompts are compared by, F1, S and C: which of them there are, what they are, and as gains."""
+"""What prompts are compared by, F1, S and C, as gains; whether one is better on the same samples, and is it chance?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
+from psopt.metrics import PairedDifference, compare_scores, mean_difference
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from psopt.answers import AnswerType
+    from psopt.evaluation._predictions import Predictions
+    from psopt.settings import Over
 
     Direction = Literal["maximize", "minimize"]
 
@@ -55,3 +61,114 @@ def objective_gains(scores: Objectives | Mapping[str, Any]) -> NDArray[np.float6
     """Return the objectives that are defined, all to be maximised: F1, -S and C."""
     values = objective_values(scores)
     return np.array([value if OBJECTIVES[name] == "maximize" else -value for name, value in values.items()])
+
+
+SIGNIFICANT = 0.05  # Fisher's convention, and what the 95 % intervals beside it stand for
+
+
+def compare_paired(
+    first: Predictions, second: Predictions, *, wordings: Literal["random", "fixed"] = "random"
+) -> dict[str, PairedDifference]:
+    """Test the difference of two prompts on the same samples and rephrasings, second minus first.
+
+    What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of a metric's
+    scores, or of closeness, where answers have such. Keys are ``f1``, ``sensitivity``, and ``consistency`` where C is
+    defined. Of several models each is tested, and the one that gains least, or the mean, stands for all. New
+    rephrasings would be drawn if `wordings` are random, else only new samples.
+    """
+    if first.others:
+        pairs = zip(first.each, second.each, strict=True)
+        return combined_differences([compare_paired(*pair, wordings=wordings) for pair in pairs], first.over)
+    differences = compare_scores(
+        first.scored,
+        second.scored,
+        first.true_classes,
+        first.n_classes,
+        wordings=wordings,
+        similarity=first.similarity,
+        second_similarity=second.similarity,
+    )
+    if first.quality is not None and second.quality is not None:
+        differences["f1"] = mean_difference(
+            first.quality,
+            second.quality,
+            first_weights=first.weights,
+            second_weights=second.weights,
+            wordings=wordings,
+        )
+    if first.answers.open is not None:
+        del differences["consistency"]
+        before, after = first.label_rows, second.label_rows
+        if before is not None and after is not None and len(before.labels):
+            of_rows = compare_scores(
+                before.said, after.said, before.labels, before.n_classes, wordings=wordings, groups=before.samples
+            )
+            differences["consistency"] = of_rows["consistency"]
+    return differences
+
+
+def combined_differences(
+    of_models: Sequence[Mapping[str, PairedDifference]], over: Over
+) -> dict[str, PairedDifference]:
+    """Return the differences of two prompts with several models as one: of the model that gains least, or the mean."""
+    combined = {}
+    for name in of_models[0]:
+        differences = [of_measures[name] for of_measures in of_models]
+        sign = 1 if OBJECTIVES[name] == "maximize" else -1
+        worst = min(differences, key=lambda paired: sign * paired.difference)
+        combined[name] = worst if over == "worst" else mean_of(differences)
+    return combined
+
+
+def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
+    """Return the mean of differences on the same samples, whose correlation nobody needs to know.
+
+    The standard error of a mean is at most the mean of the standard errors, whatever the correlation (Minkowski), so
+    that intervals and tests are conservative. It is unknown where one is, and as thin as the thinnest.
+    """
+    errors = [paired.standard_error for paired in differences]
+    freedom = [paired.df for paired in differences if paired.df is not None]
+    thin = [paired.thin for paired in differences if paired.thin is not None]
+    middle, low, high = (
+        float(np.mean([getattr(paired, part) for paired in differences])) for part in ("difference", "low", "high")
+    )
+    error = None if None in errors else float(np.mean([error or 0.0 for error in errors]))
+    mean = PairedDifference(middle, low, high, 1.0, error, min(freedom, default=None), min(thin, default=None))
+    return replace(mean, p_value=min(1.0, 2 * min(mean.p_above(), mean.p_below())))
+
+
+def verdict(measure: str, difference: PairedDifference | None) -> str:
+    """``better``, ``worse`` or ``no difference``, at the 5 % level."""
+    if difference is None or difference.p_value >= SIGNIFICANT:
+        return "no difference"
+    gained = difference.difference > 0
+    return "better" if gained == (OBJECTIVES[measure] == "maximize") else "worse"
+
+
+def holm(p_values: Sequence[float], alpha: float) -> list[tuple[bool, float]]:
+    """Say of each of m tests whether it passes, and at which level it was judged.
+
+    The least p-value is held against alpha / m, the next against alpha / (m - 1), and so on; after the first that does
+    not pass none does. The chance that any passes whose null hypothesis is true is at most alpha, whatever the order of
+    the tests, their number and how they hang together; one test has all of alpha.
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 1979.
+
+    Examples
+    --------
+    >>> holm([0.04, 0.02], 0.05)
+    [(True, 0.05), (True, 0.025)]
+    >>> holm([0.04, 0.03], 0.05)
+    [(False, 0.025), (False, 0.025)]
+    """
+    judged: dict[int, tuple[bool, float]] = {}
+    all_passed = True
+    level = alpha / max(1, len(p_values))
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
+        if all_passed:
+            level = alpha / (len(p_values) - rank)
+            all_passed = p_values[index] <= level
+        judged[index] = (all_passed, level)
+    return [judged[index] for index in range(len(p_values))]

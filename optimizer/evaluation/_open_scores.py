@@ -1,15 +1,19 @@
-"""The scores of open answers: quality in the place of F1, S by what is the same or alike, C where there are labels."""
+"""What else is asked of other answers than one label: of ordered labels, and of open answers.
+
+Of these quality stands in the place of F1, S is by what is the same or alike, and C where there are labels.
+"""
 
 from __future__ import annotations
 
 import functools
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
 from psopt.evaluation._label_rows import given_labels, true_labels
-from psopt.metrics import mean_difference, mean_interval, prompt_sensi_score, sensitivity
+from psopt.metrics import mean_difference, mean_interval, micro_f1, prompt_sensi_score, sensitivity
 from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec, references_of
 from psopt.text import normal_form
 
@@ -63,6 +67,45 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     return OpenScores(
         rule.quality_name, {**measures, **_confidence_measures(predictions), **(predictions.judge_measures or {})}
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinalScores:
+    """Scores of ordered labels."""
+
+    micro_f1: float  # the share of answers that are exactly right
+    nominal_sensitivity: float  # S_tau of E25, which counts a near answer as any other
+    # How far answers that name a label are from the truth, on the labels' scale; None where none does
+    mean_distance: float | None
+    # Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None where it is not defined
+    quadratic_kappa: float | None
+
+
+def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
+    """Score ordered labels; None of labels that have no order."""
+    positions = np.array(predictions.answers.positions)
+    if not len(positions):
+        return None
+    truth = np.broadcast_to(predictions.truth[:, None], predictions.array.shape)
+    is_read = predictions.asked & (predictions.array < len(positions))
+    answered, true = predictions.array[is_read], truth[is_read]
+    return OrdinalScores(
+        micro_f1=micro_f1(predictions.array, predictions.truth),
+        nominal_sensitivity=sensitivity(predictions.p_tau),
+        mean_distance=float(np.abs(positions[answered] - positions[true]).mean()) if len(answered) else None,
+        quadratic_kappa=_kappa(true, answered, len(positions)),
+    )
+
+
+def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) -> float | None:
+    from sklearn.metrics import cohen_kappa_score
+
+    if not len(true):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of one label alone it is 0 / 0, and NaN says so
+        kappa = float(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
+    return None if np.isnan(kappa) else kappa
 
 
 def _mean_absolute_error(predictions: Predictions) -> float | None:

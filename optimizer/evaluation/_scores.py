@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line, worthless_phrase
-from psopt.evaluation._beside_quality import OrdinalScores, ordinal_scores
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
-from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
+from psopt.evaluation._open_scores import (
+    OpenScores,
+    OrdinalScores,
+    label_by_label,
+    label_f1,
+    label_f1_intervals,
+    open_scores,
+    ordinal_scores,
+)
 from psopt.evaluation._predictions import what_varies
 from psopt.metrics import (
     class_f1,

@@ -15,7 +15,7 @@ from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchProblem, _trial, open_study
 from psopt.search._sources import drop_queued
 from psopt.search.distributed import open_storage
-from psopt.search.distributed._heartbeat import Heartbeat
+from psopt.search.distributed._coordinator import Heartbeat
 from psopt.search_spaces import seed_prompt
 from psopt.settings import SearchOptions
 
