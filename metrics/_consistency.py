@@ -127,7 +127,7 @@ def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = Tr
 
 
 def pairwise_consistency(counts: ArrayLike) -> NDArray[np.float64]:
-    """Consistency of every pair of samples: one minus their total variation distance.
+    """Consistency of every pair of samples: one minus their total variation distance (E25, eqs. (5) and (6)).
 
         C(x, x') = 1 - 1/2 sum_c |p_tau(c|x) - p_tau(c|x')|
 
@@ -140,10 +140,6 @@ def pairwise_consistency(counts: ArrayLike) -> NDArray[np.float64]:
     -------
     (n, n) float64
         Symmetric, in [0, 1], ones on the diagonal. Memory grows with n²; its mean comes from `consistency`.
-
-    References
-    ----------
-    E25, eqs. (5) and (6).
 
     Examples
     --------

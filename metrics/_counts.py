@@ -28,11 +28,6 @@ def prediction_counts(predictions: ArrayLike, n_classes: int) -> NDArray[np.int6
     (n_samples, n_classes) int64
         Rows sum to the number of rephrasings Q; a row divided by Q is p_tau(y|x), E25 eq. (2).
 
-    Raises
-    ------
-    ValueError
-        If predictions is no such array or holds another class number.
-
     Examples
     --------
     >>> prediction_counts([[0, 0, 1], [2, 2, 2]], n_classes=3)
@@ -51,7 +46,7 @@ def prediction_counts(predictions: ArrayLike, n_classes: int) -> NDArray[np.int6
 
 
 def prediction_distribution(probabilities: ArrayLike) -> NDArray[np.float64]:
-    """Average each sample's class probabilities over the rephrasings.
+    """Average each sample's class probabilities over the rephrasings (E25, eq. (2)).
 
         p_tau(y|x) = 1/Q sum_q p(y|x, rho_q)
 
@@ -66,10 +61,6 @@ def prediction_distribution(probabilities: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     (n_samples, n_classes) float64
-
-    References
-    ----------
-    E25, eq. (2).
 
     Examples
     --------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
-    """Micro-averaged F1 over all N x Q answers.
+    """Micro-averaged F1 over all N x Q answers (E25, table 1).
 
     Over all labels it is the share of right answers, N/A being a wrong one: the paper's F1.
 
@@ -33,10 +33,6 @@ def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     -------
     float
         In [0, 1], higher is better. NaN if no label of the list is ever true or predicted.
-
-    References
-    ----------
-    E25, table 1.
 
     Examples
     --------

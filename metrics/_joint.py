@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def joint_scores(
     predictions: ArrayLike, y: ArrayLike, n_classes: int, *, similarity: ArrayLike | None = None
 ) -> dict[str, float]:
-    """Micro-F1, sensitivity and pooled consistency: the point on the front.
+    """Micro-F1, sensitivity and pooled consistency: the point on the front (E25, table 1).
 
     A constant answer has S = 0 and C_y = 1, a random one S near 1 and C_y near 1: only F1 unmasks them.
 
@@ -39,10 +39,6 @@ def joint_scores(
     -------
     dict of str to float
         Keys ``f1``, ``sensitivity``, ``consistency``: what `micro_f1`, `sensitivity`, `consistency` give.
-
-    References
-    ----------
-    E25, table 1.
 
     Examples
     --------
@@ -81,7 +77,7 @@ class Reference:
 def noised_predictions(
     predictions: ArrayLike, n_classes: int, share: float = 0.5, *, seed: int = 42
 ) -> NDArray[np.int64]:
-    """Replace a random share of the answers by random classes.
+    """Replace a random share of the answers by random classes (E25, appendix A).
 
     Parameters
     ----------
@@ -98,10 +94,6 @@ def noised_predictions(
     -------
     (n_samples, n_rephrasings) int64
 
-    References
-    ----------
-    E25, appendix A.
-
     Examples
     --------
     >>> noised_predictions([[0, 1, 2]], n_classes=3, share=0.0)
@@ -117,7 +109,7 @@ def noised_predictions(
 
 
 def reference_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int, *, seed: int = 42) -> dict[str, Reference]:
-    """Score the predictor, the same with half of its answers at random, and an entirely random one.
+    """Score the predictor, the same with half of its answers at random, and an entirely random one (E25, appendix A).
 
     Parameters
     ----------
@@ -133,10 +125,6 @@ def reference_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int, *, se
     dict of str to Reference
         Keys ``predictor``, ``half_noised``, ``random``. Entropy is biased low, so the random predictor's S stays
         below 1: it is the top of the scale at this number of rephrasings.
-
-    References
-    ----------
-    E25, appendix A.
 
     Examples
     --------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
-    """PSS of each sample: the mean difference between its scores under two prompts.
+    """PSS of each sample: the mean difference between its scores under two prompts (P24).
 
         S_i = sum_{j<k} |Y(p_j) - Y(p_k)| / (Q (Q - 1) / 2)
 
@@ -28,10 +28,6 @@ def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
     -------
     (n_samples,) float64
         In [0, 1]. Of right and wrong the most is Q / (2 (Q - 1)), for even Q: half right, half wrong.
-
-    References
-    ----------
-    P24.
 
     Examples
     --------
@@ -48,7 +44,7 @@ def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def prompt_sensi_score(scores: ArrayLike) -> float:
-    """PromptSensiScore: the mean of `sample_prompt_sensi_score`. Lower is better.
+    """PromptSensiScore (P24): the mean of `sample_prompt_sensi_score`. Lower is better.
 
     Parameters
     ----------
@@ -59,10 +55,6 @@ def prompt_sensi_score(scores: ArrayLike) -> float:
     -------
     float
         In [0, 1]. Unlike S_tau it is blind to changes between two wrong labels.
-
-    References
-    ----------
-    P24.
 
     Examples
     --------

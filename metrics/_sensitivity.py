@@ -107,7 +107,7 @@ def sensitivity(
     correction: Literal["miller-madow", "jackknife"] | None = None,
     similarity: ArrayLike | None = None,
 ) -> float:
-    """Sensitivity of a prompt: the mean of `sample_sensitivity`. Lower is better.
+    """Sensitivity of a prompt (E25, eq. (4)): the mean of `sample_sensitivity`. Lower is better.
 
         S_tau = 1/N sum_i S_tau(x_i)
 
@@ -123,10 +123,6 @@ def sensitivity(
     float
         In [0, 1] by default. It grows with Q: compare only values of the same Q. A constant answer has 0, so
         read it together with F1.
-
-    References
-    ----------
-    E25, eq. (4).
 
     Examples
     --------
@@ -194,7 +190,7 @@ def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
 
 
 def uncertainty(probabilities: ArrayLike, *, normalize: bool = False) -> NDArray[np.float64]:
-    """Entropy of the model's class probabilities, answer by answer.
+    """Entropy of the model's class probabilities, answer by answer (E25, eq. (8)).
 
         U(x, rho) = -E_{y ~ p(.|x,rho)} ln p(y|x,rho)
 
@@ -209,10 +205,6 @@ def uncertainty(probabilities: ArrayLike, *, normalize: bool = False) -> NDArray
     -------
     (n_samples, n_rephrasings) or (n_samples,) float64
         0: sure.
-
-    References
-    ----------
-    E25, eq. (8).
 
     Examples
     --------

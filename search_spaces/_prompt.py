@@ -156,10 +156,7 @@ class Prompt(PromptParts):
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
         """Build a prompt from `to_dict`'s data; how a run has measured it is no part of it.
 
-        Raises
-        ------
-        InputError
-            If a part is missing, unknown or of the wrong kind.
+        Raises InputError if a part is missing, unknown or of the wrong kind.
         """
         unknown = set(data) - {part.name for part in fields(cls) if part.name != "asking"} - {"measured"}
         if unknown:

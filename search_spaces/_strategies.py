@@ -32,12 +32,7 @@ def seed_prompt(
     one example of each class, drawn from train. With a template of the user's own, whose parts the description then
     holds, they add the same to that.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such strategy.
-    InputError
-        If the task does not hold what the strategy needs.
+    Raises UnknownNameError if there is no such strategy. Raises InputError if the task does not hold what it needs.
     """
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)

@@ -150,14 +150,9 @@ def holm(p_values: Sequence[float], alpha: float) -> list[tuple[bool, float]]:
 
     The least p-value is held against alpha / m, the next against alpha / (m - 1), and so on; after the first that does
     not pass none does. The chance that any passes whose null hypothesis is true is at most alpha, whatever the order of
-    the tests, their number and how they hang together; one test has all of alpha.
+    the tests, their number and how they hang together; one test has all of alpha (Holm, "A simple sequentially
+    rejective multiple test procedure", Scandinavian Journal of Statistics 1979).
 
-    References
-    ----------
-    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 1979.
-
-    Examples
-    --------
     >>> holm([0.04, 0.02], 0.05)
     [(True, 0.05), (True, 0.025)]
     >>> holm([0.04, 0.03], 0.05)

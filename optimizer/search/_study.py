@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any, get_args
 
 import optuna
@@ -16,13 +15,10 @@ from psopt.search.distributed import (
     CHOSEN,
     PROMPT_ID,
     RACED,
-    RetryPolicy,
     StoredStudy,
-    make_storage,
-    opening,
     read_metadata,
     read_rounds,
-    retrying,
+    storage_at,
     stored_edits,
     without_password,
 )
@@ -30,7 +26,7 @@ from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits
 from psopt.settings import SamplerName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from optuna.trial import FrozenTrial
     from psopt.answers import AnswerType
@@ -57,7 +53,7 @@ def open_study(
     for.
     """
     objectives = objectives_of(answers)
-    with _storage_at(url, tell) as (storage, policy):
+    with storage_at(url, tell) as (storage, policy):
         try:
             study = optuna.create_study(
                 storage=storage, study_name=name, directions=list(objectives.values()), load_if_exists=resume
@@ -75,7 +71,7 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
 
     Raises InputError if there is none, it is none of psopt's, or the storage can't be opened.
     """
-    with _storage_at(url, tell) as (storage, policy):
+    with storage_at(url, tell) as (storage, policy):
         try:
             study = optuna.load_study(study_name=name, storage=storage)
         except KeyError:
@@ -83,17 +79,6 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
             raise UnknownNameError("study", name, names or ["none in this storage"]) from None
         sampler: SamplerName = read_metadata(study).settings.get("sampler", "tpe")
         return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
-
-
-@contextlib.contextmanager
-def _storage_at(
-    url: str, tell: Callable[[str], None] | None = None
-) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
-    """A storage that must be there for the block, and is waited for after it."""
-    policy = RetryPolicy(tell)
-    with opening(url), policy.suspended():
-        # `get_storage` is how Optuna puts its cache above a database: without it each look reads all trials anew.
-        yield retrying(optuna.storages.get_storage(make_storage(url)), policy), policy
 
 
 # Optuna's defaults, 10 and 50 trials at random, are a quarter of our usual 40 trials and all of them.
@@ -149,7 +134,7 @@ def read_study(url: str, name: str) -> StoredStudy:
 
     Raises InputError if there is none, or its storage can't be opened.
     """
-    with _storage_at(url) as (storage, policy):
+    with storage_at(url) as (storage, policy):
         try:
             storage.get_study_id_from_name(name)
         except KeyError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import optuna
 import pytest
 from psopt.search.distributed import RetryPolicy, retrying
-from psopt.search.distributed._retrying import signals_held
+from psopt.search.distributed._storage import signals_held
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def test_the_second_signal_is_obeyed_at_once() -> None:
 
 
 def test_a_statement_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("psopt.search.distributed._retrying._LONGEST_HELD", 0.05)
+    monkeypatch.setattr("psopt.search.distributed._storage._LONGEST_HELD", 0.05)
 
     def hang() -> None:
         with signals_held():

@@ -1,8 +1,7 @@
 """What workers share: a study in a storage that is waited for, and who may take which of its trials."""
 
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
-from psopt.search.distributed._retrying import OUTAGES, RetryPolicy, retrying
-from psopt.search.distributed._storage import make_storage, open_storage, opening, without_password
+from psopt.search.distributed._storage import OUTAGES, RetryPolicy, open_storage, retrying, storage_at, without_password
 from psopt.search.distributed._stored_study import StoredStudy, finished_by_others
 from psopt.search.distributed._study_content import (
     AUDIT,
@@ -44,15 +43,14 @@ __all__ = [
     "StoredStudy",
     "StudyMetadata",
     "finished_by_others",
-    "make_storage",
     "open_storage",
-    "opening",
     "read_answers",
     "read_further",
     "read_metadata",
     "read_rounds",
     "read_train_answers",
     "retrying",
+    "storage_at",
     "stored_edits",
     "without_password",
     "write_answers",

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Self
 import optuna
 from optuna.trial import TrialState
 from psopt.errors import InputError
-from psopt.search.distributed._retrying import OUTAGES, reason_of
+from psopt.search.distributed._storage import OUTAGES, reason_of
 from psopt.search.distributed._study_content import BEAT, CLAIMED, FAILED, PROMPT_ID, ROUND_LEASE
 
 if TYPE_CHECKING:

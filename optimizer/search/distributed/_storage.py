@@ -1,21 +1,34 @@
-"""Storages by their URL: SQLite, a journal file, PostgreSQL or whatever SQLAlchemy knows."""
+"""Storages by their URL: SQLite, a journal file, PostgreSQL or whatever SQLAlchemy knows.
+
+A storage that is away for a while is waited for; one that can't be written is an error. Ctrl-C and SIGTERM wait for the
+statement that is being made. An interrupt inside a database library may be lost: Python ignores what is raised in the
+callback of a weak reference, of which SQLAlchemy has many, and the run would go on. Or it leaves a cursor behind that
+keeps the file locked, so that what was found can't be saved.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import re
+import signal
+import threading
+import time
+import traceback
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import optuna
 import sqlalchemy.exc
-from optuna.storages import JournalStorage
+from optuna.storages import BaseStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from psopt.errors import DamagedStudyError, InputError, import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    Handler = Callable[[int, FrameType | None], object]
 
 _SET_UPS = 20  # chosen: more than Optuna has tables, each of which another process may make first
 _SQLITE_TIMEOUT = 60  # seconds to wait for a lock, chosen amply: Python's 5 are short where many workers write
@@ -28,8 +41,8 @@ def open_storage(url: str) -> optuna.storages.BaseStorage:
 
     Raises InputError if it can't be opened.
     """
-    with opening(url):
-        return make_storage(url)
+    with _opening(url):
+        return _make_storage(url)
 
 
 def _escaped(url: str) -> str:
@@ -42,7 +55,7 @@ def _escaped(url: str) -> str:
     return f"{found[1]}:{found[2].replace('@', '%40')}@{found[3]}" if found else url
 
 
-def make_storage(url: str) -> optuna.storages.BaseStorage:
+def _make_storage(url: str) -> optuna.storages.BaseStorage:
     """Make the storage of a URL; ``journal:PATH`` is a journal file, which several processes may share."""
     if url.startswith("journal:"):
         path = Path(url.removeprefix("journal:"))
@@ -75,7 +88,7 @@ def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
 
 
 @contextlib.contextmanager
-def opening(url: str) -> Iterator[None]:
+def _opening(url: str) -> Iterator[None]:
     """Say in one line what is wrong with a storage, and nothing of what Optuna finds worth a word."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     # Metric names and TPE's groups are called experimental since 2021; they are what we need.
@@ -104,6 +117,20 @@ def opening(url: str) -> Iterator[None]:
         raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}") from error
 
 
+@contextlib.contextmanager
+def storage_at(
+    url: str, tell: Callable[[str], None] | None = None
+) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
+    """A storage that must be there for the block, and is waited for after it; `tell` will hear of outages.
+
+    Raises InputError if it can't be opened.
+    """
+    policy = RetryPolicy(tell)
+    with _opening(url), policy.suspended():
+        # `get_storage` is how Optuna puts its cache above a database: without it each look reads all trials anew.
+        yield retrying(optuna.storages.get_storage(_make_storage(url)), policy), policy
+
+
 def without_password(url: str) -> str:
     """A storage's URL without its password, which belongs into PGPASSWORD or ~/.pgpass and into no file of ours.
 
@@ -113,3 +140,154 @@ def without_password(url: str) -> str:
     'mysql://u@host/db?user=u&password=&ssl=1'
     """
     return _IN_QUERY.sub(r"\1", re.sub(r"(://[^:/@\s]*):\S*@", r"\1@", url))
+
+
+T = TypeVar("T")
+
+OUTAGES = (sqlalchemy.exc.DBAPIError, optuna.exceptions.StorageInternalError)
+# Chosen, not measured: a PostgreSQL that is restarted or updated is back within minutes, and a pause of ten seconds is
+# short beside a trial with a language model.
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 10.0
+_LONGEST_WAIT = 600.0
+
+
+class RetryPolicy:
+    """Calls again what failed because the storage was away, up to ten minutes; pauses grow to ten seconds.
+
+    `tell` is told, once an outage, that there is one.
+    """
+
+    def __init__(self, tell: Callable[[str], None] | None = None) -> None:
+        self._tell = tell or (lambda _: None)
+        self._thread = threading.local()
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Let outages through at once, in this thread and for the block."""
+        before = getattr(self._thread, "is_suspended", False)
+        self._thread.is_suspended = True
+        try:
+            yield
+        finally:
+            self._thread.is_suspended = before
+
+    def call(self, action: Callable[[], T]) -> T:
+        """Return what `action` returns.
+
+        Raises InputError if the storage does not come back, or can't be written.
+        """
+        pause = _FIRST_PAUSE
+        waited = 0.0
+        while True:
+            try:
+                return action()
+            except OUTAGES as error:
+                if getattr(self._thread, "is_suspended", False):
+                    raise
+                if not _may_pass(error) or waited >= _LONGEST_WAIT:
+                    raise InputError(f"the study's storage can't be used: {reason_of(error)}") from error
+                if not waited:
+                    self._tell(f"the study's storage does not answer ({reason_of(error)}): waiting for it")
+            time.sleep(pause)
+            waited += pause
+            pause = min(_LONGEST_PAUSE, 2 * pause)
+
+
+def reason_of(error: BaseException) -> str:
+    """Say what the storage said, in a line."""
+    cause = getattr(error, "orig", None) or error.__cause__ or error
+    return (str(cause).splitlines() or [type(cause).__name__])[0]
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether a server is away or a file is locked; a full disk or a file that can't be written stays as it is."""
+    cause = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__cause__
+    if isinstance(cause, sqlalchemy.exc.PendingRollbackError):  # Optuna went on in a transaction that had broken
+        return True
+    if not isinstance(cause, sqlalchemy.exc.OperationalError | sqlalchemy.exc.InterfaceError):
+        return bool(getattr(cause, "connection_invalidated", False))
+    return "sqlite" not in type(cause.orig).__module__ or "locked" in str(cause.orig)
+
+
+def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
+    """Wrap a storage so that each of its calls is made again while it is away.
+
+    Whoever stands above it, Optuna's own code too, need not know of outages. A call whose effect took place although
+    its answer was lost is made twice: that leaves a trial more in the queue, whose prompt is then dropped as known, a
+    trial that nobody works on, which is taken over as a dead worker's is, or `UpdateFinishedTrialError`, which
+    `finished_by_others` looks into.
+    """
+
+    def retried(name: str) -> Callable[..., Any]:
+        method = getattr(storage, name)
+
+        def call(_: BaseStorage, *args: Any, **options: Any) -> Any:
+            def make_call() -> Any:
+                with signals_held():
+                    return method(*args, **options)
+
+            try:
+                return policy.call(make_call)
+            except KeyboardInterrupt as interrupted:
+                # Broken off all the same: its cursor keeps a lock on SQLite's file as long as it lives.
+                traceback.clear_frames(interrupted.__traceback__)
+                raise
+
+        return call
+
+    methods = {name: retried(name) for name in vars(BaseStorage) if not name.startswith("_")}
+    wrapped: BaseStorage = type("RetryingStorage", (BaseStorage,), methods)()
+    return wrapped
+
+
+_LONGEST_HELD = 1.5  # seconds; a statement takes milliseconds, and one that hangs must not keep the process
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Deliver SIGINT and SIGTERM after the block; at once where a second one comes, or the block takes too long."""
+    if threading.current_thread() is not threading.main_thread():  # Python delivers signals to the main thread alone
+        yield
+        return
+    handlers = _handlers()
+    held: list[int] = []
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        held.append(number)
+        if len(held) > 1:
+            held.clear()
+            handlers[number](number, frame)
+            return
+        impatient = threading.Timer(_LONGEST_HELD, _send_again, [number, held])
+        impatient.daemon = True
+        impatient.start()
+
+    for number in handlers:
+        signal.signal(number, hold)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in held.copy():
+            held.clear()
+            handlers[number](number, None)
+
+
+def _handlers() -> dict[int, Handler]:
+    """Return what is called on a signal; what is ignored, or ends the process without Python, stays as it is."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    return {number: handler for number, handler in handlers.items() if callable(handler)}
+
+
+def _send_again(number: int, held: list[int]) -> None:
+    """Send a signal that is still held, from a thread beside; it is the second one then."""
+    if not held:
+        return
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)  # also ends a wait for a socket
+    else:
+        import _thread
+
+        _thread.interrupt_main(signal.Signals(number))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
-    from psopt.search.distributed._retrying import RetryPolicy
+    from psopt.search.distributed._storage import RetryPolicy
 
 
 class StoredStudy(optuna.Study):
