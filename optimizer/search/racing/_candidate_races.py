@@ -80,14 +80,14 @@ class CandidateRaces:
 
     def lead(self, candidate: Tried, rival: Tried) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample of both: (n, 3)."""
-        rung = min(self._rung(candidate), self._rung(rival))
-        answers = (candidate.id, self._answers(candidate.prompt)), (rival.id, self._answers(rival.prompt))
-        return self._race.lead(*answers[0], *answers[1], rung)
+        return self._lead(candidate.prompt, rival.prompt, min(self._rung(candidate), self._rung(rival)))
+
+    def _lead(self, prompt: Prompt, rival: Prompt, rung: Rung) -> NDArray[np.float64]:
+        return self._race.lead(prompt.id, self._answers(prompt), rival.id, self._answers(rival), rung)
 
     def estimates(self, prompt: Prompt, rung: Rung) -> EstimatedScores:
         """Estimate a prompt's scores by what it was asked about."""
-        answers, grid = self._answers(prompt), self._answers(self._baseline)
-        lead = self._race.lead(prompt.id, answers, self._baseline.id, grid, rung)
+        lead = self._lead(prompt, self._baseline, rung)
         return self.marked(estimated_scores(lead, self._scores, self._on_val), prompt)
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:

@@ -135,40 +135,26 @@ class Race:
         negligible : float
             How much better a candidate might still be in one objective and be dominated all the same.
         """
-        last = self.schedule.held_at
-        for rung in self.schedule.rungs[: self.schedule.rungs.index(last)]:
-            stop = self._stop(prompt, ask(self.schedule.cells(rung)), rung, rivals, baseline, negligible)
-            if stop is not None:
-                return RaceResult(rung, stop)
-        answers = ask(self.schedule.cells(last))
-        # of two wordings that is the whole grid, and nothing is left to be saved
-        stop = None if last == self.schedule.whole else self._stop(prompt, answers, last, rivals, baseline, negligible)
-        return RaceResult(last, stop)
+        schedule = self.schedule
+        for rung in schedule.rungs[: schedule.rungs.index(schedule.held_at) + 1]:
+            cells = schedule.cells(rung)
+            answers = ask(cells)
+            if rung == schedule.whole:  # as of two wordings: nothing is left to be saved
+                break
+            for rival, grid in rivals.items():
+                if (grid[cells] < 0).any():  # a rival that has not come so far
+                    continue
+                differences = self.lead(prompt, answers, rival, grid, rung)
+                lead = tuple(differences.mean(axis=0).tolist())
+                if is_dominated(differences, negligible):
+                    return RaceResult(rung, _Stop(f"dominated by {rival}", lead))
+                if rival == baseline and is_below(differences, self._margin):
+                    return RaceResult(rung, _Stop("F1 below the baseline's", lead))
+        return RaceResult(schedule.held_at, None)
 
     def lead(self, prompt: str, answers: Answers, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival on each sample of a rung: (n, k), see `sample_gains`."""
         return self._gains_of(prompt, answers, rung) - self._gains_of(rival, grid, rung)
-
-    def _stop(
-        self,
-        prompt: str,
-        answers: Answers,
-        rung: Rung,
-        rivals: Mapping[str, Answers],
-        baseline: str,
-        negligible: float,
-    ) -> _Stop | None:
-        cells = self.schedule.cells(rung)
-        for rival, grid in rivals.items():
-            if (grid[cells] < 0).any():  # a rival that has not come so far
-                continue
-            differences = self.lead(prompt, answers, rival, grid, rung)
-            lead = tuple(differences.mean(axis=0).tolist())
-            if is_dominated(differences, negligible):
-                return _Stop(f"dominated by {rival}", lead)
-            if rival == baseline and is_below(differences, self._margin):
-                return _Stop("F1 below the baseline's", lead)
-        return None
 
     def _gains_of(self, prompt: str, answers: Answers, rung: Rung) -> NDArray[np.float64]:
         key = (prompt, rung)
