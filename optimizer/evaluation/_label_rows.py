@@ -25,19 +25,27 @@ _LEAST_WEIGHT = 1e-300  # where nothing weighs the mean is 0, and nothing adds t
 class LabelRows:
     """One row for each label of each sample."""
 
+    given: NDArray[np.bool_]  # (N, Q, L): which labels each answer names
+    true: NDArray[np.bool_]  # (N, L): which labels each sample has
     # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where nobody has asked
     said: NDArray[np.int64]
     labels: NDArray[np.int64]  # the row's label
     samples: NDArray[np.int64]  # the row's sample: rows of one sample come from one draw
-    n_samples: int
 
     @classmethod
     def of(cls, array: NDArray[np.int64], true: Sequence[str], labels: Sequence[str]) -> LabelRows:
         """Take a grid of answers apart, (N, Q), by the sets of labels that are right, as `Sample.label` has them."""
-        rows, numbers = np.nonzero(true_labels(true, labels))
-        given = given_labels(array, labels)[rows, :, numbers]
-        said = np.where(array[rows] < FIRST_CODE, _NA, np.where(given, _GIVEN, _NOT_GIVEN))
-        return cls(np.where(array[rows] == NOT_ASKED, NOT_ASKED, said), numbers, rows, len(array))
+        own = [set_written(written) for written in true]
+        has_label = np.array([[label in names for label in labels] for names in own], dtype=np.bool_)
+        given = _given_labels(array, labels)
+        rows, numbers = np.nonzero(has_label)
+        said = np.where(array[rows] < FIRST_CODE, _NA, np.where(given[rows, :, numbers], _GIVEN, _NOT_GIVEN))
+        return cls(given, has_label, np.where(array[rows] == NOT_ASKED, NOT_ASKED, said), numbers, rows)
+
+    @property
+    def n_samples(self) -> int:
+        """N."""
+        return len(self.true)
 
     @property
     def n_classes(self) -> int:
@@ -90,13 +98,7 @@ class LabelRows:
         return counts if asked.all() else counts / counts.sum(axis=1, keepdims=True)
 
 
-def true_labels(true: Sequence[str], labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Which labels each sample has, (N, L) bool, by the sets that are right."""
-    own = [set_written(written) for written in true]
-    return np.array([[label in names for label in labels] for names in own], dtype=np.bool_)
-
-
-def given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np.bool_]:
+def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np.bool_]:
     """Which labels each answer names: (N, Q, L) bool."""
     distinct, place = np.unique(array, return_inverse=True)
     named = np.zeros((len(distinct), len(labels)), dtype=np.bool_)

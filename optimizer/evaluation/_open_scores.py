@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
-from psopt.evaluation._label_rows import given_labels, true_labels
 from psopt.metrics import mean_difference, mean_interval, micro_f1, prompt_sensi_score, sensitivity
 from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec, references_of
 from psopt.text import normal_form
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+    from psopt.evaluation._label_rows import LabelRows
     from psopt.evaluation._predictions import Predictions
     from psopt.metrics import PairedDifference
     from psopt.models.minilm import Encoder
@@ -155,7 +155,9 @@ def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float
     return intervals
 
 
-def label_by_label(predictions: Predictions) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def label_by_label(
+    predictions: Predictions, rows: LabelRows
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return answers that are several labels as answers to one question a label: is it this one, or not?
 
     What is answered, (N * L, Q), and what is true, (N * L,): the label's number, or L for "not this one"; and the row's
@@ -163,11 +165,9 @@ def label_by_label(predictions: Predictions) -> tuple[NDArray[np.int64], NDArray
     """
     n_labels = len(predictions.labels)
     numbers = np.arange(n_labels)
-    given = given_labels(predictions.array, predictions.labels).transpose(0, 2, 1)
-    true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
-    said = np.where(given, numbers[:, None], n_labels).reshape(-1, predictions.n_rephrasings)
-    samples = np.repeat(np.arange(len(true)), n_labels)
-    return said, np.where(true, numbers, n_labels).ravel(), samples
+    said = np.where(rows.given.transpose(0, 2, 1), numbers[:, None], n_labels).reshape(-1, predictions.n_rephrasings)
+    samples = np.repeat(np.arange(rows.n_samples), n_labels)
+    return said, np.where(rows.true, numbers, n_labels).ravel(), samples
 
 
 def _confidence_measures(predictions: Predictions) -> dict[str, float | None]:
@@ -237,8 +237,7 @@ def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.f
     closeness scores the answers, it is the mean over the samples of the class. Of texts without classes there is none.
     """
     if predictions.label_rows is not None:
-        given = given_labels(predictions.array, predictions.labels)
-        true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
+        given, true = predictions.label_rows.given, predictions.label_rows.true
     elif predictions.answers.open is None:
         numbers = np.arange(len(predictions.labels))
         given = predictions.array[:, :, None] == numbers

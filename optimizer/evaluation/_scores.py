@@ -314,7 +314,7 @@ def _macro_f1_interval(predictions: Predictions) -> Interval | None:
     if predictions.answers.open is None:
         found = macro_f1_interval(predictions.places, predictions.truth, predictions.n_classes, labels=labels)
     elif predictions.label_rows is not None and n_labels:
-        said, true, samples = label_by_label(predictions)
+        said, true, samples = label_by_label(predictions, predictions.label_rows)
         found = macro_f1_interval(said, true, n_labels + 1, labels=labels, groups=samples)
     else:
         return None

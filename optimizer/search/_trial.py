@@ -30,16 +30,13 @@ _LONGEST_REASON = 500  # characters of an error that a trial keeps
 
 def drop_trial(study: StoredStudy, trial: optuna.Trial, reason: str) -> None:
     """Finish a trial whose prompt is not to be evaluated."""
-    with finished_by_others(study, trial.number):
-        trial.set_user_attr(DROPPED, reason)
-        study.tell(trial, state=TrialState.PRUNED, skip_if_finished=True)
+    _finish(study, trial, TrialState.PRUNED, DROPPED, reason)
 
 
-def fail_trial(study: StoredStudy, trial: optuna.Trial, error: BaseException) -> None:
-    """Finish a trial whose prompt could not be evaluated."""
+def _finish(study: StoredStudy, trial: optuna.Trial, state: TrialState, attribute: str, reason: str) -> None:
     with finished_by_others(study, trial.number):
-        trial.set_user_attr(FAILED, f"{type(error).__name__}: {error}"[:_LONGEST_REASON])
-        study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+        trial.set_user_attr(attribute, reason)
+        study.tell(trial, state=state, skip_if_finished=True)
 
 
 # Of the constraint of a candidate that stopped, where it loses next to nothing: feasible is what is 0 or less.
@@ -175,7 +172,8 @@ class CandidateTrials:
         """
         with self._study.retry_policy.suspended():
             with contextlib.suppress(*OUTAGES):
-                fail_trial(self._study, trial, error)
+                reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+                _finish(self._study, trial, TrialState.FAIL, FAILED, reason)
             if try_again and trial.params:
                 with contextlib.suppress(*OUTAGES):
                     self._study.enqueue_trial(trial.params)

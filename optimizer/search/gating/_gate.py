@@ -95,7 +95,10 @@ def gate(
     on_val : mapping of id to MeasuredGain, optional
         By how much nominees were better on val, for ``likely``; the tests don't look at it.
     """
-    _check(mode, margin)
+    if mode not in get_args(GateMode):
+        raise UnknownNameError("gate", mode, get_args(GateMode))
+    if not 0 <= margin < 1:
+        raise InputError(f"the gate's margin must be 0 or more and below 1, not {margin:g}: .01 is one point of F1")
     of_val = on_val or {}
     reason = _f1_alone(baseline, mode)
 
@@ -138,17 +141,6 @@ def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: flo
 def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
     """What is said where no nominee has answers on test: the baseline stays."""
     return Verdict("keep", None, mode, (), margin, reason=reason)
-
-
-def _check(mode: str, margin: float) -> None:
-    """Refuse a mode that there is not, and a margin outside [0, 1).
-
-    Raises InputError.
-    """
-    if mode not in get_args(GateMode):
-        raise UnknownNameError("gate", mode, get_args(GateMode))
-    if not 0 <= margin < 1:
-        raise InputError(f"the gate's margin must be 0 or more and below 1, not {margin:g}: .01 is one point of F1")
 
 
 def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:

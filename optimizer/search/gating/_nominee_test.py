@@ -9,9 +9,9 @@ import numpy as np
 from psopt.evaluation import compare_classes, compare_paired, holm, pooled, quality_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
-    from psopt.evaluation import ClassDifference, Objectives, Predictions
+    from psopt.evaluation import Objectives, Predictions
     from psopt.metrics import PairedDifference
 
 
@@ -43,26 +43,25 @@ def _class_losses(
     Macro-F1 is None where answers are scored: a metric may have its own reasons to weigh classes.
     """
     classes = compare_classes(baseline, nominee)
-    surely = _surely_worse(classes)
-    lost = [found for found in classes if _falls(found.after - found.before, margin)]
-    losses = [_ClassLoss(found.label, found.n, found.before, found.after, found.label in surely) for found in lost]
+    enough = [of_class for of_class in classes if of_class.n >= _ENOUGH]
+    judged = holm([of_class.paired.p_below() for of_class in enough], ALPHA)
+    surely = {of_class.label for of_class, (is_worse, _) in zip(enough, judged, strict=True) if is_worse}
+    losses = [
+        _ClassLoss(of_class.label, of_class.n, of_class.before, of_class.after, of_class.label in surely)
+        for of_class in classes
+        if _falls(of_class.after - of_class.before, margin)
+    ]
     losses.sort(key=lambda loss: (not loss.is_sure, loss.after - loss.before))
     is_scored = baseline.quality is not None and baseline.label_rows is None
     if is_scored or not classes:
         return tuple(losses), None
-    before, after = ([getattr(found, side) for found in classes] for side in ("before", "after"))
-    return tuple(losses), (sum(before) / len(classes), sum(after) / len(classes))
+    before, after = (sum(of_class.before for of_class in classes), sum(of_class.after for of_class in classes))
+    return tuple(losses), (before / len(classes), after / len(classes))
 
 
 def _falls(difference: float | None, margin: float) -> bool:
     """Whether a score is lower by the margin or more; a hair of rounding is no fall."""
     return difference is not None and difference <= -max(margin, 1e-9)
-
-
-def _surely_worse(classes: Sequence[ClassDifference]) -> set[str]:
-    enough = [found for found in classes if found.n >= _ENOUGH]
-    judged = holm([found.paired.p_below() for found in enough], ALPHA)
-    return {found.label for found, (is_worse, _) in zip(enough, judged, strict=True) if is_worse}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +218,8 @@ def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | No
     The estimate is of what prompts are compared by: the worst model's F1, S and C.
     """
     each = list(tests.values())
-    f1 = max((test.f1 for test in each), key=lambda found: (found.not_worse, -found.difference))
-    stable = max((test.sensitivity for test in each), key=lambda found: (found.not_worse, found.difference))
+    f1 = max((test.f1 for test in each), key=lambda tested: (tested.not_worse, -tested.difference))
+    stable = max((test.sensitivity for test in each), key=lambda tested: (tested.not_worse, tested.difference))
     falls = [test.macro_f1 for test in each if test.macro_f1 is not None]
     macro = min(falls, key=lambda pair: pair[1] - pair[0], default=None)
     consistencies = [test.consistency for test in each if test.consistency is not None]
