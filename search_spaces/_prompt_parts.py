@@ -169,12 +169,13 @@ class Calibration:
         if not self.prior:
             return {"method": BATCH}
         prior = {label: round(value, _DIGITS) for label, value in zip(labels, self.prior, strict=True)}
-        measured = {"prior": prior, "n_texts": self.n_texts, "model": self.model, "prompt": self.prompt}
-        also = {"also": [one.to_dict(labels) for one in self.also]} if self.also else {}
-        if not self.label_map:
-            return {"method": BATCH, **measured, **also}
-        rows = [[round(value, _DIGITS) for value in row] for row in self.label_map]
-        return {"method": SUPERVISED, **measured, "label_map": rows, **also}
+        data: dict[str, Any] = {"method": SUPERVISED if self.label_map else BATCH, "prior": prior}
+        data |= {"n_texts": self.n_texts, "model": self.model, "prompt": self.prompt}
+        if self.label_map:
+            data["label_map"] = [[round(value, _DIGITS) for value in row] for row in self.label_map]
+        if self.also:
+            data["also"] = [calibration.to_dict(labels) for calibration in self.also]
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:

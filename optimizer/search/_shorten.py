@@ -133,10 +133,16 @@ def leave_one_out(
         kinds.setdefault(edit.kind, []).append(edit)
     worth = edit_worths(candidates, pool)
     most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
-    groups = [(_KINDS[kind], edits) for kind, edits in kinds.items()] if len(by_parameter) > 1 else []
-    singles = [(_words(by_parameter[parameter]), by_parameter[parameter]) for parameter in most_worthy]
-    of_kinds = [_without(name, edits, chosen, seed_prompt, evaluator) for name, edits in groups]
-    of_edits = [_without(name, edits, chosen, seed_prompt, evaluator) for name, edits in singles]
+    whole = evaluator.predictions(chosen.prompt, "val")
+
+    def leave_out(what: str, edits: Sequence[Edit]) -> Contribution:
+        rest = [edit for edit in chosen.edits if edit not in edits]
+        part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
+        return Contribution(what, tuple(edit.id for edit in edits), compare_paired(whole, part))
+
+    several = kinds if len(by_parameter) > 1 else {}
+    of_kinds = [leave_out(_KINDS[kind], edits) for kind, edits in several.items()]
+    of_edits = [leave_out(_words(by_parameter[name]), by_parameter[name]) for name in most_worthy]
     return of_kinds + sorted(of_edits, key=_lost, reverse=True)
 
 
@@ -149,12 +155,3 @@ def _lost(contribution: Contribution) -> float:
 
 def _words(edits: Sequence[Edit]) -> str:
     return str(edits[0]) if len(edits) == 1 else f"{edits[0].bundle or edits[0].kind} ({len(edits)} {edits[0].kind}s)"
-
-
-def _without(
-    name: str, left_out: Sequence[Edit], chosen: Candidate, seed_prompt: Prompt, evaluator: Evaluator
-) -> Contribution:
-    rest = [edit for edit in chosen.edits if edit not in left_out]
-    whole = evaluator.predictions(chosen.prompt, "val")
-    part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
-    return Contribution(name, tuple(edit.id for edit in left_out), compare_paired(whole, part))
