@@ -156,23 +156,21 @@ class TrainDiagnoses:
 
     @cached_property
     def cells(self) -> NDArray[np.bool_]:
-        """What prompts are asked about, (N, Q): every wording equally often, in each class too."""
+        """What prompts are asked about where it is a part, (N, Q): every wording equally often, in each class too."""
         samples = self._evaluator.samples["train"]
         n_wordings = len(self._evaluator.rephrasings.on("train")[0])
-        if not self.is_partial:
-            return np.ones((len(samples), n_wordings), dtype=np.bool_)
         _, classes = np.unique([str(sample.label) for sample in samples], return_inverse=True)
         return Schedule(classes, n_wordings, self._seed).cells(Rung(len(samples), DIAGNOSED_WORDINGS))
 
     @property
     def sizes(self) -> tuple[DiagnosisSize, ...]:
         """How much each prompt of a round was diagnosed on, in their order; nothing where all is asked."""
-        n_samples = len(self.cells)
-        return tuple(DiagnosisSize(one, n_samples, n_samples, int(self.cells.sum())) for one in self._diagnosed)
+        n = len(self._evaluator.samples["train"])
+        return tuple(DiagnosisSize(prompt_id, n, n, int(self.cells.sum())) for prompt_id in self._diagnosed)
 
     def add(self, prompt_id: str) -> None:
         """Note that a round has diagnosed a prompt."""
-        if self.is_partial and prompt_id not in self._diagnosed:
+        if prompt_id not in self._diagnosed:
             self._diagnosed.append(prompt_id)
 
     def restore(self, prompt: Prompt, array: NDArray[np.int64]) -> None:

@@ -128,8 +128,8 @@ class History:
         edits, order = chosen_edits(trial.params, self.pool)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
         evaluator = self._problem.evaluator
-        for one, answers in zip(evaluator.each, read_answers(trial), strict=False):
-            one.remember(prompt, "val", *answers)
+        for of_model, answers in zip(evaluator.each, read_answers(trial), strict=False):
+            of_model.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
             stopped = StoppedCandidate.read(trial, prompt, edits, order)
             return self._promoted(replace(stopped, val=self._races.marked(stopped.val, prompt)))
