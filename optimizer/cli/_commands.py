@@ -8,65 +8,37 @@ import typer
 from psopt._version import __version__
 from psopt.cli._typer import SETTINGS, Group, get_command
 
-# A command's module is imported when it is used, so that the help of all comes at once: their first sentences are
-# repeated here, and a test compares them.
+# The module that bears a command's name is imported when it is used, so that the help of all comes at once: their first
+# sentences are repeated here, and a test compares them.
 COMMANDS = {
-    "diagnose": (
-        "psopt.cli._diagnose",
-        "Measure a prompt's sensitivity and consistency, and find the unstable samples.",
-    ),
-    "optimize": ("psopt.cli._optimize", "Search for prompts that are right, insensitive to wording and consistent."),
+    "diagnose": "Measure a prompt's sensitivity and consistency, and find the unstable samples.",
+    "optimize": "Search for prompts that are right, insensitive to wording and consistent.",
     "compare": (
-        "psopt.cli._compare",
-        "Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?",
+        "Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?"
     ),
-    "check": (
-        "psopt.cli._check",
-        "Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.",
-    ),
+    "check": "Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.",
     "classify": (
-        "psopt.cli._classify",
-        "Classify texts (one per line) or the rows of a table, from FILE or standard input: one label per line.",
+        "Classify texts (one per line) or the rows of a table, from FILE or standard input: one label per line."
     ),
-    "serve": (
-        "psopt.cli._serve",
-        "Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.",
-    ),
-    "export": (
-        "psopt.cli._export",
-        "Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.",
-    ),
-    "report": (
-        "psopt.cli._report",
-        "Rebuild report.html from a run directory, and print where it is; or compare two to five runs.",
-    ),
+    "serve": "Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.",
+    "export": "Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.",
+    "report": "Rebuild report.html from a run directory, and print where it is; or compare two to five runs.",
     "migrate": (
-        "psopt.cli._migrate",
-        "Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds.",
+        "Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds."
     ),
-    "resume": ("psopt.cli._resume", "Resume an interrupted run, or add trials to a finished one."),
-    "worker": ("psopt.cli._worker", "Join a study that `psopt optimize --storage` has started, on any machine."),
+    "resume": "Resume an interrupted run, or add trials to a finished one.",
+    "worker": "Join a study that `psopt optimize --storage` has started, on any machine.",
     "rephrase": (
-        "psopt.cli._rephrase",
-        "Reword a prompt's instructions, check each rephrasing, and save them as a file for `--rephrasings-file`.",
+        "Reword a prompt's instructions, check each rephrasing, and save them as a file for `--rephrasings-file`."
     ),
-    "doctor": (
-        "psopt.cli._doctor",
-        "Find out what a model's server takes, by four short calls, and say what will be used.",
-    ),
-    "select": (
-        "psopt.cli._select",
-        "Select a prompt of a run's front by what is asked of it, and print its id and scores.",
-    ),
-    "dashboard": ("psopt.cli._dashboard", "Serve Optuna's dashboard on a run, until Ctrl-C."),
-    "data": ("psopt.cli._data", "List and fetch the built-in data sets."),
-    "models": ("psopt.cli._models", "List the models, and fetch one that runs here."),
-    "skill": ("psopt.cli._skill", "Print what a coding agent should know to run psopt well: a skill file in Markdown."),
-    "schema": (
-        "psopt.cli._schema",
-        "Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json.",
-    ),
-    "completion": ("psopt.cli._completion", "Print what lets a shell complete psopt's commands and options."),
+    "doctor": "Find out what a model's server takes, by four short calls, and say what will be used.",
+    "select": "Select a prompt of a run's front by what is asked of it, and print its id and scores.",
+    "dashboard": "Serve Optuna's dashboard on a run, until Ctrl-C.",
+    "data": "List and fetch the built-in data sets.",
+    "models": "List the models, and fetch one that runs here.",
+    "skill": "Print what a coding agent should know to run psopt well: a skill file in Markdown.",
+    "schema": "Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json.",
+    "completion": "Print what lets a shell complete psopt's commands and options.",
 }
 FIRST = ("diagnose", "optimize", "compare", "check", "classify", "export", "report")
 """Those that most people need; the others stand under More."""

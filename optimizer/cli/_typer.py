@@ -85,14 +85,11 @@ class Command(_DrawnHelp, TyperCommand):
 class _Late(Command):
     """A command of which only name and help are known until it is used."""
 
-    def __init__(self, name: str, module: str, summary: str, panel: str | None) -> None:
-        super().__init__(name, help=summary, rich_help_panel=panel)
-        self._module = module
-
     def load(self) -> Command:
         """Import it."""
-        command = get_command(getattr(importlib.import_module(self._module), self.name or ""))
-        command.name = self.name
+        name = str(self.name)
+        command = get_command(getattr(importlib.import_module(f"psopt.cli._{name}"), name))
+        command.name = name
         return command  # type: ignore[return-value]
 
     def make_context(
@@ -131,10 +128,10 @@ class Group(_DrawnHelp, TyperGroup):
             completion_init()
         super()._main_shell_completion(ctx_args, prog_name, COMPLETE)
 
-    def add_late(self, commands: Mapping[str, tuple[str, str]], first: Container[str]) -> None:
-        """Add commands by name, with the module that has each and what it does in a sentence; `first` ones on top."""
-        for name, (module, summary) in commands.items():
-            self.add_command(_Late(name, module, summary, None if name in first else "More"))
+    def add_late(self, commands: Mapping[str, str], first: Container[str]) -> None:
+        """Add commands by name, with what each does in a sentence; `first` ones on top."""
+        for name, summary in commands.items():
+            self.add_command(_Late(name, help=summary, rich_help_panel=None if name in first else "More"))
 
     def load(self, name: str) -> Any:
         """Import one of the commands; None where there is none of this name."""
