@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._lines import wrapped
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError, has_option, is_given
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import check_writable, print_json, write_whole
+from psopt.cli._writing import check_writable, print_json, wrapped, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
@@ -78,38 +77,34 @@ def check(
         raise UsageError("Missing option '--dataset'")
     from psopt.api import check as run_check
     from psopt.api import estimate_measuring, further_pinned
-    from psopt.cli._model_choice import choose_model
-    from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._remaining import reading_bar
-    from psopt.cli._task import load_task
+    from psopt.cli._task_and_prompts import read_measuring
     from psopt.evaluation import beside_quality_line, note_size, shares_line
     from psopt.rephrasings import tame_note
 
     if junit is not None:
         check_writable("--junit", junit)
-    sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
-    task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    choice = choose_model(model, measuring.lm, sources)
-    checked = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
-    choice.say(silent=output.silent)
-    options = replace(measuring, lm=choice.lm)
+    prompts = [prompt] if prompt else []
+    asked = read_measuring(
+        data, prompts, reading, model, strategy, measuring, require_labels=True, silent=output.silent
+    )
     if dry_run:
-        further = further_pinned(task, options, bounds.pinned)
-        estimate = estimate_measuring(task, {"": checked}, [choice.model], options, further)
-        return show_estimate(estimate, choice.model, options.lm, as_json=output.as_json)
+        further = further_pinned(asked.task, asked.options, bounds.pinned)
+        estimate = estimate_measuring(asked.task, asked.prompts, [asked.choice.model], asked.options, further)
+        return show_estimate(estimate, asked.choice.model, asked.choice.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
         result = run_check(
-            task,
-            checked,
-            model=choice.model,
+            asked.task,
+            asked.prompt,
+            model=asked.choice.model,
             on_progress=on_progress,
             bounds=bounds,
-            options=options,
+            options=asked.options,
         )
-    facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or strategy}
+    facts = {"data": data.dataset, "model": asked.choice.model, "prompt": prompt or strategy}
     reruns = {} if result.reruns is None else {"reruns": result.reruns.to_dict()}
     diversity = {"rephrasings_diversity": result.diversity}
-    more = {**choice.to_dict(), **result.scores.to_dict(), **diversity, **reruns}
+    more = {**asked.choice.to_dict(), **result.scores.to_dict(), **diversity, **reruns}
     _tell(result, facts, more, junit, output)
     if output.silent:
         return 0 if result.met else 1

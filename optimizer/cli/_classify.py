@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from psopt.cli._lines import wrapped
 from psopt.cli._options import CacheDir, Inputs, OutputOptions, Pick, Seed
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import as_json_text, with_version
+from psopt.cli._writing import as_json_text, with_version, wrapped
 from psopt.errors import DataError, InputError
 from psopt.settings import LMConfig, PromptOptions
 from psopt.text import as_text, read_text
@@ -33,8 +32,7 @@ File = Annotated[
     ),
 ]
 Prompt = Annotated[
-    str,
-    flag("Prompt", "--prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P"),
+    str, flag("Prompt", "--prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P")
 ]
 Labels = Annotated[
     list[str] | None,
@@ -109,8 +107,8 @@ def classify(
     """
     from psopt.api import asking_rule, input_columns
     from psopt.api import classify as run_classification
-    from psopt.cli._prompts import read_prompts
     from psopt.cli._remaining import reading_bar
+    from psopt.cli._task_and_prompts import read_prompts
     from psopt.tasks import columns_of, is_data_file
 
     (source,) = read_prompts([prompt_file(prompt, pick, silent=output.silent)], reading)
@@ -150,18 +148,12 @@ def classify(
 
 
 def ready_to_classify(
-    source: PromptSource,
-    labels: list[str] | None,
-    texts: list[str],
-    model: str | None,
-    lm: LMConfig,
-    *,
-    silent: bool,
+    source: PromptSource, labels: list[str] | None, texts: list[str], model: str | None, lm: LMConfig, *, silent: bool
 ) -> tuple[PromptSource, ModelChoice]:
     """A prompt with its labels, read beside texts that it is for, and the model that it is used with; say both."""
     from psopt.api import prompt_to_classify_with
     from psopt.cli._model_choice import choose_model
-    from psopt.cli._prompts import prompt_lines
+    from psopt.cli._task_and_prompts import prompt_lines
 
     read = prompt_to_classify_with(source, labels or (), texts)
     if read.notes and not silent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,33 +51,25 @@ def compare(
     """
     from psopt.api import compare as run_comparison
     from psopt.api import estimate_measuring
-    from psopt.cli._model_choice import choose_model
-    from psopt.cli._prompts import read_all, read_prompts
     from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import result_console
-    from psopt.cli._task import load_task
+    from psopt.cli._task_and_prompts import read_measuring
     from psopt.evaluation import note_size
     from psopt.models.chat import server_of
     from psopt.report import comparison_page
-    from psopt.search_spaces import seed_prompt
 
     if html is not None:
         check_writable("--html", html)
-    sources = read_prompts(prompts or [], reading, data.dataset, every=True)
-    task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    choice = choose_model(model, measuring.lm, sources)
-    prompts_read = read_all(sources, task, silent=output.silent)
-    compared = {str(source.path): prompt for source, prompt in zip(sources, prompts_read, strict=True)}
-    if not compared:
-        compared = {strategy: seed_prompt(task, strategy, seed=measuring.seed)}
-    choice.say(silent=output.silent)
-    models = [choice.model, *(other_models or [])]
-    options = replace(measuring, lm=choice.lm)
+    asked = read_measuring(
+        data, prompts or [], reading, model, strategy, measuring, require_labels=True, silent=output.silent, every=True
+    )
+    task, lm = asked.task, asked.choice.lm
+    models = [asked.choice.model, *(other_models or [])]
     if dry_run:
-        estimate = estimate_measuring(task, compared, models, options)
-        return show_estimate(estimate, " and ".join(models), options.lm, as_json=output.as_json)
+        estimate = estimate_measuring(task, asked.prompts, models, asked.options)
+        return show_estimate(estimate, " and ".join(models), lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
-        contenders = run_comparison(task, compared, models, on_progress=on_progress, options=options)
+        contenders = run_comparison(task, asked.prompts, models, on_progress=on_progress, options=asked.options)
     if html is not None:
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
         of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
@@ -86,7 +77,7 @@ def compare(
         page = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
         write_file("--html", html, page)
     if output.as_json:
-        servers = {name: server_of(name, choice.lm) for name in models}
+        servers = {name: server_of(name, lm) for name in models}
         print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])
     elif not output.quiet:
         _show(result_console(), contenders)

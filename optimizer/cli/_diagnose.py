@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,17 +20,10 @@ if TYPE_CHECKING:
 _ON_TRAIN = MeasureOptions(split="train")  # what is learnt from a diagnosis must not come from val or test
 Html = Annotated[
     Path | None,
-    flag(
-        "Output",
-        "--html",
-        "Also write a page with the paper's figures; opens offline.",
-        "FILE",
-        dir_okay=False,
-    ),
+    flag("Output", "--html", "Also write a page with the paper's figures; opens offline.", "FILE", dir_okay=False),
 ]
 ListSuspects = Annotated[
-    bool,
-    flag("Output", "--suspects", "List the samples that are always given the same answer, never the label."),
+    bool, flag("Output", "--suspects", "List the samples that are always given the same answer, never the label.")
 ]
 SuspectsFile = Annotated[
     Path | None,
@@ -72,39 +65,30 @@ def diagnose(
     from psopt.api import diagnose as run_diagnosis
     from psopt.api import estimate_measuring
     from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
-    from psopt.cli._model_choice import choose_model
-    from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
-    from psopt.cli._task import load_task
+    from psopt.cli._task_and_prompts import read_measuring
     from psopt.diagnosis import samples_to_label
 
     if to_label is not None and measuring.rephrasings == 1:
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
-    sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
-    task = load_task(data, measuring.seed, sources, require_labels=False, silent=output.silent)
-    choice = choose_model(model, measuring.lm, sources)
-    diagnosed = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
-    choice.say(silent=output.silent)
-    options = replace(measuring, lm=choice.lm)
+    prompts = [prompt] if prompt else []
+    asked = read_measuring(
+        data, prompts, reading, model, strategy, measuring, require_labels=False, silent=output.silent
+    )
+    task, choice = asked.task, asked.choice
     if dry_run:
-        estimate = estimate_measuring(task, {"": diagnosed}, [choice.model], options)
+        estimate = estimate_measuring(task, asked.prompts, [choice.model], asked.options)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
-        report = run_diagnosis(
-            task,
-            diagnosed,
-            model=choice.model,
-            on_progress=on_progress,
-            options=options,
-        )
+        report = run_diagnosis(task, asked.prompt, model=choice.model, on_progress=on_progress, options=asked.options)
     if html is not None:
         from psopt.report import diagnosis_page
 
         page = diagnosis_page(report, task.name, choice.model, measuring.split, task.info.note, measuring.seed)
         write_file("--html", html, page)
     if suspects_file is not None:
-        content = {"schema_version": 1, "prompt": diagnosed.id, measuring.split: report.suspects.to_dict()}
+        content = {"schema_version": 1, "prompt": asked.prompt.id, measuring.split: report.suspects.to_dict()}
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
     first = samples_to_label(report.predictions, to_label) if to_label is not None else []
     if output.as_json:

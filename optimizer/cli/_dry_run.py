@@ -14,14 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def show_estimate(
-    estimate: CostEstimate,
-    model: str,
-    lm: LMConfig,
-    *,
-    as_json: bool,
-    plan: Plan | None = None,
-) -> int:
+def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool, plan: Plan | None = None) -> int:
     """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
     from psopt.cli._tables import print_table, result_console
 

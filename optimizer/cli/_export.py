@@ -48,8 +48,7 @@ Verify = Annotated[
 ]
 Asked = Annotated[dict[str, Any], Changes("export", (LMConfig,), "the run's")]
 Why = Annotated[
-    bool,
-    flag("Output", "--why", "List the prompt's edits instead: what each was drawn from, and what speaks against."),
+    bool, flag("Output", "--why", "List the prompt's edits instead: what each was drawn from, and what speaks against.")
 ]
 WithoutEdits = Annotated[
     list[str] | None,
@@ -97,14 +96,7 @@ def export(
         raise InputError("--into adds the prompt to a file: leave --out, --diff, --why and another --format out")
     own: WrittenForm = "own" if form in {None, "dspy"} else form  # type: ignore[assignment]
     exported = hand_back(
-        run,
-        pick,
-        form=own,
-        without=without or (),
-        verify=verify or 0,
-        into=into,
-        cache_dir=cache_dir,
-        **asked,
+        run, pick, form=own, without=without or (), verify=verify or 0, into=into, cache_dir=cache_dir, **asked
     )
     if into is not None:
         write_whole("--into", into, exported.text)

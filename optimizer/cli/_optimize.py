@@ -28,10 +28,7 @@ Resume = Annotated[bool, flag("Search", "--resume", "Resume the run in --out.")]
 Force = Annotated[
     bool,
     flag(
-        "Search",
-        "--force",
-        "With --resume: even if data, model, rephrasings or version have changed.",
-        rank="config",
+        "Search", "--force", "With --resume: even if data, model, rephrasings or version have changed.", rank="config"
     ),
 ]
 
@@ -59,10 +56,9 @@ def optimize(
     yours.
     """
     from psopt.cli._model_choice import model_to_search_with
-    from psopt.cli._prompts import read_prompts, start_from
     from psopt.cli._run import run as start
     from psopt.cli._run import show_run_estimate
-    from psopt.cli._task import data_for
+    from psopt.cli._task_and_prompts import data_for, read_prompts, start_from
     from psopt.rephrasings import given_wordings
     from psopt.runs.planning import run_settings
     from psopt.text import shell_line

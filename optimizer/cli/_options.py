@@ -26,13 +26,7 @@ Prompt = Annotated[
 ]
 PromptModel = Annotated[
     str | None,
-    flag(
-        "Model",
-        "--model",
-        f"{MODELS}.",
-        "M",
-        show_default="the one that --prompt is for; minilm without --prompt",
-    ),
+    flag("Model", "--model", f"{MODELS}.", "M", show_default="the one that --prompt is for; minilm without --prompt"),
 ]
 Pick = Annotated[
     str,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import CacheDir, DryRun, Json, Seed
-from psopt.cli._prompts import prompt_lines
+from psopt.cli._task_and_prompts import prompt_lines
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
@@ -41,8 +41,7 @@ Show = Annotated[bool, flag("Output", "--show", "Show what of --prompt is rephra
 SearchCount = Annotated[int, flag("Rephrasings", "--rephrasings", "For the search.", "Q", min=1)]
 HeldoutCount = Annotated[int, flag("Rephrasings", "--heldout", "For the report.", "Q", min=1)]
 Out = Annotated[
-    Path | None,
-    flag("Output", "--out", "A new file for them", "FILE", dir_okay=False, show_default="the screen"),
+    Path | None, flag("Output", "--out", "A new file for them", "FILE", dir_okay=False, show_default="the screen")
 ]
 
 _NO_DATA = DataOptions("")  # --show can do without
@@ -74,8 +73,7 @@ def rephrase(
     """
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
-    from psopt.cli._prompts import read_for_task, read_prompts
-    from psopt.cli._task import load_task
+    from psopt.cli._task_and_prompts import load_task, read_all, read_prompts
     from psopt.rephrasings import diversity_of, tame_note, to_file
 
     if show and prompt is None:
@@ -90,7 +88,7 @@ def rephrase(
         return _show_prompt(sources[0], task, as_json=as_json)
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")
-    original = read_for_task(sources[0], task, silent=as_json) if sources else None
+    original = read_all(sources, task, silent=as_json)[0] if sources else None
     if dry_run:
         estimate = estimate_rephrasing(task, original, rephrasing, rephrasings + heldout)
         return show_estimate(estimate, rephrasing.rephraser or "rules", lm, as_json=as_json)

@@ -53,7 +53,7 @@ def serve(
     """
     import_extra("uvicorn", "psopt serve", "serve")
     from psopt.api import Classifier, input_columns
-    from psopt.cli._prompts import read_prompts
+    from psopt.cli._task_and_prompts import read_prompts
     from psopt.models.chat import asks_in_chat
     from psopt.serving import serve as answer_requests
     from psopt.tasks import texts_of_records
@@ -64,13 +64,7 @@ def serve(
     row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
     source, choice = ready_to_classify(source, labels, row, model, lm, silent=as_json)
     classifier = Classifier(
-        source,
-        columns,
-        model=choice.model,
-        n_wordings=wordings,
-        seed=seed,
-        lm=choice.lm,
-        cache_dir=cache_dir,
+        source, columns, model=choice.model, n_wordings=wordings, seed=seed, lm=choice.lm, cache_dir=cache_dir
     )
 
     def say(address: str) -> None:

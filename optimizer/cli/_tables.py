@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.cli._lines import wrapped
+from psopt.cli._writing import wrapped
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, RenderHook

@@ -43,13 +43,7 @@ def worker(
 
     with Screen(quiet=output.silent) as screen:
         n_own = run_worker(
-            storage,
-            study_name,
-            trials=trials,
-            dataset=dataset,
-            cache_dir=cache_dir,
-            observer=screen,
-            **here,
+            storage, study_name, trials=trials, dataset=dataset, cache_dir=cache_dir, observer=screen, **here
         )
     if output.as_json:
         print_json({"study_name": study_name, "evaluated": n_own}, indent=None)

@@ -1,4 +1,4 @@
-"""Writing what others read: JSON on standard output, a file that the user has named."""
+"""Writing what others read: lines for a terminal, JSON on standard output, a file that the user has named."""
 
 from __future__ import annotations
 
@@ -6,17 +6,40 @@ import codecs
 import json
 import os
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import typer
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 SCHEMA_VERSION = 1
 """Of what `--json` prints: raised when a key changes its meaning, not when one is added."""
+WIDTH = 80
+"""Columns that every terminal has."""
+
+
+def wrapped(sentences: Iterable[str], width: int = WIDTH, indent: str = "") -> list[str]:
+    """Break sentences between words, so that no line is wider; what goes on is set in by two more.
+
+    >>> wrapped(["one two three"], width=8)
+    ['one two', '  three']
+    """
+    return [
+        line
+        for sentence in sentences
+        for line in textwrap.wrap(
+            sentence,
+            width,
+            initial_indent=indent,
+            subsequent_indent=f"{indent}  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
 
 
 def as_json_text(data: Any, indent: int | None = 2) -> str:

@@ -150,9 +150,7 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
         "unstable": [confusion(prompts), sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
-        "fixed": [
-            contributions_figure(contents.contributions),
-        ],
+        "fixed": [contributions_figure(contents.contributions)],
         "sure": [
             damage(prompts, run["rephrasings"]["heldout"]),
             flips(prompts),

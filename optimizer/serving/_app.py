@@ -36,13 +36,7 @@ class RequestError(DataError):
         self.status = status
 
 
-def chat_app(
-    queue: TextQueue,
-    name: str,
-    read_text: Callable[[str], str],
-    *,
-    passes_keys: bool = False,
-) -> Starlette:
+def chat_app(queue: TextQueue, name: str, read_text: Callable[[str], str], *, passes_keys: bool = False) -> Starlette:
     """Build the application.
 
     Parameters

@@ -155,10 +155,7 @@ class RunOptions:
         GATE_MARGIN, "By how much its F1 may be lower than yours, as a share.", _SEARCH, "X", least=0, most=0.99
     )
     probe: str | None = rare(
-        None,
-        "Texts of your own, with labels or without: both prompts are put to them at the end.",
-        "Data",
-        "FILE",
+        None, "Texts of your own, with labels or without: both prompts are put to them at the end.", "Data", "FILE"
     )
     pinned: tuple[str, ...] = rare(
         (), "Id of a test sample that must stay right; may be repeated.", _SEARCH, "ID", flags="--pin", repeats=True

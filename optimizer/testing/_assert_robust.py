@@ -44,16 +44,7 @@ def assert_robust(
     AssertionError
         Naming every bound that is missed.
     """
-    result = check(
-        task,
-        prompt,
-        model=model,
-        use_ci_bound=sure,
-        alarm=alarm,
-        progress=False,
-        options=options,
-        **bounds,
-    )
+    result = check(task, prompt, model=model, use_ci_bound=sure, alarm=alarm, progress=False, options=options, **bounds)
     missed = [str(threshold) for threshold in result.thresholds if not threshold.met]
     if missed:
         raise AssertionError("; ".join(missed))

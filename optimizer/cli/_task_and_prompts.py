@@ -1,0 +1,155 @@
+"""--dataset and --prompt, each read as the other says, and what is said of both before anything is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from psopt.cli._model_choice import choose_model
+from psopt.cli._typer import UsageError, has_option, is_given
+from psopt.cli._writing import wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.cli._model_choice import ModelChoice
+    from psopt.runs import PromptSource, RunSettings
+    from psopt.search_spaces import Prompt
+    from psopt.settings import DataOptions, MeasureOptions, PromptOptions
+    from psopt.tasks import Task
+
+_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """What a command measures, and how."""
+
+    task: Task
+    prompts: dict[str, Prompt]  # by their files; without any, the strategy's original prompt by its name
+    choice: ModelChoice
+    options: MeasureOptions
+
+    @property
+    def prompt(self) -> Prompt:
+        """The first prompt, or the only one."""
+        return next(iter(self.prompts.values()))
+
+
+def read_measuring(
+    data: DataOptions,
+    prompts: Sequence[str],
+    reading: PromptOptions,
+    model: str | None,
+    strategy: str,
+    options: MeasureOptions,
+    *,
+    require_labels: bool,
+    silent: bool,
+    every: bool = False,
+) -> Measuring:
+    """Read what --dataset and --prompt name, `every` prompt as `read_prompts` has it; say how it was read."""
+    from psopt.search_spaces import seed_prompt
+
+    sources = read_prompts(prompts, reading, data.dataset, every=every)
+    task = load_task(data, options.seed, sources, require_labels=require_labels, silent=silent)
+    choice = choose_model(model, options.lm, sources)
+    named = dict(zip([str(source.path) for source in sources], read_all(sources, task, silent=silent), strict=True))
+    if not named:
+        named = {strategy: seed_prompt(task, strategy, seed=options.seed)}
+    choice.say(silent=silent)
+    return Measuring(task, named, choice, replace(options, lm=choice.lm))
+
+
+def read_prompts(
+    prompts: Sequence[str | Path], options: PromptOptions, dataset: str = "", *, every: bool = False
+) -> list[PromptSource]:
+    """Read what --prompt names, as far as that can be done before the data are known.
+
+    Where the data are a promptfoo configuration, its prompt stands for --prompt (`every` one: all of them), and its
+    provider for the model.
+
+    Raises UsageError if options say how to read a prompt and there is none, or if --strategy makes another. Raises
+    InputError if a file can't be read.
+    """
+    from psopt.runs import of_configuration, prompts_in, read_source
+
+    has_strategy = has_option("strategy") and is_given("strategy")
+    if not prompts and not has_strategy:
+        prompts = prompts_in(dataset, every=every)
+    if not prompts:
+        for name in ("prompt_format", "answer", "response_format"):
+            if is_given(name):
+                raise UsageError(f"--{name.replace('_', '-')} says how --prompt is read: give --prompt too")
+        return []
+    if has_strategy:
+        raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
+    return [of_configuration(read_source(prompt, options), dataset) for prompt in prompts]
+
+
+def start_from(
+    sources: Sequence[PromptSource], settings: RunSettings, *, silent: bool
+) -> tuple[Task | None, RunSettings]:
+    """Let a run start from the prompt that --prompt names; returns its task too, where that had to be loaded."""
+    if not sources:
+        return None, settings
+    task = settings.load_task()
+    (prompt,) = read_all(sources, task, silent=silent)
+    return task, replace(settings, prompt=prompt, prompt_file=str(sources[0].path))
+
+
+def read_all(sources: Sequence[PromptSource], task: Task, *, silent: bool) -> list[Prompt]:
+    """Return the prompts for a task; say on stderr how they were read, once all of them are."""
+    readings = [source.read_for(task) for source in sources]
+    if not silent:
+        for source, reading in zip(sources, readings, strict=True):
+            for line in prompt_lines(source, reading.prompt, reading.notes):
+                typer.echo(line, err=True)
+    return [reading.prompt for reading in readings]
+
+
+def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> list[str]:
+    """Say what a prompt of the user's own is: its format and fields, what is rephrased, how answers are read."""
+    template = prompt.template
+    if template is None:
+        return wrapped(notes)
+    heading, *others = notes or (f"prompt {source.path}: a template of a run", f"answers are read as {prompt.answer}")
+    words = " ".join(prompt.description.split())
+    if len(words) > _SHOWN:
+        words = f"{words[:_SHOWN].rsplit(' ', 1)[0]} .."
+    parts = f"{template.n_parts} paragraph{'s' if template.n_parts > 1 else ''}"
+    shape = [f"fields: {', '.join(template.fields)}", f"rephrased: {words!r}, {parts}"]
+    return [*wrapped([heading]), *wrapped([*shape, *others], indent="  ")]
+
+
+def data_for(data: DataOptions, sources: Sequence[PromptSource]) -> DataOptions:
+    """Where the data are: prompts name inputs, and were measured with answers, that are not told otherwise."""
+    from psopt.runs import inputs_named
+    from psopt.tasks import is_hub_name
+
+    if not data.inputs and data.text_column is None:
+        data = replace(data, inputs=inputs_named(sources, data.dataset, data.task_file))
+    # built-in data say themselves what their answers are
+    is_own = bool(Path(data.dataset).suffix) or is_hub_name(data.dataset)
+    if data.answers is None and not data.order and is_own:
+        measured = [source.measured.dataset for source in sources if source.measured]
+        for dataset in measured:
+            if "answers" in dataset:
+                return replace(data, answers=dataset["answers"], order=tuple(dataset.get("order", ())))
+    return data
+
+
+def load_task(
+    data: DataOptions, seed: int, sources: Sequence[PromptSource] = (), *, require_labels: bool, silent: bool
+) -> Task:
+    """Load the task with the inputs that prompts name, and say what is to be said of it."""
+    from psopt.answers import AnswerType
+    from psopt.runs import load_data
+
+    task = load_data(data_for(data, sources), seed, require_labels=require_labels)
+    if not silent:
+        for note in filter(None, [task.info.note, AnswerType.of(task).note]):
+            typer.echo(f"Note: {note}", err=True)
+    return task
