@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
-from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError, has_option, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, wrapped, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
+from psopt.text import escaped_markdown, one_line
 
 if TYPE_CHECKING:
-    from psopt.api import CheckResult, Drift, FailingSample, Threshold
+    from psopt.api import CheckResult, Drift, Threshold
 
 
 Junit = Annotated[
@@ -44,6 +44,8 @@ _OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(one.name fo
 _NO_DATA = DataOptions("")  # with --fresh there are none
 _NAME = "psopt check"
 _BOUNDS, _SAMPLES = "psopt.check", "psopt.check.samples"
+# https://www.w3.org/TR/xml/#charsets
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
 _MOST_NAMED = 10
 
@@ -77,6 +79,7 @@ def check(
         raise UsageError("Missing option '--dataset'")
     from psopt.api import check as run_check
     from psopt.api import estimate_measuring, further_pinned
+    from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._task_and_prompts import read_measuring
     from psopt.evaluation import beside_quality_line, note_size, shares_line
@@ -85,40 +88,39 @@ def check(
     if junit is not None:
         check_writable("--junit", junit)
     prompts = [prompt] if prompt else []
-    asked = read_measuring(
+    subject = read_measuring(
         data, prompts, reading, model, strategy, measuring, require_labels=True, silent=output.silent
     )
     if dry_run:
-        further = further_pinned(asked.task, asked.options, bounds.pinned)
-        estimate = estimate_measuring(asked.task, asked.prompts, [asked.choice.model], asked.options, further)
-        return show_estimate(estimate, asked.choice.model, asked.choice.lm, as_json=output.as_json)
+        further = further_pinned(subject.task, subject.options, bounds.pinned)
+        estimate = estimate_measuring(subject.task, subject.prompts, [subject.choice.model], subject.options, further)
+        return show_estimate(estimate, subject.choice.model, subject.choice.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
         result = run_check(
-            asked.task,
-            asked.prompt,
-            model=asked.choice.model,
+            subject.task,
+            subject.prompt,
+            model=subject.choice.model,
             on_progress=on_progress,
             bounds=bounds,
-            options=asked.options,
+            options=subject.options,
         )
-    facts = {"data": data.dataset, "model": asked.choice.model, "prompt": prompt or strategy}
+    facts = {"data": data.dataset, "model": subject.choice.model, "prompt": prompt or strategy}
+    scores = result.scores.to_dict()
     reruns = {} if result.reruns is None else {"reruns": result.reruns.to_dict()}
-    diversity = {"rephrasings_diversity": result.diversity}
-    more = {**asked.choice.to_dict(), **result.scores.to_dict(), **diversity, **reruns}
+    more = {**subject.choice.to_dict(), **scores, "rephrasings_diversity": result.diversity, **reruns}
     _tell(result, facts, more, junit, output)
-    if output.silent:
-        return 0 if result.met else 1
-    notes = [note_size(result.scores), *_na_notes(result)]
-    if result.reruns is not None:
-        notes.append(result.reruns.line(result.scores.sensitivity))
-    if line := beside_quality_line(result.scores.to_dict()):
-        notes.append(line)
-    if line := shares_line(result.scores.to_dict()):
-        notes.append(line)
-    if note := tame_note(result.diversity):
-        notes.insert(0, f"S: {note}")
-    for line in wrapped(f"Note: {note}" for note in notes):
-        typer.echo(line, err=True)
+    tame = tame_note(result.diversity)
+    notes = [
+        f"S: {tame}" if tame else "",
+        note_size(result.scores),
+        *_na_notes(result),
+        "" if result.reruns is None else result.reruns.line(result.scores.sensitivity),
+        beside_quality_line(scores),
+        shares_line(scores),
+    ]
+    if not output.silent:
+        for line in wrapped(f"Note: {note}" for note in notes if note):
+            typer.echo(line, err=True)
     return 0 if result.met else 1
 
 
@@ -223,9 +225,11 @@ def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     for name, value in facts.items():
         ET.SubElement(properties, "property", name=name, value=_allowed(value))
     for threshold in result.thresholds:
-        _add_bound(suite, threshold)
+        _add_case(suite, _BOUNDS, threshold.name, str(threshold), "" if threshold.met else "missed")
         for sample in threshold.failing:
-            _add_sample(suite, threshold, sample)
+            askings = f"{threshold.n_rephrasings} {threshold.varied}"
+            line = f"{sample.label} is answered under {100 * sample.right:.0f} % of {askings}"
+            _add_case(suite, _SAMPLES, sample.id, line, "" if threshold.met else "not robust")
     counts = {
         "tests": len(suite.findall("testcase")),
         "failures": len(suite.findall("testcase/failure")),
@@ -247,32 +251,17 @@ def _allowed(text: str) -> str:
     >>> _allowed("red\x1b[31m \ud800 line\n")
     'red\\x1b[31m \\ud800 line\n'
     """
-    return "".join(character if _is_allowed(ord(character)) else ascii(character)[1:-1] for character in text)
+    return _NOT_IN_XML.sub(lambda sign: ascii(sign[0])[1:-1], text)
 
 
-def _is_allowed(code: int) -> bool:
-    """Whether a character is one of XML 1.0's: https://www.w3.org/TR/xml/#charsets."""
-    return code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or code > 0xFFFF
-
-
-def _add_bound(suite: ET.Element, threshold: Threshold) -> None:
-    case = ET.SubElement(suite, "testcase", classname=_BOUNDS, name=_allowed(threshold.name), time="0")
-    line = _allowed(str(threshold))
-    if threshold.met:
-        ET.SubElement(case, "system-out").text = line
+def _add_case(suite: ET.Element, kind: str, name: str, line: str, fault: str) -> None:
+    case = ET.SubElement(suite, "testcase", classname=kind, name=_allowed(name), time="0")
+    if fault:
+        ET.SubElement(case, "failure", message=_allowed(line), type=fault).text = _allowed(line)
+    elif kind == _BOUNDS:
+        ET.SubElement(case, "system-out").text = _allowed(line)
     else:
-        ET.SubElement(case, "failure", message=line, type="missed").text = line
-
-
-def _add_sample(suite: ET.Element, threshold: Threshold, sample: FailingSample) -> None:
-    case = ET.SubElement(suite, "testcase", classname=_SAMPLES, name=_allowed(sample.id), time="0")
-    line = _allowed(
-        f"{sample.label} is answered under {100 * sample.right:.0f} % of {threshold.n_rephrasings} {threshold.varied}"
-    )
-    if threshold.met:
-        ET.SubElement(case, "skipped", message=f"{line}; the bound allows it")
-    else:
-        ET.SubElement(case, "failure", message=line, type="not robust").text = line
+        ET.SubElement(case, "skipped", message=_allowed(f"{line}; the bound allows it"))
 
 
 def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str], *, silent: bool) -> None:
@@ -303,7 +292,7 @@ def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     lines = [
         f"### psopt check: {title}",
         "",
-        ", ".join(f"{name} {_literal(value)}" for name, value in facts.items()),
+        ", ".join(f"{name} {_shown(value)}" for name, value in facts.items()),
         "",
         "| | What, in percent | Value | Bound | 95 % interval | Samples | Askings |",
         "|---|---|---|---|---|---|---|",
@@ -316,14 +305,8 @@ def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _literal(text: str) -> str:
-    r"""Return a text in which nothing is Markdown, HTML or the end of a cell.
-
-    >>> _literal("a|b <i>\n*c*")
-    'a\\|b \\<i\\> \\*c\\*'
-    """
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", printable)
+def _shown(text: str) -> str:
+    return escaped_markdown(one_line(text))
 
 
 def _row(threshold: Threshold) -> str:
@@ -334,7 +317,7 @@ def _row(threshold: Threshold) -> str:
         interval = f"{100 * low:.1f} to {100 * high:.1f}"
     cells = [
         "kept" if threshold.met else "**missed**",
-        _literal(threshold.note or threshold.title),
+        _shown(threshold.note or threshold.title),
         threshold.percent(threshold.value),
         f"{sign} {100 * threshold.bound:g}",
         interval,
@@ -344,7 +327,7 @@ def _row(threshold: Threshold) -> str:
 
 
 def _failing(threshold: Threshold) -> str:
-    named = ", ".join(f"{_literal(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
+    named = ", ".join(f"{_shown(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
     n_more = len(threshold.failing) - _MOST_NAMED
     more = f" and {n_more} more" if n_more > 0 else ""
     return f"Not right so often (under this share of {threshold.varied}): {named}{more}"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_file
@@ -51,6 +50,7 @@ def compare(
     """
     from psopt.api import compare as run_comparison
     from psopt.api import estimate_measuring
+    from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import result_console
     from psopt.cli._task_and_prompts import read_measuring
@@ -90,7 +90,7 @@ _LEAST_P = 0.001  # below that no digit is worth printing
 
 
 def _show(console: Console, contenders: Comparison) -> None:
-    from psopt.cli._tables import new_table, print_sentences, print_table
+    from psopt.cli._tables import new_table, print_sentences, print_table, with_interval
     from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
     from rich.text import Text
@@ -100,7 +100,9 @@ def _show(console: Console, contenders: Comparison) -> None:
     title = "In percent, with 95 % intervals"
     table = new_table(title, texts=("prompt", "model"), numbers=measures, is_narrow=False)
     for contender in contenders:
-        table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in names))
+        table.add_row(
+            Text(contender.prompt), Text(contender.model), *(with_interval(contender.scores, name) for name in names)
+        )
     print_table(console, table)
     print_sentences(console, [note_size(contenders[0].scores, limit=False)])
     for name, contender in zip(_names(contenders), contenders, strict=True):
@@ -130,11 +132,6 @@ def _names(contenders: Comparison) -> list[str]:
     if len({contender.prompt for contender in contenders}) == 1:
         return [contender.model for contender in contenders]
     return [f"{contender.prompt} under {contender.model}" for contender in contenders]
-
-
-def _score(contender: ComparisonResult, name: str) -> str:
-    low, high = contender.scores.ci.get(name, (float("nan"), float("nan")))
-    return f"{100 * getattr(contender.scores, name):.1f} {100 * low:.0f}–{100 * high:.0f}"
 
 
 def _difference(contender: ComparisonResult, measure: str) -> str:

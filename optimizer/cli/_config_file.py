@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 import typer  # noqa: TC002  # Typer reads the annotation
 from psopt.cli._typer import UsageError
 from psopt.errors import nearest
-from psopt.settings import ALL, all_leaves
+from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, RunOptions, SizeOptions, all_leaves
 from psopt.text import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+_GROUPS = (RunOptions, SizeOptions, PromptOptions, MeasureOptions, BoundOptions)
+_LIMITS = {"above": "exclusiveMinimum", "least": "minimum", "most": "maximum"}
 
 
 def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
@@ -30,7 +33,7 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
     for key, value in _flat(read_toml(path, f"--config {path}"), options):
         if key in options:
             values[str(options[key].name)] = _as_given(value, options[key])
-        elif key not in {leaf.key for group in ALL for leaf in all_leaves(group)}:
+        elif key not in {leaf.key for group in _GROUPS for leaf in all_leaves(group)}:
             raise UsageError(f"--config {path}: there is no option {key!r}{nearest(key, options)}")
     context.default_map = values
     return path
@@ -62,3 +65,24 @@ def _as_given(value: Any, option: Any) -> Any:
     if isinstance(value, list):
         return ",".join(map(str, value))
     return value if isinstance(value, bool) else str(value)
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of what ``--config`` takes; options may stand in tables, too."""
+    from pydantic import TypeAdapter
+
+    properties: dict[str, Any] = {}
+    for leaf in (leaf for group in reversed(_GROUPS) for leaf in all_leaves(group)):
+        if leaf.option is not None:
+            bounds = {name: getattr(leaf.option, ours) for ours, name in _LIMITS.items()}
+            limits = {name: bound for name, bound in bounds.items() if bound is not None}
+            schema = TypeAdapter(leaf.hint).json_schema()
+            properties[leaf.key] = {**schema, **limits, "description": leaf.option.meaning}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "config",
+        "description": "options in a file, `psopt COMMAND --config FILE`",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": {"type": "object"},
+    }

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
@@ -65,6 +64,7 @@ def diagnose(
     from psopt.api import diagnose as run_diagnosis
     from psopt.api import estimate_measuring
     from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
+    from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
     from psopt.cli._task_and_prompts import read_measuring

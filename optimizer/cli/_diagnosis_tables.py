@@ -6,7 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.answers import answers_line
-from psopt.cli._tables import is_wrapped, new_table, print_sentences, print_table
+from psopt.cli._tables import (
+    add_numbers,
+    add_texts,
+    is_wrapped,
+    new_table,
+    percent,
+    print_sentences,
+    print_table,
+    with_interval,
+)
 from psopt.evaluation import (
     OBJECTIVES,
     beside_quality_line,
@@ -17,14 +26,15 @@ from psopt.evaluation import (
     shares_line,
 )
 from psopt.rephrasings import tame_note
+from psopt.report import most_severe
 from psopt.settings import UNCHANGED
 from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.diagnosis import Contrast, PromptReport, Suspect, ToLabel
-    from psopt.evaluation import AnswerShares, FamilyScores, Scores
+    from psopt.diagnosis import PromptReport, Suspect, ToLabel
+    from psopt.evaluation import AnswerShares, FamilyScores
     from rich.console import Console
     from rich.table import Table
 
@@ -44,8 +54,8 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
     print_table(console, scores_table(report))
     limit = sensitivity_limit(report.predictions)
     if limit is not None:
-        known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
-        about = f"{known}, and about {100 * limit:.1f} extrapolated to many more."
+        under_these = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
+        about = f"{under_these}, and about {100 * limit:.1f} extrapolated to many more."
         print_sentences(console, [f"S grows with the number of {varied}: {about}"])
     if report.reruns is not None:
         print_sentences(console, [report.reruns.line(report.sensitivity)])
@@ -53,11 +63,12 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
         print_sentences(console, [f"{line}."])
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
-    if line := beside_quality_line(report.measured()):
+    measured = report.measured()
+    if line := beside_quality_line(measured):
         console.print(f"{line}.", markup=False)
     if note := tame_note(report.predictions.diversity):
         print_sentences(console, [f"S: {note}."], style="yellow")
-    warnings = [*na_lines(report.measured()), shares_line(report.measured())]
+    warnings = [*na_lines(measured), shares_line(measured)]
     print_sentences(console, filter(None, warnings), style="yellow")
     if (shares := report.shares) is not None:
         print_table(console, shares_table(shares))
@@ -115,13 +126,13 @@ def scores_table(report: PromptReport) -> Table:
     table = new_table("Scores in percent", texts=[""], numbers=columns)
     n_samples = str(len(report.predictions.samples))
     if scores is None:
-        table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
+        table.add_row("all", n_samples, "–", percent(report.sensitivity), "–")
         return table
-    whole = [_with_interval(scores, name) for name in OBJECTIVES]
+    whole = [with_interval(scores, name) for name in OBJECTIVES]
     table.add_row("all", n_samples, *whole, style="bold")
     for label, of_class in scores.per_class.items():
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
-        table.add_row(label, str(of_class.n), *(_percent(number) for number in numbers))
+        table.add_row(label, str(of_class.n), *(percent(number) for number in numbers))
     return table
 
 
@@ -133,7 +144,7 @@ def shares_table(shares: AnswerShares) -> Table:
     table = new_table("What is answered, in percent", texts=["label"], numbers=list(columns))
     for label in shares.answer_shares:
         if any(of.get(label) for of in columns.values()):
-            table.add_row(Text(label), *(_percent(of.get(label, 0.0)) for of in columns.values()))
+            table.add_row(Text(label), *(percent(of.get(label, 0.0)) for of in columns.values()))
     return table
 
 
@@ -143,57 +154,33 @@ def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> T
     columns = ["variants" if has_texts else "rephrasings", quality_name, "S", *(["answers changed"] * has_texts)]
     table = new_table("By what is varied, in percent", texts=["family"], numbers=columns)
     for family, of_family in sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -item[1].sensitivity)):
-        of_s = _percent(None if family == UNCHANGED else of_family.sensitivity)  # of one answer there is none
-        cells = [family, str(of_family.n), _percent(of_family.f1), of_s]
-        table.add_row(*cells, *([_percent(of_family.flips)] if has_texts else []))
+        of_s = percent(None if family == UNCHANGED else of_family.sensitivity)  # of one answer there is none
+        cells = [family, str(of_family.n), percent(of_family.f1), of_s]
+        table.add_row(*cells, *([percent(of_family.flips)] if has_texts else []))
     return table
-
-
-def _with_interval(scores: Scores, name: str) -> str:
-    low, high = scores.ci.get(name, (None, None))
-    interval = "" if low is None or high is None else f" {100 * low:.0f}–{100 * high:.0f}"
-    return _percent(getattr(scores, name)) + interval
 
 
 def slices_table(report: PromptReport) -> Table:
     """The slices with the highest severity; one that several views see is one row."""
-    table = new_table("What unstable or wrong samples share")
-    is_open = report.predictions.answers.open is not None
-    table.add_column("topic", overflow="fold", min_width=20)
-    if is_open:
-        for name in ("weak", "others", "p"):
-            table.add_column(name, justify="right", no_wrap=True)
+    table = new_table("What unstable or wrong samples share", texts=["topic"])
+    if report.predictions.answers.open is not None:
+        add_numbers(table, "weak", "others", "p")
     else:
-        table.add_column("class", overflow="fold")
-        table.add_column("taken for", overflow="fold")
-        table.add_column("samples", justify="right", no_wrap=True)
-    table.add_column("of S", justify="right", no_wrap=True)
-    table.add_column("seen by", overflow="fold", min_width=11)  # consistency
-    pairs = list(zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True))
-    pairs.sort(key=lambda pair: -pair[0].severity)
-    views: dict[tuple[str, str | None], list[str]] = {}
-    for slice_, _ in pairs:
-        seen_by = views.setdefault((slice_.topic, slice_.label), [])
-        seen_by += [slice_.view] * (slice_.view not in seen_by)
-    most_severe = {(slice_.topic, slice_.label): (slice_, evidence) for slice_, evidence in reversed(pairs)}
-    for key, seen_by in list(views.items())[:_ROWS]:
-        slice_, evidence = most_severe[key]
-        of_labels = [slice_.label or "–", slice_.predicted or "–", str(len(slice_.samples))]
-        cells = [slice_.topic, *(contrast_cells(slice_.contrast) if slice_.contrast else of_labels)]
-        cells += [f"{100 * evidence.share:.0f} %", ", ".join(seen_by)]
-        table.add_row(*(Text(cell) for cell in cells))
+        add_texts(table, "class", "taken for")
+        add_numbers(table, "samples")
+    add_numbers(table, "of S")
+    add_texts(table, "seen by")
+    table.columns[0].min_width = 20
+    table.columns[-1].min_width = 11  # consistency
+    for row in most_severe(report.diagnosis.to_dict()["groups"])[:_ROWS]:
+        cells = [row["label"] or "–", row["predicted"] or "–", str(row["size"])]
+        if contrast := row.get(
+            "contrast"
+        ):  # how many weak samples show it, how many others, how surely it is no chance
+            weak = f"{contrast['weak_showing']} of {contrast['weak']}"
+            cells = [weak, f"{contrast['others_showing']} of {contrast['others']}", f"{contrast['p_value']:.3f}"]
+        table.add_row(*map(Text, (row["topic"], *cells, f"{100 * row['share']:.0f} %", row["view"])))
     return table
-
-
-def contrast_cells(contrast: Contrast) -> list[str]:
-    """How many weak samples show a topic, how many others, and how surely that is no chance.
-
-    >>> from psopt.diagnosis import Contrast
-    >>> contrast_cells(Contrast(9, 12, 1, 88, 0.002))
-    ['9 of 12', '1 of 88', '0.002']
-    """
-    weak = f"{contrast.weak_showing} of {contrast.weak}"
-    return [weak, f"{contrast.others_showing} of {contrast.others}", f"{contrast.p_value:.3f}"]
 
 
 def clusters_table(report: PromptReport) -> Table:
@@ -204,66 +191,58 @@ def clusters_table(report: PromptReport) -> Table:
     amiss = [cluster for cluster in report.diagnosis.clusters if cluster.answered != cluster.label]
     for cluster in amiss[:_ROWS]:
         cells = [cluster.label, cluster.answered, ", ".join(cluster.words), str(len(cluster.samples))]
-        cells += [_percent(cluster.within), _percent(cluster.across)]
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*map(Text, (*cells, percent(cluster.within), percent(cluster.across))))
     return table
 
 
 def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     """The most sensitive samples; long texts cut off, unless they are wanted whole."""
-    labels = report.predictions.labels
     samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
     table = _of_samples("The most sensitive samples", [sample.id for sample in samples], is_whole=is_whole)
-    table.add_column("S", justify="right", min_width=4)
-    table.add_column("right", justify="right", min_width=5)
+    add_numbers(table, "S", "right")
     is_open = report.predictions.answers.open is not None
-    if is_open:
-        table.add_column("right answer", overflow="fold", max_width=None if is_whole else _WIDEST_ANSWER)
-    else:
-        width = min(_WIDEST_ID, max(map(len, labels), default=1))
-        table.add_column("class", overflow="fold", min_width=width)
-    table.add_column("text", overflow="fold")
-    if is_open:
-        table.add_column("answered", overflow="fold")
-    n_rephrasings = report.predictions.array.shape[1]
+    add_texts(table, *(("right answer", "text", "answered") if is_open else ("class", "text")))
+    if not is_open:
+        table.columns[3].min_width = min(_WIDEST_ID, max(map(len, report.predictions.labels), default=1))
+    elif not is_whole:
+        table.columns[3].max_width = _WIDEST_ANSWER
     for sample in samples:
-        right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
+        right = "–" if sample.right is None else f"{sample.right}/{report.predictions.n_rephrasings}"
         texts = [sample.label or "–", sample.text, *([answers_line(sample.answers)] if is_open else [])]
         cells = [_cell(text, is_whole=is_whole) for text in texts]
-        table.add_row(Text(sample.id), _percent(sample.sensitivity), right, *cells)
+        table.add_row(Text(sample.id), percent(sample.sensitivity), right, *cells)
     return table
 
 
-def suspects_table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
+def suspects_table(suspects: Sequence[Suspect], *, is_whole: bool) -> Table:
     """The samples whose labels are suspect, with what their words say."""
-    table = _of_samples("Suspect labels", [suspect.id for suspect in found], is_whole=is_whole)
-    for name in ("label", "answered", "by its words", "text"):
-        table.add_column(name, overflow="fold")
+    table = _of_samples("Suspect labels", [suspect.id for suspect in suspects], is_whole=is_whole)
+    add_texts(table, "label", "answered", "by its words", "text")
     says = {True: "answer", False: "label", None: "–"}
-    for suspect in found:
+    for suspect in suspects:
         cells = (suspect.id, suspect.label, suspect.answered, says[suspect.by_words])
         table.add_row(*map(Text, cells), _cell(suspect.text, is_whole=is_whole))
     return table
 
 
-def to_label_table(found: Sequence[ToLabel], *, is_whole: bool) -> Table:
+def to_label_table(samples: Sequence[ToLabel], *, is_whole: bool) -> Table:
     """The samples to label first, with what most wordings answer."""
-    table = _of_samples("Samples to label first", [sample.id for sample in found], is_whole=is_whole)
-    table.add_column("S", justify="right", min_width=4)
-    table.add_column("answered", overflow="fold")
-    table.add_column("by", justify="right", min_width=4)
-    table.add_column("text", overflow="fold")
-    for sample in found:
-        cells = (sample.id, _percent(sample.sensitivity), sample.answer, f"{100 * sample.agreement:.0f} %")
+    table = _of_samples("Samples to label first", [sample.id for sample in samples], is_whole=is_whole)
+    add_numbers(table, "S")
+    add_texts(table, "answered")
+    add_numbers(table, "by")
+    add_texts(table, "text")
+    for sample in samples:
+        cells = (sample.id, percent(sample.sensitivity), sample.answer, f"{100 * sample.agreement:.0f} %")
         table.add_row(*map(Text, cells), _cell(sample.text, is_whole=is_whole))
     return table
 
 
 def _of_samples(title: str, ids: Sequence[str], *, is_whole: bool) -> Table:
     """An empty table with a column of ids, which long ones may not fill."""
-    table = new_table(title)
-    narrowest = min(max(map(len, ids), default=1), _NARROWEST_ID)
-    table.add_column("id", overflow="fold", min_width=narrowest, max_width=None if is_whole else _WIDEST_ID)
+    table = new_table(title, texts=["id"])
+    table.columns[0].min_width = min(max(map(len, ids), default=1), _NARROWEST_ID)
+    table.columns[0].max_width = None if is_whole else _WIDEST_ID
     return table
 
 
@@ -272,7 +251,3 @@ def _cell(text: str, *, is_whole: bool) -> Text:
     if is_whole:
         return Text(" ".join(text.split()))
     return Text(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"

@@ -91,7 +91,11 @@ def export(
     """
     from psopt.api import export as hand_back
 
-    _check(form, diff=diff, verify=verify)
+    if form == "dspy" and (diff or verify):
+        option = "--diff" if diff else "--verify"
+        raise InputError(
+            f"{option} is for a prompt's text, and --format dspy is a program's state: leave one of them out"
+        )
     if into is not None and (out is not None or diff or why or form not in {None, "promptfoo"}):
         raise InputError("--into adds the prompt to a file: leave --out, --diff, --why and another --format out")
     own: WrittenForm = "own" if form in {None, "dspy"} else form  # type: ignore[assignment]
@@ -100,30 +104,28 @@ def export(
     )
     if into is not None:
         write_whole("--into", into, exported.text)
-    if why and not as_json:
-        _print("\n".join(_reasons(exported)) + "\n", ".txt")
-    elif as_json:
+    if as_json:
         print_json(_entry(run, exported, diff=diff))
+    elif why:
+        typer.echo("\n".join(_reasons(exported)))
     else:
         _show(run, exported, form, out, into, diff=diff)
     return 0 if exported.verification is None or exported.verification.holds else 1
 
 
-def _check(form: str | None, *, diff: bool, verify: int | None) -> None:
-    if form == "dspy" and (diff or verify):
-        flag = "--diff" if diff else "--verify"
-        raise InputError(
-            f"{flag} is for a prompt's text, and --format dspy is a program's state: leave one of them out"
-        )
-
-
 def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
+    from psopt.runs import read_entry
     from psopt.search_spaces import render_instructions
 
     is_own = exported.prompt.template is None
+    try:
+        measured = dict(read_entry(run, exported.id))
+    except InputError:  # not the run's, since edits were left out
+        edits = [edit.to_dict() for edit in exported.edits]
+        measured = {"id": exported.id, "edits": edits, "prompt": exported.prompt.to_dict()}
     data = {
         "run": str(run),
-        **_measured(run, exported),
+        **measured,
         "notes": list(exported.notes),
         "text": render_instructions(exported.prompt) if is_own else exported.text,
         "call": {"before": exported.before.to_dict(), "after": exported.after.to_dict()},
@@ -133,17 +135,6 @@ def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
     if exported.verification is not None:
         data["verification"] = exported.verification.to_dict()
     return data
-
-
-def _measured(run: Path, exported: Exported) -> dict[str, Any]:
-    """The run's entry of the prompt; of one that is not the run's, since edits were left out, the prompt alone."""
-    from psopt.runs import read_entry
-
-    try:
-        return dict(read_entry(run, exported.id))
-    except InputError:
-        edits = [edit.to_dict() for edit in exported.edits]
-        return {"id": exported.id, "edits": edits, "prompt": exported.prompt.to_dict()}
 
 
 def _reasons(exported: Exported) -> list[str]:
@@ -170,7 +161,7 @@ def _show(run: Path, exported: Exported, form: str | None, out: Path | None, int
         write_file("--out", file, exported.diff if diff else text)
         typer.echo(file)
     elif diff:
-        print_diff(exported.diff)
+        _print_diff(exported.diff)
     else:
         _print(text, suffix)
     for line in _notes(exported, diff=diff):
@@ -201,28 +192,19 @@ def _notes(exported: Exported, *, diff: bool) -> list[str]:
 def _program_state(run: Path, exported: Exported) -> str:
     from psopt.dspy_programs import PROGRAMS, predict_state
 
-    state = run / PROGRAMS / f"{exported.id}.json"
-    if state.is_file():
-        return as_json_text(json.loads(state.read_text("utf-8"))) + "\n"
-    return as_json_text(predict_state(exported.prompt)) + "\n"
+    file = run / PROGRAMS / f"{exported.id}.json"
+    state = json.loads(file.read_text("utf-8")) if file.is_file() else predict_state(exported.prompt)
+    return as_json_text(state) + "\n"
 
 
-def print_diff(diff: str) -> None:
-    """Print it."""
+def _print_diff(diff: str) -> None:
     from psopt.cli._tables import plain_console
 
     console = plain_console()
     if not console.is_terminal:
         typer.echo(diff, nl=False)
         return
+    styles = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}
     for number, line in enumerate(diff.splitlines()):
-        console.print(line, style=_style(line, is_header=number < _HEADER), markup=False, soft_wrap=True)
-
-
-_HEADER = 2  # lines that name both files
-
-
-def _style(line: str, *, is_header: bool) -> str:
-    if is_header:
-        return "bold"
-    return {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}.get(line[:1], "")
+        style = "bold" if number < 2 else styles.get(line[:1], "")  # two lines name both files
+        console.print(line, style=style, markup=False, soft_wrap=True)

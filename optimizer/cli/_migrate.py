@@ -54,8 +54,8 @@ def migrate(
     samples under the same wordings, and tested for being no worse.
     """
     from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
-    from psopt.cli._dry_run import show_estimate
     from psopt.cli._model_choice import choose_model
+    from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._run import run as start_search
     from psopt.errors import BudgetReachedError, InputError

@@ -1,10 +1,12 @@
-"""What a plan says, line by line: amounts, minutes, what racing saves, what the test can show, limits."""
+"""What a command is expected to take: a table or JSON for `--dry-run`, sentences on amounts, minutes and limits."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.models.chat import CHAT_KINDS
+from psopt.cli._tables import new_table, print_table, result_console
+from psopt.cli._writing import print_json
+from psopt.models.chat import CHAT_KINDS, PRICES_OF
 from psopt.runs.planning import Limits, duration, time_line
 from psopt.settings import model_names
 
@@ -12,8 +14,55 @@ if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
     from psopt.runs import CostEstimate
     from psopt.runs.planning import Plan
+    from rich.table import Table
 
 UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
+
+
+def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool, plan: Plan | None = None) -> int:
+    """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
+    if as_json:
+        of_plan = {"plan": plan.to_dict()} if plan else {}
+        print_json({**estimate.to_dict(), **of_plan, "trials_within_limits": estimate.trials_within(lm)})
+        return 0
+    console = result_console()
+    is_soft = not console.is_terminal  # what reads a pipe wants whole lines
+    console.print(_in_one_sentence(estimate, lm, plan), style="bold", markup=False, soft_wrap=is_soft)
+    if plan:
+        console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", markup=False, soft_wrap=is_soft)
+        for warning in plan.warnings:
+            console.print(f"Note: {warning}", style="yellow", markup=False, soft_wrap=is_soft)
+        console.print()
+    console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
+    print_table(console, _table(estimate))
+    for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
+        console.print(line, markup=False, soft_wrap=is_soft)
+    return 0
+
+
+def _table(estimate: CostEstimate) -> Table:
+    """What is to be sent: as many calls as expected, between the least and the most, and what they take."""
+    has_price = estimate.price is not None
+    amounts = ("calls", "least", "most", "tokens", *(["USD"] if has_price else []))
+    table = new_table(texts=["phase"], numbers=amounts)
+    for phase in estimate.phases:
+        name = f"{phase.what}, {phase.model}" if phase.model else phase.what
+        calls = [f"{n:,}" for n in (phase.sent, phase.least.calls, phase.most.calls)]
+        table.add_row(name, *calls, rounded(phase.tokens), *([dollars(phase.cost)] if has_price else []))
+    table.add_section()
+    few, many = estimate.calls_range
+    total = [f"{estimate.calls_expected:,}", f"{few:,}", f"{many:,}", rounded(estimate.tokens)]
+    table.add_row("in all", *total, *([dollars(estimate.cost or 0.0)] if has_price else []), style="bold")
+    return table
+
+
+def _notes(estimate: CostEstimate) -> list[str]:
+    """Why phases may come several times or not at all, what is cached, and of when prices are."""
+    notes = list(dict.fromkeys(f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times))
+    if estimate.price:
+        notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
+    cached = sum(phase.cached for phase in estimate.phases)
+    return [*notes, *([f"{cached:,} answers are in the cache already."] if cached else []), ""]
 
 
 def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
@@ -21,31 +70,31 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     kinds = {name.partition("/")[0] for name in model_names(model)}
     is_paid = any(phase.cost for phase in estimate.phases)
     if kinds <= {"minilm", "sim"} and not is_paid:
-        return ["This model costs nothing.", *_without_effect(model, lm)]
+        limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
+        idle = ", ".join(name for name, limit in limits.items() if limit is not None)
+        return ["This model costs nothing.", *([f"{idle}: nothing to limit, {model} asks no server."] if idle else [])]
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
-    lines = [f"It costs time, not money: {_calls_and_tokens(estimate)}." if is_local else amount_line(estimate, model)]
-    if estimate.racing:
-        lines.append(racing_line(estimate))
+    lines = [_amount_line(estimate, model, is_local=is_local), *_racing_lines(estimate)]
     if caveat or not is_local:  # else the run times it, and says so
-        lines.append(_local_minutes_line(estimate) if is_local else minutes_line(estimate, lm))
+        lines.append(_minutes_line(estimate, lm, is_local=is_local))
     if caveat and not is_local:
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
         )
-    within = estimate.trials_within(lm)
-    if within:
+    limit = _limit_reached(estimate, lm)
+    if within := estimate.trials_within(lm):
         few_trials, many_trials = within
         about = f"{few_trials}" if few_trials == many_trials else f"{few_trials} to {many_trials}"
         lines.append(
-            f"{limit_named(estimate, lm)} is reached after about {about} of {estimate.trials} trials; "
+            f"{limit} is reached after about {about} of {estimate.trials} trials; "
             "what was found till then is scored on test."
         )
-    elif over := limit_named(estimate, lm):
-        lines.append(f"{over} may be reached before the end.")
+    elif limit:
+        lines.append(f"{limit} may be reached before the end.")
     return lines
 
 
-def in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = None) -> str:
+def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = None) -> str:
     """Say calls, time and money as they are expected, and what is never passed."""
     parts = [f"{rounded(estimate.calls_expected)} calls"]
     if estimate.minutes_range:
@@ -60,54 +109,46 @@ def in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = No
     return f"About {', '.join(parts)}; {most}."
 
 
-def amount_line(estimate: CostEstimate, model: str) -> str:
+def _amount_line(estimate: CostEstimate, model: str, *, is_local: bool) -> str:
     """Calls, tokens and money, few and many."""
-    amount = _calls_and_tokens(estimate)
+    amount = f"{span(*estimate.calls_range)} calls, {span(*estimate.tokens_range)} tokens"
+    if is_local:
+        return f"It costs time, not money: {amount}."
     if estimate.cost_range is None:
         return f"{amount}. No price is known for {model}: see the README on prices."
     low, high = estimate.cost_range
     return f"{dollars(low)} to {dollars(high)} USD: {amount}." if high else f"Nothing to pay: {amount}."
 
 
-def _calls_and_tokens(estimate: CostEstimate) -> str:
-    few_calls, many_calls = estimate.calls_range
-    few_tokens, many_tokens = estimate.tokens_range
-    return f"{span(few_calls, many_calls)} calls, {span(few_tokens, many_tokens)} tokens"
-
-
-def _local_minutes_line(estimate: CostEstimate) -> str:
-    if estimate.pace is None:
-        return UNKNOWN_MINUTES
-    line = time_line(estimate.calls_expected, estimate.pace.per_minute)
-    return f"{line[0].upper()}{line[1:]}, as measured on {estimate.pace.day}."
-
-
-def racing_line(estimate: CostEstimate) -> str:
+def _racing_lines(estimate: CostEstimate) -> list[str]:
     """What racing saves, and what it would be without."""
     if estimate.racing is None:
-        return ""
+        return []
     few, about, many = estimate.racing.calls
     least_saved, saved, most_saved = (round(100 * share) for share in estimate.racing.saved)
-    return (
+    return [
         f"Racing saves about {saved} % ({least_saved} to {most_saved} %) of what candidates are asked on val: "
         f"{rounded(about)} calls ({span(few, many)}), without it {rounded(estimate.racing.calls_without)}."
-    )
+    ]
 
 
-def minutes_line(estimate: CostEstimate, lm: LMConfig) -> str:
+def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> str:
     """How long it will take, where anybody knows."""
-    if lm.batch:
+    pace = estimate.pace
+    if is_local and pace:
+        line = time_line(estimate.calls_expected, pace.per_minute)
+        return f"{line[0].upper()}{line[1:]}, as measured on {pace.day}."
+    if lm.batch and not is_local:
         return "How long batches take is the server's choice: within a day each, mostly sooner."
-    if not estimate.minutes_range or not estimate.pace:
+    if not estimate.minutes_range or not pace:
         return UNKNOWN_MINUTES
-    few, many = estimate.minutes_range
-    if not estimate.pace.day:
-        return f"At least {duration(few, many)}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
-    pace = f"{rounded(estimate.pace.per_minute)} calls per minute, as measured on {estimate.pace.day}"
-    return f"About {duration(few, many)} at {pace}."
+    how_long = duration(*estimate.minutes_range)
+    if not pace.day:
+        return f"At least {how_long}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
+    return f"About {how_long} at {rounded(pace.per_minute)} calls per minute, as measured on {pace.day}."
 
 
-def limit_named(estimate: CostEstimate, lm: LMConfig) -> str:
+def _limit_reached(estimate: CostEstimate, lm: LMConfig) -> str:
     """The first limit that may be reached; empty for none."""
     _, most_calls = estimate.calls_range
     _, most_tokens = estimate.tokens_range
@@ -118,12 +159,6 @@ def limit_named(estimate: CostEstimate, lm: LMConfig) -> str:
     if lm.max_calls is not None and lm.max_calls < most_calls:
         return f"--max-calls {lm.max_calls}"
     return ""
-
-
-def _without_effect(model: str, lm: LMConfig) -> list[str]:
-    limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
-    idle = [name for name, limit in limits.items() if limit is not None]
-    return [f"{', '.join(idle)}: nothing to limit, {model} asks no server."] if idle else []
 
 
 def span(few: float, many: float) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from psopt.cli._dry_run import show_estimate
 from psopt.cli._options import CacheDir, DryRun, Json, Seed
 from psopt.cli._task_and_prompts import prompt_lines
 from psopt.cli._typer import UsageError
@@ -18,13 +17,15 @@ from psopt.errors import InputError
 from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from psopt.rephrasings import Segment, Verdict
     from psopt.runs import PromptSource, TaskPrompt
     from psopt.tasks import Task
     from rich.console import Console
-    from rich.text import Text
+
+    Message = tuple[str, list[Segment]]
+    """A message's role, and its segments."""
 
 
 Prompt = Annotated[
@@ -46,7 +47,7 @@ Out = Annotated[
 
 _NO_DATA = DataOptions("")  # --show can do without
 _STYLES = {"rephrased": "bold green", "kept": "dim", "field": "cyan", "slot": "magenta"}
-_MEANINGS = {"rephrased": "rephrased", "kept": "kept", "field": "field of the data", "slot": "place for edits"}
+_MEANINGS = {"field": "field of the data", "slot": "place for edits"}
 
 
 @verb("psopt rephrase --dataset tickets.csv --rephraser openai/gpt-5.4-mini --out rephrasings.json")
@@ -73,6 +74,7 @@ def rephrase(
     """
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
+    from psopt.cli._plan_lines import show_estimate
     from psopt.cli._task_and_prompts import load_task, read_all, read_prompts
     from psopt.rephrasings import diversity_of, tame_note, to_file
 
@@ -129,9 +131,11 @@ def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> i
     from psopt.rephrasings import shown_segments
 
     shown = prompt_to_show(source, task)
-    segments = list(shown_segments(shown.prompt))
+    segments = shown_segments(shown.prompt)
+    by_message = itertools.groupby(segments, key=lambda segment: (segment.message, segment.role))
+    messages = [(role, list(own)) for (_, role), own in by_message]
     if as_json:
-        print_json(_as_data(str(source.path), shown, segments))
+        print_json(_as_data(str(source.path), shown, messages))
         return 0
     console = plain_console()
     for line in prompt_lines(source, shown.prompt, shown.notes):
@@ -142,61 +146,48 @@ def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> i
     if shown.prompt.template is not None and added:
         typer.echo(f"What was added to it ({added} edits) is the same in all rephrasings, and left out here.", err=True)
     if console.color_system is None or console.no_color:
-        _show_marked(segments)
+        _show_marked(messages)
     else:
-        _show_coloured(console, segments)
+        _show_coloured(console, messages)
     return 0
 
 
-def _messages(stretches: Sequence[Segment]) -> Iterator[tuple[str, list[Segment]]]:
-    """Each message's role and stretches."""
-    for (_, role), own in itertools.groupby(stretches, key=lambda stretch: (stretch.message, stretch.role)):
-        yield role, list(own)
-
-
-def _show_marked(stretches: Sequence[Segment]) -> None:
+def _show_marked(messages: Sequence[Message]) -> None:
     from psopt.rephrasings import marked_text
 
     typer.echo("Rephrased: what stands between <rephrase> and </rephrase>. Edits go to {{psopt...}}.", err=True)
-    messages = list(_messages(stretches))
-    for number, (role, own) in enumerate(messages):
+    for number, (role, segments) in enumerate(messages):
         if len(messages) > 1 or role != "user":
             typer.echo(f"{'' if number == 0 else chr(10)}[{role}]")
-        typer.echo(marked_text(own).rstrip("\n"))
+        typer.echo(marked_text(segments).rstrip("\n"))
 
 
-def _show_coloured(console: Console, stretches: Sequence[Segment]) -> None:
+def _show_coloured(console: Console, messages: Sequence[Message]) -> None:
     from rich.text import Text
 
-    console.print(Text("  ").join(Text(meaning, _STYLES[kind]) for kind, meaning in _MEANINGS.items()))
-    for role, own in _messages(stretches):
+    console.print(Text("  ").join(Text(_MEANINGS.get(kind, kind), style) for kind, style in _STYLES.items()))
+    for role, segments in messages:
+        text = Text.assemble(*((segment.text, _STYLES[segment.kind]) for segment in segments))
+        text.rstrip()
         console.print()
         console.print(Text(f"[{role}]", "bold"))
-        console.print(_coloured(own))
+        console.print(text)
 
 
-def _coloured(stretches: Sequence[Segment]) -> Text:
-    from rich.text import Text
-
-    text = Text.assemble(*((stretch.text, _STYLES[stretch.kind]) for stretch in stretches))
-    text.rstrip()
-    return text
-
-
-def _as_data(path: str, shown: TaskPrompt, segments: Sequence[Segment]) -> dict[str, Any]:
+def _as_data(path: str, shown: TaskPrompt, messages: Sequence[Message]) -> dict[str, Any]:
     template = shown.prompt.template
+    listed = []
+    for role, segments in messages:
+        content: list[dict[str, Any]] = []
+        for segment in segments:
+            passage = {} if segment.passage is None else {"passage": segment.passage}
+            content.append({"text": segment.text, "kind": segment.kind, **passage})
+        listed.append({"role": role, "content": content})
     return {
         "prompt": path,
         "format": template.origin.format if template else "description",
         "fields": list(template.fields) if template else ["text"],
         "answer": shown.prompt.answer,
         "notes": list(shown.notes),
-        "messages": [
-            {"role": role, "content": [_stretch_data(stretch) for stretch in own]} for role, own in _messages(segments)
-        ],
+        "messages": listed,
     }
-
-
-def _stretch_data(stretch: Segment) -> dict[str, Any]:
-    data: dict[str, Any] = {"text": stretch.text, "kind": stretch.kind}
-    return data if stretch.passage is None else {**data, "passage": stretch.passage}

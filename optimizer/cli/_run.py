@@ -29,7 +29,7 @@ def show_run_estimate(
 ) -> int:
     """Say what a run, or what is left of one, would take."""
     from psopt.api import estimate_run, plan_run
-    from psopt.cli._dry_run import show_estimate
+    from psopt.cli._plan_lines import show_estimate
 
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")

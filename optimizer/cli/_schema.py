@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
+from psopt.cli._config_file import config_schema
 from psopt.cli._options import Json
 from psopt.cli._verb import verb
 from psopt.cli._writing import as_json_text, print_json
 from psopt.errors import UnknownNameError
-from psopt.settings import config_schema
 
 Name = Annotated[
     str | None,

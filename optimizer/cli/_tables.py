@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.cli._writing import wrapped
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console, RenderHook
+from rich.console import Console
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -19,7 +18,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rich.console import ConsoleOptions, ConsoleRenderable
+    from psopt.evaluation import Scores
+    from rich.console import ConsoleOptions, RenderableType
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ENDLESS = 100_000  # columns of what has no width
@@ -28,23 +28,13 @@ _CUT = "…"  # what rich puts where it cuts a cell
 _LONGEST_WORD = 12  # letters: longer ones (ids, models) may be broken in two
 
 
-class _Plain(RenderHook):
+class _PlainConsole(Console):
     """Takes control characters out of what is printed: a text or a prompt may hold any, and terminals follow them."""
 
-    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        """Let what is to be printed come without them."""
-        return [_PlainOne(renderable) for renderable in renderables]
-
-
-@dataclass(frozen=True, slots=True)
-class _PlainOne:
-    """What is printed, without control characters; the console's own colours stay."""
-
-    _printed: ConsoleRenderable
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        for segment in console.render(self._printed, options):
-            yield Segment(without_controls(segment.text), segment.style, segment.control)
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Render it without them; the console's own colours stay."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(without_controls(segment.text), segment.style)
 
 
 def without_controls(text: str) -> str:
@@ -54,9 +44,7 @@ def without_controls(text: str) -> str:
 
 def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Return a console that lets no control character of a text through."""
-    console = Console(stderr=stderr, quiet=quiet, highlight=False)
-    console.push_render_hook(_Plain())
-    return console
+    return _PlainConsole(stderr=stderr, quiet=quiet, highlight=False)
 
 
 def result_console() -> Console:
@@ -78,11 +66,33 @@ def new_table(
     """An empty table with columns of texts and then of numbers; a narrow one has no lines around and between them."""
     tight: dict[str, Any] = {"padding": (0, 1, 0, 0), "pad_edge": False, "show_edge": False} if is_narrow else {}
     table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, **tight)
-    for name in texts:
-        table.add_column(Text(name), overflow="fold")
-    for name in numbers:
-        table.add_column(Text(name), justify="right", no_wrap=True)
+    add_texts(table, *texts)
+    add_numbers(table, *numbers)
     return table
+
+
+def add_texts(table: Table, *names: str) -> None:
+    """Add columns of texts, which are broken where they are long."""
+    for name in names:
+        table.add_column(Text(name), overflow="fold")
+
+
+def add_numbers(table: Table, *names: str) -> None:
+    """Add columns of numbers, which are whole or not there."""
+    for name in names:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+
+
+def percent(share: float | None) -> str:
+    """A share in a table of percents; a dash for none."""
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def with_interval(scores: Scores, name: str) -> str:
+    """A measure in percent with its 95 % interval, where it has one."""
+    low, high = scores.ci.get(name, (None, None))
+    interval = "" if low is None or high is None else f" {100 * low:.0f}–{100 * high:.0f}"
+    return percent(getattr(scores, name)) + interval
 
 
 def print_sentences(console: Console, sentences: Iterable[str], style: str | None = None) -> None:

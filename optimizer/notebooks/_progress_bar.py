@@ -116,11 +116,8 @@ class TerminalBar:
 
     def close(self, text: str = "") -> None:
         """See `ProgressBar.close`."""
-        if text:
-            self.show(text, *self._state)
-        self._progress.stop()
+        from rich.markup import escape
 
-    @property
-    def _state(self) -> tuple[int, int | None]:
-        task = self._progress.tasks[0]
-        return int(task.completed), None if task.total is None else int(task.total)
+        if text:
+            self._progress.update(self._task, text=escape(text))
+        self._progress.stop()

@@ -4,7 +4,7 @@ from psopt.report._diagnosis_page import diagnosis_page
 from psopt.report._fixed_and_broken import fixed_and_broken
 from psopt.report._front_figure import compared_figure
 from psopt.report._notebook_figures import diagnosis_figure, run_figure
-from psopt.report._run_report import write_report
+from psopt.report._run_report import most_severe, write_report
 from psopt.report._runs_page import comparison_page, measure_rows, names_of, runs_of, runs_page
 from psopt.report._static import save_figures
 from psopt.report._theme import Figure
@@ -20,6 +20,7 @@ __all__ = [
     "diagnosis_page",
     "fixed_and_broken",
     "measure_rows",
+    "most_severe",
     "names_of",
     "run_figure",
     "runs_of",

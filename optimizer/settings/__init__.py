@@ -4,10 +4,9 @@ Flags, keywords, configuration files, run.json and the pages in docs/commands ar
 """
 
 from psopt.settings._bounds import BoundOptions
-from psopt.settings._data import DataOptions
+from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
 from psopt.settings._option import Leaf, Rank, all_leaves, check, first, leaves, option
-from psopt.settings._prompt import PromptOptions
 from psopt.settings._rephrasing import (
     FAMILIES,
     TEXT_FAMILIES,
@@ -29,7 +28,6 @@ from psopt.settings._run import (
     model_names,
     models_name,
 )
-from psopt.settings._schema import ALL, config_schema
 from psopt.settings._search import (
     KINDS,
     VIEWS,
@@ -44,7 +42,6 @@ from psopt.settings._search import (
 from psopt.settings._tree import built, changed, check_keywords, flat, of_flat
 
 __all__ = [
-    "ALL",
     "FAMILIES",
     "GATE_MARGIN",
     "KINDS",
@@ -79,7 +76,6 @@ __all__ = [
     "changed",
     "check",
     "check_keywords",
-    "config_schema",
     "first",
     "flat",
     "leaves",

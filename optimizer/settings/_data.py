@@ -1,10 +1,12 @@
-"""Where a task's data are, and how they are read."""
+"""How a task's data are read, and a prompt of the user's own."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from psopt.settings._option import first, listed, option, rare, told
 
 _PANEL = "Data"
+_PROMPT = "Prompt"
 
 
 @told
@@ -60,4 +62,29 @@ class DataOptions:
         _PANEL,
         "NAME",
         shown_default="pinned, where there is one",
+    )
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class PromptOptions:
+    """How a prompt of the user's own is read, where it does not say so itself."""
+
+    format: str | None = rare(
+        None,
+        "text, openai, promptfoo, python, psopt or description",
+        _PROMPT,
+        "F",
+        key="prompt_format",
+        shown_default="detected",
+    )
+    answer: str | None = rare(
+        None,
+        "How answers to your prompt are read: label, json:FIELD, xml:TAG, regex:PATTERN, last-line or MODULE:NAME",
+        _PROMPT,
+        "SPEC",
+        shown_default="as the prompt asks for them",
+    )
+    response_format: str | Path | None = rare(
+        None, "A JSON schema that is sent with each request of your prompt.", _PROMPT, "FILE"
     )
