@@ -109,9 +109,9 @@ def check(
     reruns = {} if result.reruns is None else {"reruns": result.reruns.to_dict()}
     more = {**subject.choice.to_dict(), **scores, "rephrasings_diversity": result.diversity, **reruns}
     _tell(result, facts, more, junit, output)
-    tame = tame_note(result.diversity)
+    too_similar = tame_note(result.diversity)
     notes = [
-        f"S: {tame}" if tame else "",
+        f"S: {too_similar}" if too_similar else "",
         note_size(result.scores),
         *_na_notes(result),
         "" if result.reruns is None else result.reruns.line(result.scores.sensitivity),

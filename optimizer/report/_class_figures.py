@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.metrics import pairwise_consistency
-from psopt.report._drawn import drawn
-from psopt.report._theme import SCALE, Figure, color_of, shown, styled
+from psopt.report._theme import SCALE, Figure, color_of, drawn, grouped_bars, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import plotly.graph_objects as go
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
 
@@ -35,22 +35,16 @@ def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
 
 def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
     """S of every class (E25, figure 3 below)."""
-    import plotly.graph_objects as go
-
-    plot = go.Figure()
-    for number, (name, predictions) in enumerate(prompts.items()):
-        labels = _labels(predictions)
-        values = [float(predictions.sensitivities[predictions.members(label)].mean()) for label in labels]
-        sizes = [len(predictions.members(label)) for label in labels]
-        plot.add_bar(
-            x=[shown(label, 30) for label in labels],
-            y=values,
-            name=name,
-            marker_color=color_of(number),
-            customdata=sizes,
-            hovertemplate="%{x}: S %{y:.1%}, %{customdata} samples",
-        )
-    styled(plot, 320, barmode="group", yaxis_title="mean S", yaxis_tickformat=".0%")
+    bars = {}
+    for name, predictions in prompts.items():
+        members = {label: predictions.members(label) for label in _labels(predictions)}
+        bars[name] = {
+            "x": [shown(label, 30) for label in members],
+            "y": [float(predictions.sensitivities[of_class].mean()) for of_class in members.values()],
+            "customdata": [len(of_class) for of_class in members.values()],
+            "hovertemplate": "%{x}: S %{y:.1%}, %{customdata} samples",
+        }
+    plot = grouped_bars(bars, 320, yaxis_title="mean S", yaxis_tickformat=".0%")
     return Figure("class-sensitivity", "Sensitivity by class", "The lower the steadier.", plot)
 
 
@@ -110,12 +104,8 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
             hovertemplate="%{z} %<br>%{x}<br>%{y}<extra></extra>",
         )
         plot.add_trace(heat, row=1 + place // columns, col=1 + place % columns)
-    bar = {"title": {"text": "C in %"}, "thickness": 14}
-    styled(
-        plot, 100 + 250 * rows, coloraxis={"colorscale": SCALE, "cmin": 0, "cmax": 100, "colorbar": bar}, margin_t=70
-    )
-    plot.update_xaxes(showticklabels=False, showgrid=False, ticks="")
-    plot.update_yaxes(showticklabels=False, showgrid=False, ticks="", autorange="reversed")
+    _style_heat(plot, 100 + 250 * rows, "C in %", showticklabels=False)
+    plot.update_layout(margin_t=70)
     caption = (
         "Each row and column is a sample of the class, ordered by "
         + ("subclass" if any(sample.subclass for sample in first.samples) else "how they are answered")
@@ -123,6 +113,14 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
         "parts of the class that the prompt treats in ways of their own."
     )
     return Figure("consistency-matrices", "Consistency within classes", caption, plot, panels=columns)
+
+
+def _style_heat(plot: go.Figure, height: int, title: str, **axes: Any) -> None:
+    """Give a figure of heat maps in percent one scale of colours, the first row above."""
+    bar = {"title": {"text": title}, "thickness": 14}
+    styled(plot, height, coloraxis={"colorscale": SCALE, "cmin": 0, "cmax": 100, "colorbar": bar})
+    plot.update_xaxes(**axes, showgrid=False, ticks="")
+    plot.update_yaxes(**axes, showgrid=False, ticks="", autorange="reversed")
 
 
 def _labels(predictions: Predictions) -> list[str]:
@@ -133,12 +131,9 @@ def _labels(predictions: Predictions) -> list[str]:
 def _in_order(predictions: Predictions, members: Indices) -> Indices:
     """The members of a class by subclass, else by clusters; evenly thinned out where they are many."""
     members = members[np.linspace(0, len(members) - 1, min(len(members), _MOST_OF_A_CLASS)).round().astype(int)]
-    if any(predictions.samples[index].subclass for index in members):
-        keys = {
-            int(index): (predictions.samples[index].subclass or "", predictions.array[index].tolist())
-            for index in members
-        }
-        return np.array(sorted(keys, key=lambda index: keys[index]))
+    subclasses = {index: predictions.samples[index].subclass or "" for index in members.tolist()}
+    if any(subclasses.values()):
+        return np.array(sorted(subclasses, key=lambda index: (subclasses[index], predictions.array[index].tolist())))
     return np.asarray(members[_clustered(pairwise_consistency(predictions.p_tau[members]))])
 
 
@@ -170,27 +165,19 @@ def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
     columns = [shown(name, 24) for name in first.class_names]
     plot = make_subplots(1, len(prompts), subplot_titles=list(prompts), horizontal_spacing=0.04, shared_yaxes=True)
     for place, predictions in enumerate(prompts.values()):
+        counts = np.array([predictions.counts[predictions.members(label)].sum(axis=0) for label in rows])
         heat = go.Heatmap(
-            z=(100 * _shares_by_class(predictions, rows)).round(1),
+            z=(100 * (counts / counts.sum(axis=1, keepdims=True))).round(1),
             x=columns,
             y=[shown(label, 24) for label in rows],
             coloraxis="coloraxis",
             hovertemplate="%{y} answered %{x}: %{z} %<extra></extra>",
         )
         plot.add_trace(heat, row=1, col=1 + place)
-    bar = {"title": {"text": "% of answers"}, "thickness": 14}
-    styled(plot, 200 + 28 * len(rows), coloraxis={"colorscale": SCALE, "cmin": 0, "cmax": 100, "colorbar": bar})
+    _style_heat(plot, 200 + 28 * len(rows), "% of answers")
     plot.update_layout(margin={"l": 140, "r": 20, "t": 40, "b": 110})
-    plot.update_xaxes(showgrid=False, ticks="")
-    plot.update_yaxes(showgrid=False, ticks="", autorange="reversed")
     caption = (
         "A row is the samples of a class, a column what they are answered under all wordings. The diagonal is right, a "
         "light square beside it is a class that is taken for another."
     )
     return Figure("confusion", "What each class is taken for", caption, plot, panels=len(prompts))
-
-
-def _shares_by_class(predictions: Predictions, labels: list[str]) -> NDArray[np.float64]:
-    """Of each of these classes the share of its samples' answers that names each class, N/A last: rows sum to 1."""
-    counts = np.array([predictions.counts[predictions.members(label)].sum(axis=0) for label in labels])
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))

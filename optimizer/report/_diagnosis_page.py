@@ -8,10 +8,10 @@ from psopt._version import __version__
 from psopt.answers import answers_line
 from psopt.evaluation import beside_quality_line, na_lines, shares_line
 from psopt.report._class_figures import class_figures
-from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._run_report import most_severe
 from psopt.report._sample_figures import joint_view, sample_sensitivity
+from psopt.report._side_by_side import PromptPanel
 from psopt.report._wording_figures import damage, enough, families, flips
 
 if TYPE_CHECKING:

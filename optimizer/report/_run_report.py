@@ -11,13 +11,11 @@ from psopt.evaluation import beside_quality_line, na_lines, objective_gains, obj
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
-from psopt.report._edit_figure import contributions_figure
-from psopt.report._fixed_and_broken import fixed_and_broken
-from psopt.report._front_figure import front_figure
 from psopt.report._headline import headline, lopsided_lines
-from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
+from psopt.report._prompt_figures import contributions_figure, front_figure
 from psopt.report._sample_figures import joint_view, kept_and_right, sample_sensitivity
+from psopt.report._side_by_side import PromptPanel, fixed_and_broken
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.evaluation import objective_values
-from psopt.report._fixed_and_broken import fixed_and_broken
-from psopt.report._front_figure import compared_figure, fronts_figure
 from psopt.report._page import percent, render_page
-from psopt.report._side_by_side import side_by_side
+from psopt.report._prompt_figures import compared_figure, fronts_figure
+from psopt.report._side_by_side import fixed_and_broken, side_by_side
 from psopt.runs import price_line, quality_name, text_to_read
 from psopt.text import latex_table, markdown_table
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.metrics import reference_scores
-from psopt.report._drawn import drawn
-from psopt.report._theme import Figure, color_of, shown, styled
+from psopt.report._theme import Figure, color_of, drawn, grouped_bars, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,20 +19,16 @@ _FEWEST_WORDINGS = 2
 
 def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
     """How many samples have which S (E25, figure 3 above)."""
-    import plotly.graph_objects as go
-
-    plot = go.Figure()
     bins = np.linspace(0, 1, 21)
-    for number, (name, predictions) in enumerate(prompts.items()):
-        n_samples = np.histogram(predictions.sensitivities, bins)[0]
-        plot.add_bar(
-            x=((bins[:-1] + bins[1:]) / 2).round(3).tolist(),
-            y=n_samples.tolist(),
-            name=name,
-            marker_color=color_of(number),
-            hovertemplate="S about %{x:.0%}: %{y} samples",
-        )
-    styled(plot, 300, barmode="group", bargap=0.1, xaxis_title="S of a sample", yaxis_title="samples")
+    bars = {
+        name: {
+            "x": ((bins[:-1] + bins[1:]) / 2).round(3).tolist(),
+            "y": np.histogram(predictions.sensitivities, bins)[0].tolist(),
+            "hovertemplate": "S about %{x:.0%}: %{y} samples",
+        }
+        for name, predictions in prompts.items()
+    }
+    plot = grouped_bars(bars, 300, bargap=0.1, xaxis_title="S of a sample", yaxis_title="samples")
     plot.update_xaxes(tickformat=".0%")
     still = ", ".join(f"{name} {(predictions.sensitivities == 0).mean():.0%}" for name, predictions in prompts.items())
     caption = f"Samples that always get the same answer, right or wrong: {still}."

@@ -1,13 +1,22 @@
-"""Two prompts in two columns: what stays, what goes, and what stands in its place."""
+"""Two prompts beside each other: lines that were added, both texts in two columns, samples that one fixes or breaks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from psopt.answers import answers_line
+from psopt.search_spaces import ShownLine, ShownMessage, mark_added, render_instructions, render_shown, shown_messages
 from psopt.text import line_changes
 
+if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
+    from psopt.search_spaces import Prompt
+
 _CONTEXT = 2  # lines that stay, shown before and after what changes
+MOST_ROWS = 500  # a page of more is slow, and nobody reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +43,68 @@ def side_by_side(old: str, new: str) -> list[DiffRow]:
     rows: list[DiffRow] = []
     changes = line_changes(old_lines, new_lines)
     for number, (kind, old_start, old_end, new_start, new_end) in enumerate(changes):
-        if kind == "equal":
-            is_first, is_last = number == 0, number == len(changes) - 1
-            rows += _kept(old_lines[old_start:old_end], is_first=is_first, is_last=is_last)
-            continue
         pairs = zip_longest(old_lines[old_start:old_end], new_lines[new_start:new_end])
-        rows += [DiffRow(ours, theirs, is_changed=True) for ours, theirs in pairs]
+        part = [DiffRow(ours, theirs, is_changed=kind != "equal") for ours, theirs in pairs]
+        if kind == "equal":
+            n_before = 0 if number == 0 else _CONTEXT
+            n_after = 0 if number == len(changes) - 1 else _CONTEXT
+            n_hidden = len(part) - n_before - n_after
+            if n_hidden > 1:  # a row in the place of one line would take as much room
+                hidden = DiffRow(None, None, is_changed=False, n_hidden=n_hidden)
+                part = [*part[:n_before], hidden, *part[n_before + n_hidden :]]
+        rows += part
     return rows
 
 
-def _kept(lines: list[str], *, is_first: bool, is_last: bool) -> list[DiffRow]:
-    """Lines that stay: those next to a change, and a row for the others between them."""
-    before = 0 if is_first else _CONTEXT
-    after = 0 if is_last else _CONTEXT
-    n_hidden = len(lines) - before - after
-    if n_hidden <= 1:  # a row that says so would take as much room
-        return [DiffRow(line, line, is_changed=False) for line in lines]
-    head, tail = lines[:before], lines[len(lines) - after :]
-    hidden = DiffRow(None, None, is_changed=False, n_hidden=n_hidden)
-    return [
-        *(DiffRow(line, line, is_changed=False) for line in head),
-        hidden,
-        *(DiffRow(line, line, is_changed=False) for line in tail),
-    ]
+@dataclass(frozen=True, slots=True)
+class PromptPanel:
+    """A prompt as a page shows it."""
+
+    copied: str  # what its button copies: the prompt without marks
+    messages: list[ShownMessage]  # one without a role where the prompt has psopt's own form
+
+    @classmethod
+    def of(cls, prompt: Prompt, seed_prompt: Prompt | None = None) -> PromptPanel:
+        """Put a prompt beside the original prompt.
+
+        Without an original prompt a template, or psopt's own form with examples, is beside what its author wrote, and
+        psopt's own form without examples beside itself. Examples are shown as the turns that they are.
+        """
+        if prompt.template is None and not prompt.examples:
+            text = render_instructions(prompt)
+            seed_text = render_instructions(seed_prompt or prompt)
+            return cls(text, [ShownMessage("", tuple(marked(text, seed_text)))])
+        original = seed_prompt if seed_prompt and seed_prompt.template == prompt.template else None
+        return cls(render_shown(prompt), shown_messages(prompt, original))
+
+
+def marked(prompt: str, seed_prompt: str) -> list[ShownLine]:
+    r"""Mark the lines of a prompt that the original prompt doesn't have.
+
+    >>> [line.added for line in marked("Sort it.\nA is first.", "Sort it.")]
+    [False, True]
+    """
+    return mark_added(seed_prompt.splitlines(), prompt.splitlines())
+
+
+def fixed_and_broken(first: Predictions, second: Predictions, most: int = MOST_ROWS) -> list[dict[str, Any]]:
+    """The samples whose share of right answers differs most between two prompts, what the second has broken first.
+
+    Both have the same samples in the same order. Of answers that are graded it is their mean worth.
+    """
+    change = second.share_right - first.share_right
+    by_change = [int(index) for index in np.argsort(-np.abs(change), kind="stable")[:most] if change[index]]
+    rows = []
+    for index in sorted(by_change, key=lambda place: change[place]):
+        sample = first.samples[index]
+        rows.append(
+            {
+                "id": sample.id,
+                "text": sample.text,
+                "label": sample.label,
+                "kind": "fixed" if change[index] > 0 else "broken",
+                "answers": [answers_line(predictions.answers_to(index)) for predictions in (first, second)],
+                "right": [float(predictions.share_right[index]) for predictions in (first, second)],
+            }
+        )
+    return rows

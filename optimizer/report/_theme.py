@@ -1,4 +1,4 @@
-"""What all figures have in common: colours that hold on light, dark and paper, and texts that show as they are."""
+"""What figures have in common: colours that hold on light, dark and paper, texts as they are, not too many."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.notebooks import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import plotly.graph_objects as go
+    from psopt.evaluation import Predictions
 
 COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706", "#7c3aed", "#be185d")
 """Of the prompts, the original prompt first."""
@@ -19,6 +23,9 @@ SCALE = "Viridis"
 _LINES = "rgba(128,128,128,.25)"
 _AROUND_PANELS, _LEAST_PANEL = 140, 190  # pixels, chosen by eye: the labels of classes, and a title of 24 characters
 _LONGEST = 160  # characters: a hover label of three lines
+# Points of 50,000 samples make a page of 22 MB that takes a minute to write and browsers seconds to draw.
+MOST_DRAWN = 2000
+_SEED = 42
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +54,30 @@ def styled(plot: go.Figure, height: int, **layout: Any) -> None:
     """Give a figure the house's style; `layout` is plotly's."""
     plot.layout.template = _house()
     plot.update_layout(height=height, margin={"l": 60, "r": 20, "t": 30, "b": 50}, **layout)
+
+
+def grouped_bars(bars: Mapping[str, Mapping[str, Any]], height: int, **layout: Any) -> go.Figure:
+    """Draw bars of several prompts side by side, by the prompts' names; `bars` and `layout` are plotly's."""
+    import plotly.graph_objects as go
+
+    plot = go.Figure()
+    for number, (name, of_prompt) in enumerate(bars.items()):
+        plot.add_bar(name=name, marker_color=color_of(number), **of_prompt)
+    styled(plot, height, barmode="group", **layout)
+    return plot
+
+
+def drawn(prompts: Mapping[str, Predictions]) -> tuple[Mapping[str, Predictions], str]:
+    """At most 2,000 samples, the same under every prompt, drawn at random, and what a caption says of that.
+
+    Where there are no more, all of them, and nothing.
+    """
+    n_samples = len(next(iter(prompts.values())).samples)
+    if n_samples <= MOST_DRAWN:
+        return prompts, ""
+    rows = np.sort(np.random.default_rng(_SEED).choice(n_samples, MOST_DRAWN, replace=False))
+    note = f" Shown are {MOST_DRAWN:,} of {n_samples:,} samples, drawn at random."
+    return {name: predictions.of_samples(rows) for name, predictions in prompts.items()}, note
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import quality_of
 from psopt.metrics import flip_pairs, prompt_f1, rephrasing_curve, rephrasing_damage
-from psopt.report._theme import Figure, color_of, shown, styled
+from psopt.report._theme import Figure, color_of, grouped_bars, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,33 +23,26 @@ _NARROW = 0.02  # a choice, not a measurement: two points; the caption names it
 
 def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figure | None:
     """Accuracy that each rephrasing loses; None where there is one alone."""
-    import plotly.graph_objects as go
-
     if len(wordings) < _FEWEST_WORDINGS:
         return None
-    plot = go.Figure()
-    names = [f"{number + 1}" for number in range(len(wordings))]
-    last = ""
-    worst = 0
-    for number, (name, predictions) in enumerate(prompts.items()):
+    bars = {}
+    for name, predictions in prompts.items():
         right, lost = _right_and_lost(predictions)
-        texts = [f"{shown(text, 240)}<br>right: {share:.1%}" for text, share in zip(wordings, right, strict=True)]
-        last = name
-        worst = int(np.argmax(lost))
-        plot.add_bar(
-            x=names,
-            y=lost.round(4).tolist(),
-            name=name,
-            marker_color=color_of(number),
-            hovertext=texts,
-            hovertemplate="%{hovertext}<br>lost %{y:.1%}<extra>" + name + "</extra>",
-        )
-    styled(plot, 300, barmode="group", yaxis_title="accuracy lost", xaxis_title="rephrasing (point at it to read it)")
+        bars[name] = {
+            "x": [f"{number + 1}" for number in range(len(wordings))],
+            "y": lost.round(4).tolist(),
+            "hovertext": [
+                f"{shown(text, 240)}<br>right: {share:.1%}" for text, share in zip(wordings, right, strict=True)
+            ],
+            "hovertemplate": "%{hovertext}<br>lost %{y:.1%}<extra>" + name + "</extra>",
+        }
+    worst = int(np.argmax(lost))
+    plot = grouped_bars(bars, 300, yaxis_title="accuracy lost", xaxis_title="rephrasing (point at it to read it)")
     plot.update_yaxes(tickformat=".0%")
     plot.update_xaxes(type="category")
     caption = (
         "Accuracy that a rephrasing loses against the mean of the others. "
-        f"Wording {worst + 1} hurts most ({last}): “{' '.join(wordings[worst].split())}”"
+        f"Wording {worst + 1} hurts most ({name}): “{' '.join(wordings[worst].split())}”"
     )
     return Figure("rephrasing-damage", "Which rephrasing hurts most", caption, plot)
 
@@ -65,8 +58,6 @@ def _right_and_lost(predictions: Predictions) -> tuple[NDArray[np.float64], NDAr
 
 def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
     """Between which two labels samples flip; None of open answers."""
-    import plotly.graph_objects as go
-
     first = next(iter(prompts.values()))
     if first.answers.open is not None:
         return None
@@ -77,17 +68,16 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
         flips_of[name] = {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(predictions.p_tau)}
         total.update(flips_of[name])
     most = sorted(total, key=lambda pair: (total[pair], pair))[-_MOST_PAIRS:]
-    plot = go.Figure()
-    for number, (name, n_samples) in enumerate(flips_of.items()):
-        plot.add_bar(
-            y=[f"{shown(names[a], 24)} – {shown(names[b], 24)}" for a, b in most],
-            x=[n_samples.get(pair, 0) for pair in most],
-            orientation="h",
-            name=name,
-            marker_color=color_of(number),
-            hovertemplate="%{y}: %{x} samples",
-        )
-    styled(plot, 110 + 34 * max(1, len(most)), barmode="group", xaxis_title="samples")
+    bars = {
+        name: {
+            "y": [f"{shown(names[a], 24)} – {shown(names[b], 24)}" for a, b in most],
+            "x": [n_samples.get(pair, 0) for pair in most],
+            "orientation": "h",
+            "hovertemplate": "%{y}: %{x} samples",
+        }
+        for name, n_samples in flips_of.items()
+    }
+    plot = grouped_bars(bars, 110 + 34 * max(1, len(most)), xaxis_title="samples")
     plot.update_layout(margin={"l": 190, "r": 20, "t": 30, "b": 50})
     caption = "The two answers that an unstable sample is given most often."
     return Figure("flips", "Between which classes answers flip", caption, plot)
@@ -142,20 +132,18 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
 
 def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
     """S under each family of rephrasings; None where there is one family alone. From scores as run.json has them."""
-    import plotly.graph_objects as go
-
-    if not any(of_prompt["per_family"] for of_prompt in scores.values()):
+    per_family = {name: of_prompt["per_family"] for name, of_prompt in scores.items()}
+    if not any(per_family.values()):
         return None
-    plot = go.Figure()
-    for number, (name, of_prompt) in enumerate(scores.items()):
-        plot.add_bar(
-            x=list(of_prompt["per_family"]),
-            y=[family["sensitivity"] for family in of_prompt["per_family"].values()],
-            name=name,
-            marker_color=color_of(number),
-            customdata=[[family["n"], family["f1"]] for family in of_prompt["per_family"].values()],
-            hovertemplate="%{x}: S %{y:.1%}, F1 %{customdata[1]:.1%}, %{customdata[0]} rephrasings",
-        )
-    styled(plot, 300, barmode="group", yaxis_title="S", yaxis_tickformat=".0%")
+    bars = {
+        name: {
+            "x": list(by_family),
+            "y": [family["sensitivity"] for family in by_family.values()],
+            "customdata": [[family["n"], family["f1"]] for family in by_family.values()],
+            "hovertemplate": "%{x}: S %{y:.1%}, F1 %{customdata[1]:.1%}, %{customdata[0]} rephrasings",
+        }
+        for name, by_family in per_family.items()
+    }
+    plot = grouped_bars(bars, 300, yaxis_title="S", yaxis_tickformat=".0%")
     caption = "What is varied: words, sentences around them, formats, the order of labels or of examples."
     return Figure("families", "Sensitivity by family of rephrasings", caption, plot)

@@ -14,8 +14,8 @@ from psopt.api import optimize
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, compare_paired
 from psopt.report import compare_runs, fixed_and_broken, measure_rows, names_of, runs_of, runs_page
-from psopt.report._drawn import MOST, drawn
 from psopt.report._side_by_side import side_by_side
+from psopt.report._theme import MOST_DRAWN, drawn
 from psopt.runs import RunDirectory
 from psopt.tasks import Sample, Task
 
@@ -192,11 +192,11 @@ def test_two_columns_hold_both_texts_and_fold_what_stays() -> None:
 
 
 def test_of_very_many_samples_figures_show_some_and_say_so() -> None:
-    n = MOST + 500
+    n = MOST_DRAWN + 500
     samples = tuple(Sample(f"s{number}", "text", "a") for number in range(n))
     predictions = Predictions(np.arange(2 * n).reshape(n, 2) % 2, samples, ("a", "b"))
     few, note = drawn({"x": predictions, "y": predictions})
-    assert [len(shown.samples) for shown in few.values()] == [MOST, MOST]
+    assert [len(shown.samples) for shown in few.values()] == [MOST_DRAWN, MOST_DRAWN]
     assert few["x"].samples == few["y"].samples
-    assert note == f" Shown are {MOST:,} of {n:,} samples, drawn at random."
+    assert note == f" Shown are {MOST_DRAWN:,} of {n:,} samples, drawn at random."
     assert drawn(few) == (few, "")

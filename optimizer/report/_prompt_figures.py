@@ -1,4 +1,4 @@
-"""The front: every prompt that was evaluated, in the three objectives."""
+"""Prompt by prompt: all that were evaluated, several runs' fronts, and what each edit of one contributes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _MOST_EDITS = 8
+_INFEASIBLE = "infeasible: too little F1"
+# Symbol, size and opacity, in the order that they are drawn in: what matters most lies on top.
+_LAYERS = {
+    _INFEASIBLE: ("x", 9, 0.25),
+    "evaluated": ("circle", 9, 0.75),
+    "front": ("circle", 13, 1.0),
+    "original prompt": ("diamond", 15, 1.0),
+    "knee": ("star", 19, 1.0),
+    "recommended": ("hexagram", 19, 1.0),
+}
+_MEASURES = (
+    ("f1", "F1 gained", "#2f6fde", 1),
+    ("sensitivity", "S taken away", "#d97706", -1),
+    ("consistency", "C gained", "#1a9c5f", 1),
+)
 
 
 def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], quality: str = "") -> Figure:
@@ -22,35 +37,24 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
     """
     import plotly.graph_objects as go
 
-    layers = _layers(run, trials)
-    symbols = {
-        "original prompt": "diamond",
-        "knee": "star",
-        "recommended": "hexagram",
-        "front": "circle",
-        "evaluated": "circle",
-    }
-    sizes = {"original prompt": 15, "knee": 19, "recommended": 19, "front": 13}
     quality = quality or quality_name(run)
     plot = go.Figure()
-    for name, layer in layers.items():
-        if not layer:
-            continue
-        plot.add_scatter(
-            x=[trial["sensitivity"] for trial in layer],
-            y=[trial["f1"] for trial in layer],
-            mode="markers",
-            name=name,
-            opacity=1.0 if name in sizes else 0.75 if name == "evaluated" else 0.25,
-            hovertext=[_about(trial, quality) for trial in layer],
-            hoverinfo="text",
-            marker={
-                "symbol": symbols.get(name, "x"),
-                "size": sizes.get(name, 9),
-                **_colors(layer),
-                "line": {"width": 1.5 if name in sizes else 0.5, "color": "#888"},  # seen on white and on black
-            },
-        )
+    for name, layer in _layers(run, trials).items():
+        symbol, size, opacity = _LAYERS[name]
+        colors = [trial["consistency"] for trial in layer]
+        by_consistency = {"color": color_of(0)} if None in colors else {"color": colors, "coloraxis": "coloraxis"}
+        outline = {"width": 1.5 if opacity == 1 else 0.5, "color": "#888"}  # seen on white and on black
+        if layer:
+            plot.add_scatter(
+                x=[trial["sensitivity"] for trial in layer],
+                y=[trial["f1"] for trial in layer],
+                mode="markers",
+                name=name,
+                opacity=opacity,
+                hovertext=[_about(trial, quality) for trial in layer],
+                hoverinfo="text",
+                marker={"symbol": symbol, "size": size, **by_consistency, "line": outline},
+            )
     has_consistency = any(trial["consistency"] is not None for trial in trials)
     scale = {"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"}}
     styled(
@@ -111,7 +115,7 @@ def _tested(layers: Sequence[_Layer], quality: str, *, intervals: bool = False) 
             mode="markers",
             name=layer.name,
             marker={"symbol": layer.symbol, "size": 12, "color": color_of(layer.number)},
-            hovertext=[_about_tested(entry, quality) for entry in tested],
+            hovertext=[_about({**entry, **entry["test"], "edits": _edits(entry)}, quality) for entry in tested],
             hoverinfo="text",
         )
     styled(plot, 380, xaxis_title="sensitivity S (further left is better)", yaxis_title=quality)
@@ -126,32 +130,17 @@ def _reach(entries: Sequence[Mapping[str, Any]], measure: str) -> dict[str, Any]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1}
 
 
-def _about_tested(entry: Mapping[str, Any], quality: str) -> str:
-    scores = entry["test"]
-    texts = [f"{edit['kind']}: {edit['text']}" for edit in entry["edits"]]
-    return _about({**entry, **scores, "edits": texts}, quality)
-
-
-def _colors(layer: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """By C, where it is defined."""
-    colors = [trial["consistency"] for trial in layer]
-    return {"color": color_of(0)} if None in colors else {"color": colors, "coloraxis": "coloraxis"}
+def _edits(entry: Mapping[str, Any]) -> list[str]:
+    return [f"{edit['kind']}: {edit['text']}" for edit in entry["edits"]]
 
 
 def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """Each trial in one layer, in the order they are drawn in: what matters most lies on top."""
+    """Each trial in its layer; the original prompt may be the knee, too."""
     knee = next((entry["id"] for entry in run["front"] if entry["knee"]), None)
     recommended = (run.get("recommended") or {}).get("id")
     on_front = {entry["id"] for entry in run["front"]}
     baseline = run["baseline"]["id"]
-    layers: dict[str, list[Mapping[str, Any]]] = {
-        "infeasible: too little F1": [],
-        "evaluated": [],
-        "front": [],
-        "original prompt": [],
-        "knee": [],
-        "recommended": [],
-    }
+    layers: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _LAYERS}
     for trial in trials:
         if trial["id"] == knee:
             layers["knee"].append(trial)
@@ -160,7 +149,7 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
         elif trial["id"] == recommended != knee:
             layers["recommended"].append(trial)
         elif not trial["feasible"]:
-            layers["infeasible: too little F1"].append(trial)
+            layers[_INFEASIBLE].append(trial)
         elif trial["id"] not in on_front:
             layers["evaluated"].append(trial)
         elif trial["id"] != knee:
@@ -176,3 +165,48 @@ def _about(trial: Mapping[str, Any], quality: str) -> str:
     n_hidden = len(trial["edits"]) - _MOST_EDITS
     ending = [f"and {n_hidden} more"] if n_hidden > 0 else []
     return "<br>".join([head, scores, *edits, *ending])
+
+
+def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """Bars of what every edit gains in each objective, with intervals; None where nothing was left out."""
+    import plotly.graph_objects as go
+
+    if not contributions:
+        return None
+    rows = list(reversed(contributions))
+    plot = go.Figure()
+    for key, name, color, sign in reversed(_MEASURES):
+        if any(key not in row["without"] for row in rows):  # C, where there are no classes
+            continue
+        gains = [-sign * 100 * row["without"][key]["difference"] for row in rows]
+        ends = [sorted(-sign * 100 * row["without"][key][end] for end in ("low", "high")) for row in rows]
+        plot.add_bar(
+            y=list(range(len(rows))),
+            x=gains,
+            orientation="h",
+            name=name,
+            marker_color=color,
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [high - gain for gain, (_, high) in zip(gains, ends, strict=True)],
+                "arrayminus": [gain - low for gain, (low, _) in zip(gains, ends, strict=True)],
+                "thickness": 1,
+                "color": "#888",
+                "width": 2,
+            },
+            hovertext=[shown(row["what"], 300) for row in rows],
+            hovertemplate="%{hovertext}<br>%{x:.2f} points<extra></extra>",
+        )
+    for number, row in enumerate(rows):  # above the bars: beside them it would leave no room for these on a phone
+        text = f"{len(rows) - number}. {shown(row['what'], 80, 46)}"
+        place = {"x": 0, "xref": "paper", "xanchor": "left", "y": number + 0.28, "yanchor": "bottom"}
+        plot.add_annotation(text=text, align="left", showarrow=False, **place)
+    styled(plot, 110 + 104 * len(rows), barmode="group", bargap=0.5, xaxis_title="percentage points on val")
+    plot.update_layout(margin={"l": 20, "r": 20, "t": 40, "b": 50}, legend_traceorder="reversed")
+    plot.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.5, len(rows) - 0.1])
+    caption = (
+        "Left out of the chosen prompt one at a time: what is then lost on val, with 95 % intervals of the paired "
+        "difference. Edits overlap, so that one whose bar is short may only be backed up by another."
+    )
+    return Figure("contributions", "What the edits contribute", caption, plot)
