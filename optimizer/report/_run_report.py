@@ -59,9 +59,10 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     contents = read_contents(directory, pick)
     gallery = _gallery(contents)
     figures = [figure for section in gallery.values() for figure in section]
-    prices = _prices(contents, directory)
+    model, around = asked_about(directory)
+    prices = {name: CallPrice.of(prompt, model, around) for name, prompt in contents.prompts.items()}
+    original = contents.prompts[contents.run["baseline"]["id"]]
     answers = list(contents.predictions.values())
-    length = price_line(prices[contents.run["baseline"]["id"]], prices[contents.chosen["id"]])
     page = render_page(
         "report.html",
         figures,
@@ -74,13 +75,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
         changed=fixed_and_broken(answers[0], answers[-1]),
-        facts=[
-            *_prompt_facts(contents.run),
-            *_facts(contents.run),
-            ("length", f"original prompt → {contents.name}: {length.replace('->', '→')}"),
-            *_choice_facts(contents),
-            *_suspects_fact(directory),
-        ],
+        facts={name: fact for name, fact in _facts(contents, directory, prices).items() if fact},
         quality=quality_name(contents.run),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
@@ -89,55 +84,13 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         front=_rows(contents),
         classes=_classes(contents),
         history=history(contents.trials),
-        prompts=_panels(contents),
+        prompts={name: PromptPanel.of(prompt, original) for name, prompt in contents.prompts.items()},
         prices=prices,
         gallery=gallery,
         groups=most_severe(contents.groups),
     )
     directory.write_text(REPORT, page)
     return figures
-
-
-def _suspects_fact(directory: RunDirectory) -> list[tuple[str, str]]:
-    """How many labels of train are suspect; nothing of runs that did not look."""
-    if not (directory.path / SUSPECTS).exists():
-        return []
-    line = suspects_line(directory.read_json(SUSPECTS).get("train", {"samples": []}))
-    return [("suspect labels", f"of train, {line} (suspect_labels.json)")] if line else []
-
-
-def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
-    """What the shortest prompt costs against the knee, and how large prompts may be."""
-    run = contents.run
-    facts = []
-    if against_knee := run.get("short_against_knee"):
-        lost = short_line(against_knee, quality_name(run))
-        facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {lost}"))
-    if answers := AnswerType.from_dict(run.get("answers")).note:
-        facts.append(("answers are", f"{answers}."))
-    if line := _beside_quality(contents):
-        facts.append((f"beside {quality_name(run)}", line))
-    return facts
-
-
-def _beside_quality(contents: Contents) -> str:
-    """What stands beside closeness, or another quality, on test, of the original prompt and of what is shown."""
-    line = beside_quality_line(contents.run["baseline"]["test"], contents.chosen["test"])
-    if not line:
-        return ""
-    return f"On test, original prompt -> {contents.name}: {line}".replace("->", "→")
-
-
-def _panels(contents: Contents) -> dict[str, PromptPanel]:
-    """Each prompt beside the original prompt, by id."""
-    original = contents.prompts[contents.run["baseline"]["id"]]
-    return {name: PromptPanel.of(prompt, original) for name, prompt in contents.prompts.items()}
-
-
-def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:
-    """What a call of each prompt takes, by id."""
-    model, around = asked_about(directory)
-    return {name: CallPrice.of(prompt, model, around) for name, prompt in contents.prompts.items()}
 
 
 def _gallery(contents: Contents) -> dict[str, list[Figure]]:
@@ -198,57 +151,85 @@ def _na(contents: Contents) -> list[str]:
     return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
-def _prompt_facts(run: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, CallPrice]) -> dict[str, str]:
+    """What was done and with what, name by name; empty where there is nothing to say."""
+    run = contents.run
+    data, rephrasings = run["dataset"], run["rephrasings"]
+    before, after = run["baseline"], contents.chosen
+    evaluated = data["evaluated"]
+    models = model_names(run["model"])
+    heldout = (rephrasings.get("diversity") or {}).get("heldout")
+    race = run.get("race")
+    minutes, seconds = divmod(round(run["seconds"]), 60)
+    quality = quality_name(run)
+    against_knee = run.get("short_against_knee")
+    answers = AnswerType.from_dict(run.get("answers")).note
+    beside = beside_quality_line(before["test"], after["test"])
+    arrow = f"original prompt → {contents.name}"
+    return {
+        "prompt": _prompt_fact(run),
+        "samples, classes and wordings": (
+            f"as {models[0]} answers them, the first of the models" if len(models) > 1 else ""
+        ),
+        "data": f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}",
+        "samples": f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test",
+        "rephrasings": f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out",
+        "diversity of the held-out rephrasings": "" if heldout is None else tame_note(heldout) or f"{heldout:.2f}",
+        "trials": (
+            f"{(race or {}).get('candidates', run['settings']['trials'])}, sampler {run['settings']['sampler']}, "
+            f"seed {run['seed']}"
+        ),
+        "plan": _plan_fact(run),
+        "answers": _answers_fact(run["calls"]),
+        "racing": racing_line(race).removeprefix("racing: ") if race else "",
+        "time": f"{minutes}:{seconds:02} minutes",
+        "psopt": f"{run['psopt_version']}; {run['command']}",
+        "length": f"{arrow}: {price_line(prices[before['id']], prices[after['id']])}".replace("->", "→"),
+        "short": (
+            f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee, quality)}"
+            if against_knee
+            else ""
+        ),
+        "answers are": answers and f"{answers}.",
+        f"beside {quality}": beside and f"On test, {arrow}: {beside}".replace("->", "→"),
+        "suspect labels": _suspects_fact(directory),
+    }
+
+
+def _prompt_fact(run: Mapping[str, Any]) -> str:
     """What the prompt was, where it came as a file or a function of the user's own."""
     source = run.get("prompt_source")
     if not source:
-        return []
+        return ""
     template = run["settings"]["prompt"].get("template", {})
     fields = [f"fields {', '.join(source['fields'])}"] if source["fields"] else []
     answers = [f"answers are read as {template.get('answer', 'label')}"] if template else []
-    return [("prompt", "; ".join([f"{source['file'] or 'given in Python'} ({source['format']})", *fields, *answers]))]
+    return "; ".join([f"{source['file'] or 'given in Python'} ({source['format']})", *fields, *answers])
 
 
-def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """What was done, name by name."""
-    data = run["dataset"]
-    calls = run["calls"]
-    rephrasings = run["rephrasings"]
-    evaluated = data["evaluated"]
+def _plan_fact(run: Mapping[str, Any]) -> str:
+    """What the run was planned to ask, where it was planned."""
+    plan = run.get("plan")
+    if not plan:
+        return ""
+    effort = "as its limits allow" if plan["effort"] == "limits" else f"effort {plan['effort']}"
+    return f"{effort}, about {plan['calls']:,} answers; {run['calls']['made']:,} were asked for"
+
+
+def _answers_fact(calls: Mapping[str, Any]) -> str:
     read_before = calls.get("cached_input_tokens", 0)
     from_cache = f" ({read_before:,} of them from the server's own cache)" if read_before else ""
     cost = f"; {calls['tokens']:,} tokens{from_cache}; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
-    n_trials = (run.get("race") or {}).get("candidates", run["settings"]["trials"])
-    minutes, seconds = divmod(round(run["seconds"]), 60)
-    race = [("racing", racing_line(run["race"]).removeprefix("racing: "))] if run.get("race") else []
-    heldout = (rephrasings.get("diversity") or {}).get("heldout")
-    tame = tame_note(heldout)
-    differing = [] if heldout is None else [("diversity of the held-out rephrasings", tame or f"{heldout:.2f}")]
-    models = model_names(run["model"])
-    several = [("samples, classes and wordings", f"as {models[0]} answers them, the first of the models")]
-    return [
-        *(several if len(models) > 1 else []),
-        ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
-        ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
-        ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
-        *differing,
-        ("trials", f"{n_trials}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
-        *_planned(run),
-        ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
-        *race,
-        ("time", f"{minutes}:{seconds:02} minutes"),
-        ("psopt", f"{run['psopt_version']}; {run['command']}"),
-    ]
+    return f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"
 
 
-def _planned(run: dict[str, Any]) -> list[tuple[str, str]]:
-    """What the run was planned to ask, where it was planned."""
-    plan = run.get("plan")
-    if not plan:
-        return []
-    effort = "as its limits allow" if plan["effort"] == "limits" else f"effort {plan['effort']}"
-    return [("plan", f"{effort}, about {plan['calls']:,} answers; {run['calls']['made']:,} were asked for")]
+def _suspects_fact(directory: RunDirectory) -> str:
+    """How many labels of train are suspect; nothing of runs that did not look."""
+    if not (directory.path / SUSPECTS).exists():
+        return ""
+    line = suspects_line(directory.read_json(SUSPECTS).get("train", {"samples": []}))
+    return f"of train, {line} (suspect_labels.json)" if line else ""
 
 
 def _rows(contents: Contents) -> list[dict[str, Any]]:
@@ -272,17 +253,24 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
 def _classes(contents: Contents) -> list[dict[str, Any]]:
     """How often each class is answered, and its F1, S and C on test, before and after; macro-F1 last."""
     before, after = contents.run["baseline"]["test"], contents.chosen["test"]
-    rows = [
-        {
-            "name": name,
-            "n": scores["n"],
-            "share": before.get("class_shares", {}).get(name),
-            "before": scores | _answered_share(before, name),
-            "after": after["per_class"][name] | _answered_share(after, name),
-            "losses": _losses(scores, after["per_class"][name]),
-        }
-        for name, scores in before["per_class"].items()
-    ]
+    rows = []
+    for name, scores in before["per_class"].items():
+        pair = [
+            # not every run has kept how often a label was answered
+            of["per_class"][name] | ({"answered": of["answer_shares"][name]} if of.get("answer_shares") else {})
+            for of in (before, after)
+        ]
+        share = before.get("class_shares", {}).get(name)
+        rows.append(
+            {
+                "name": name,
+                "n": scores["n"],
+                "share": share,
+                "before": pair[0],
+                "after": pair[1],
+                "losses": _losses(*pair),
+            }
+        )
     if rows and before.get("macro_f1") is not None:
         overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
         rows.append({"name": "mean of the classes (macro-F1)", "n": None, "before": overall[0], "after": overall[1]})
@@ -299,12 +287,6 @@ def _losses(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
         for name, (was, now) in pairs.items()
         if was is not None and now is not None and signs[name] * (now - was) >= _LOSS
     ]
-
-
-def _answered_share(scores: dict[str, Any], label: str) -> dict[str, float]:
-    """The share of the answers that a label has; nothing of runs that did not keep it."""
-    given = scores.get("answer_shares")
-    return {"answered": given[label]} if given else {}
 
 
 def _answered(contents: Contents) -> list[dict[str, Any]]:
