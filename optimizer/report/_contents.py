@@ -15,6 +15,7 @@ from psopt.runs import (
     WEAK_SPOTS,
     pick_entry,
     prompt_names,
+    quality_name,
     read_predictions,
 )
 from psopt.search_spaces import Prompt
@@ -43,6 +44,12 @@ class Contents:
     def is_rejected(self) -> bool:
         """Whether a prompt is shown that tests did not let pass: the run recommends the original one."""
         return bool(self.chosen["id"] != self.run["baseline"]["id"] == self.run["recommended"]["id"])
+
+    @property
+    def measures(self) -> dict[str, str]:
+        """What pages call the measures that are defined, by their keys in run.json."""
+        names = {"f1": quality_name(self.run), "sensitivity": "S", "consistency": "C"}
+        return {key: name for key, name in names.items() if self.chosen["test"][key] is not None}
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
@@ -82,8 +89,8 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
 
 def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_baseline: bool) -> dict[str, Any]:
     """The entry of the prompt that is shown: where the baseline is recommended, the best that was found beside it."""
-    entries = [{"edits": [], "knee": False, **run["baseline"]}, *run["front"], run.get("short"), front["recommended"]]
-    by_id = {entry["id"]: entry for entry in reversed(entries) if entry}
+    entries = [front["recommended"], run.get("short"), *run["front"], {"edits": [], "knee": False, **run["baseline"]}]
+    by_id: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in entries if entry}
     picked = pick_entry(front["prompts"], pick, front.get("short"), front["recommended"])["id"]
     if beside_baseline and pick == "recommended" and picked == run["baseline"]["id"]:
         tested = [test["id"] for test in run["recommended"]["tests"]]
@@ -91,8 +98,7 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_bas
         picked = next((name for name in tested if name in by_id), knee)
     if by_id[picked]["test"] is None:
         raise InputError(f"prompt {picked} was not scored on test, and has nothing to report: pick another")
-    chosen: dict[str, Any] = by_id[picked]
-    return chosen
+    return by_id[picked]
 
 
 def _prompt(directory: RunDirectory, prompt_id: str) -> Prompt:

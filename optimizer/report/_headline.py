@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.evaluation import compare_paired, shares_lines, verdict, why_worthless
-from psopt.runs import quality_name
 
 if TYPE_CHECKING:
     from psopt.report._contents import Contents
 
-_MEASURES = (
-    ("f1", "F1", "higher", ""),
-    ("sensitivity", "S, sensitivity", "lower", "How far answers to a sample differ between wordings: 0 if never."),
-    ("consistency", "C, consistency", "higher", "How alike samples of one class are answered: 100 if all are."),
-)
+_MEASURES = {
+    "f1": ("", "higher", ""),
+    "sensitivity": (", sensitivity", "lower", "How far answers to a sample differ between wordings: 0 if never."),
+    "consistency": (", consistency", "higher", "How alike samples of one class are answered: 100 if all are."),
+}
 
 
 def headline(contents: Contents) -> list[dict[str, Any]]:
@@ -27,16 +26,14 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
         first, second = contents.predictions.values()
         tested = compare_paired(first, second)
     cards = []
-    names = {"f1": quality_name(contents.run)}
     # S and C of a prompt that always says the same, or guesses, say nothing: nothing is better or worse in them.
     original = next(iter(contents.predictions.values()))
     is_worthless = bool(before["test"].get("constant") or why_worthless(original))
-    for key, name, better, meaning in _MEASURES:
-        if before["test"][key] is None:
-            continue
+    for key, name in contents.measures.items():
+        word, better, meaning = _MEASURES[key]
         cards.append(
             {
-                "name": names.get(key, name),
+                "name": f"{name}{word}",
                 "better": better,
                 "meaning": meaning,
                 "before": before["test"][key] if is_changed else None,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
-from psopt.evaluation import objective_values
 from psopt.report._page import percent, render_page
 from psopt.report._prompt_figures import compared_figure, fronts_figure
 from psopt.report._side_by_side import fixed_and_broken, side_by_side
-from psopt.runs import price_line, quality_name, text_to_read
+from psopt.runs import price_line, text_to_read
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
@@ -86,33 +85,27 @@ def names_of(shown: Sequence[RunShown]) -> list[str]:
 
 def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
     """Every measure on test with its interval: of the baseline and of the prompt of each run, and the verdicts."""
-    names = {"f1": quality_name(pairs[0].first.contents.run), "sensitivity": "S", "consistency": "C"}
-    scores = [_scores(run) for run in runs_of(pairs)]
+    shown = [run.contents for run in runs_of(pairs)]
+    scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
     return [
         {
             "measure": measure,
-            "name": names[measure],
+            "name": name,
             "runs": scores,
             "differences": [runs.differences.get(measure) for runs in pairs],
             "verdicts": [runs.verdict(measure) if measure in runs.differences else "" for runs in pairs],
         }
-        for measure in objective_values(scores[0]["chosen"])
-        if measure in names
+        for measure, name in shown[0].measures.items()
     ]
-
-
-def _scores(shown: RunShown) -> dict[str, Any]:
-    return {"baseline": shown.contents.run["baseline"]["test"], "chosen": shown.contents.chosen["test"]}
 
 
 def _copied_row(name: str, shown: RunShown) -> dict[str, str]:
     """A run as a row of the table that is copied."""
     scores = shown.contents.chosen["test"]
     row = {"run": name, "model": str(shown.contents.run["model"])}
-    for measure, title in (("f1", quality_name(shown.contents.run)), ("sensitivity", "S"), ("consistency", "C")):
-        if scores[measure] is not None:
-            low, high = (f"{100 * end:.0f}" for end in scores["ci"][measure])
-            row[title] = f"{percent(scores[measure])} ({low}–{high})"
+    for measure, title in shown.contents.measures.items():
+        low, high = (f"{100 * end:.0f}" for end in scores["ci"][measure])
+        row[title] = f"{percent(scores[measure])} ({low}–{high})"
     return {**row, "tokens per call": f"{shown.call.tokens:,}"}
 
 

@@ -90,9 +90,8 @@ class TwoRuns:
         """What the comparison comes to."""
         if not self.differences:
             return [f"Not tested against each other: {self.basis}."]
-        names = {"f1": quality_name(self.first.contents.run), "sensitivity": "S", "consistency": "C"}
         parts = [
-            f"{names[measure]} {self.verdict(measure)} ({100 * difference.difference:+.1f}, "
+            f"{self.first.contents.measures[measure]} {self.verdict(measure)} ({100 * difference.difference:+.1f}, "
             f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
             for measure, difference in self.differences.items()
         ]
