@@ -1,23 +1,40 @@
-"""How help looks: a box a panel, names left, what they mean right, all boxes in line."""
+"""What the help of a command lists, and how it looks: a box a panel, names left, what they mean right."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from psopt.cli._entries import by_panel, paragraphs, usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.cli._entries import Entry
     from rich.panel import Panel
-    from rich.text import Text
+    from typer import Context
 
 # Lines longer than this are hard to read; the help was never wider.
 _WIDEST = 110
 # The longest name that there is, `--format json|text|dspy|openai`; of 80 columns 44 are left for what options mean.
 _LONGEST_NAME = 30
+OF_A_FILE = "In a --config file"
+"""The box of options that are for a configuration file, and have flags for those who know them."""
+PANELS = (
+    "Arguments",
+    "Commands",
+    "More",
+    "Data",
+    "Prompt",
+    "Model",
+    "Rephrasings",
+    "Search",
+    "Bounds",
+    "When to ask a person",
+    "Drift",
+    "Limits",
+    "Server",
+    "Output",
+    OF_A_FILE,
+)
 
 
 def draw_help(command: Any, context: Any, *, everything: bool = False) -> str:
@@ -56,12 +73,92 @@ def _panel(title: str, entries: Sequence[Entry], name_width: int) -> Panel:
         meaning = Text(entry.meaning)
         if entry.note:
             meaning.append(f" {entry.note}" if entry.meaning else entry.note, style="dim")
-        table.add_row(_name(entry.name), meaning)
+        flags, space, metavar = entry.name.partition(" ") if entry.name.startswith("-") else (entry.name, "", "")
+        table.add_row(Text.assemble((flags, "bold cyan"), space, (metavar, "yellow")), meaning)
     return Panel(table, title=title, title_align="left", border_style="dim")
 
 
-def _name(name: str) -> Text:
-    from rich.text import Text
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a command's help."""
 
-    flags, space, metavar = name.partition(" ") if name.startswith("-") else (name, "", "")
-    return Text.assemble((flags, "bold cyan"), space, (metavar, "yellow"))
+    panel: str  # the box that it stands in
+    name: str  # an option with what it takes, an argument or a command
+    meaning: str
+    note: str = ""  # said after it, in brackets: default, range, whether it is required
+
+
+def by_panel(command: Any, context: Context, *, everything: bool = False) -> dict[str, list[Entry]]:
+    """A command's arguments, options and commands by panel; panels come in one order for all commands.
+
+    Options that are hidden are left out, unless `everything` is asked for.
+    """
+    entries = [
+        Entry(inner.rich_help_panel or "Commands", name, paragraphs(inner.help)[0])
+        for name, inner in getattr(command, "commands", {}).items()
+    ]
+    parameters = command.get_params(context)
+    entries += [_entry(parameter) for parameter in parameters if everything or not getattr(parameter, "hidden", False)]
+    panels = {panel: [entry for entry in entries if entry.panel == panel] for panel in PANELS}
+    return {panel: listed for panel, listed in panels.items() if listed}
+
+
+def paragraphs(text: str) -> list[str]:
+    """A docstring's paragraphs, one per line."""
+    return [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
+
+
+def usage(command: Any, context: Context) -> str:
+    """How a command is called, as ``psopt export [OPTIONS] RUN``."""
+    arguments = [_argument_name(parameter) for parameter in command.get_params(context) if _is_argument(parameter)]
+    if hasattr(command, "commands"):
+        arguments = ["COMMAND [ARGS]..."]
+    return " ".join([context.command_path, "[OPTIONS]", *arguments])
+
+
+def _is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
+
+
+def _entry(parameter: Any) -> Entry:
+    if _is_argument(parameter):
+        return Entry("Arguments", _argument_name(parameter), parameter.help or "", _note(parameter))
+    if "--help" in parameter.opts:
+        return Entry("Output", "-h,--help", parameter.help)
+    name = "/".join([*parameter.opts, *parameter.secondary_opts])
+    metavar = "" if parameter.is_flag else parameter.metavar or "|".join(choices_of(parameter)) or "TEXT"
+    return Entry(
+        parameter.rich_help_panel or "Output", f"{name} {metavar}".strip(), parameter.help or "", _note(parameter)
+    )
+
+
+def _argument_name(argument: Any) -> str:
+    name = argument.metavar or "|".join(choices_of(argument)) or str(argument.name).upper()
+    return name if argument.required else f"[{name}]"
+
+
+def _note(parameter: Any) -> str:
+    """What is said in brackets after an option's help; empty for nothing."""
+    notes = []
+    if isinstance(parameter.show_default, str):
+        notes.append(f"default: {parameter.show_default}")
+    elif parameter.show_default and parameter.default not in {None, False, ""}:
+        value = parameter.opts[0].lstrip("-") if parameter.default is True else parameter.default
+        notes.append(f"default: {value:g}" if isinstance(value, float) else f"default: {value}")
+    if parameter.max is not None or (parameter.min or 0) > 1:  # that a count is no less than none goes without saying
+        notes.append(described_range(parameter))
+    if parameter.required and not _is_argument(parameter):
+        notes.append("required")
+    return f"[{'; '.join(notes)}]" if notes else ""
+
+
+def described_range(parameter: Any) -> str:
+    """Which numbers an option takes, in words; empty for all."""
+    if parameter.max is not None:
+        return f"up to {parameter.max}" if parameter.min is None else f"{parameter.min} to {parameter.max}"
+    return f"{parameter.min} or more" if parameter.min is not None else ""
+
+
+def choices_of(parameter: Any) -> tuple[str, ...]:
+    """The words among which an option's value is; empty for any."""
+    return tuple(map(str, parameter.type_descriptor.choices or ()))

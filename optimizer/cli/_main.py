@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import typer
 from psopt.cli._commands import command_line
-from psopt.cli._entries import choices_of, described_range
+from psopt.cli._help import choices_of, described_range
 from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave, signals_given_back
 from psopt.cli._notices import notices_on_standard_error
 from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption, did_you_mean
@@ -28,7 +28,6 @@ _SIGNS = {
     "−": "-",
     "·": "-",
     "•": "*",
-    "…": "...",
     "°": "o",
     "×": "x",
     "≤": "<=",
@@ -39,7 +38,6 @@ _SIGNS = {
     "’": "'",
     "“": '"',
     "”": '"',
-    "\N{NO-BREAK SPACE}": " ",
 }
 _EX_SOFTWARE = 70  # the exit code of sysexits.h for an error in the program itself
 _NUMBERS = {int: "a whole number", float: "a number"}
@@ -110,18 +108,20 @@ def _plain(character: str) -> str:
 def _failure(error: Exception) -> tuple[str, int]:
     """Return the line that says what happened, and the exit code."""
     notes = getattr(error, "__notes__", [])
+    code = 2
     if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
-        cure = "too many files are open: raise `ulimit -n`, or give a lower --concurrency"
-        return "; ".join([cure, *notes]), 2
-    if isinstance(error, OSError) and error.errno is not None:
+        line = "too many files are open: raise `ulimit -n`, or give a lower --concurrency"
+    elif isinstance(error, OSError) and error.errno is not None:
         where = f"{error.filename}: " if error.filename is not None else ""
-        return "; ".join([f"{where}{error.strerror or os.strerror(error.errno)}", *notes]), 2
-    if isinstance(error, MemoryError):
-        return "; ".join(["the memory is full: fewer --samples or a lower --concurrency need less", *notes]), 2
-    if not any(note.startswith("the traceback is in ") for note in notes):
-        notes = [*notes, _kept(error)]
-    bug = f"{type(error).__name__}{f': {error}' if str(error) else ''}"
-    return "; ".join([f"this is a bug of psopt, please report it: {bug} ({_place(error)})", *notes]), _EX_SOFTWARE
+        line = f"{where}{error.strerror or os.strerror(error.errno)}"
+    elif isinstance(error, MemoryError):
+        line = "the memory is full: fewer --samples or a lower --concurrency need less"
+    else:
+        bug = f"{type(error).__name__}{f': {error}' if str(error) else ''}"
+        line, code = f"this is a bug of psopt, please report it: {bug} ({_place(error)})", _EX_SOFTWARE
+        if not any(note.startswith("the traceback is in ") for note in notes):
+            notes = [*notes, _write_traceback(error)]
+    return "; ".join([line, *notes]), code
 
 
 def _place(error: Exception) -> str:
@@ -131,7 +131,7 @@ def _place(error: Exception) -> str:
     return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "no traceback"
 
 
-def _kept(error: Exception) -> str:
+def _write_traceback(error: Exception) -> str:
     """Write the traceback to a file of its own, and say where it is."""
     try:
         with tempfile.NamedTemporaryFile(
@@ -153,16 +153,10 @@ def _usage_line(error: typer.TyperException) -> str:
 def _message(error: typer.TyperException) -> str:
     if isinstance(error, NoSuchOption):
         return f"No such option {error.option_name}{did_you_mean(error.option_name, error.possibilities or ())}"
-    refused = _refused_value(error)
-    if refused is None or not isinstance(error, BadParameter) or error.param is None:
+    details = getattr(error.__cause__, "errors", None)  # of pydantic, which reads values for Typer
+    if details is None or not isinstance(error, BadParameter) or error.param is None:
         return error.format_message()
-    return f"Invalid value for {error.param.get_error_hint()}: {_expected(error.param, refused[0])}"
-
-
-def _refused_value(error: typer.TyperException) -> tuple[Any] | None:
-    """The value that pydantic, which reads values for Typer, has refused."""
-    details = getattr(error.__cause__, "errors", None)
-    return (details()[0]["input"],) if details else None
+    return f"Invalid value for {error.param.get_error_hint()}: {_expected(error.param, details()[0]['input'])}"
 
 
 def _expected(parameter: Any, value: Any) -> str:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from psopt.cli._config_file import take_from_file
-from psopt.cli._entries import OF_A_FILE
-from psopt.cli._help import draw_help
+from psopt.cli._help import OF_A_FILE, draw_help
 from psopt.cli._typer import SETTINGS, Command
 from psopt.settings import all_leaves, built
 
