@@ -49,7 +49,8 @@ class Expected:
             self._asked.append(usage.made - self._made)
         self._made = usage.made
         n_left = max(0, n_total - n_done)
-        search = self._calls_a_candidate() * n_left + self.estimate.diagnosis_calls * n_left / max(1, n_total)
+        a_candidate = (_PRIOR * self.estimate.candidate_calls + sum(self._asked)) / (_PRIOR + len(self._asked))
+        search = a_candidate * n_left + self.estimate.diagnosis_calls * n_left / max(1, n_total)
         self._left = search + self.estimate.final_calls
 
     def calls_left(self, usage: Usage) -> float:
@@ -59,42 +60,24 @@ class Expected:
             return max(0.0, (few + many) / 2 - usage.made)
         return max(0.0, self._left - (usage.made - self._made))
 
-    def tokens_at_end(self, usage: Usage) -> float:
-        """Tokens of the whole run, the test at its end among them, if further calls take what those so far did."""
-        return self._at_end(usage, float(usage.tokens), float(self.estimate.tokens))
-
     def cost_at_end(self, usage: Usage) -> float:
-        """The same in US dollars."""
+        """US dollars of the whole run, the test at its end among them, if further calls take what those so far did."""
         return self._at_end(usage, usage.cost, self.estimate.cost or 0.0)
 
     def surprise(self, usage: Usage) -> str | None:
         """Say, once, that the run will take more than was said before it."""
         if self._is_said or usage.made < _ENOUGH * self.estimate.calls_range[1]:
             return None
-        surprise = self._too_dear(usage) if self.estimate.cost_range else self._too_long(usage)
-        self._is_said = surprise is not None
-        return surprise
-
-    def _too_dear(self, usage: Usage) -> str | None:
-        low, high = self.estimate.cost_range or (0.0, 0.0)
-        cost = self.cost_at_end(usage)
-        if cost <= high:
-            return None
-        return f"this run will cost about {cost:,.2g} USD, more than the {low:,.2g} to {high:,.2g} USD said before"
-
-    def _too_long(self, usage: Usage) -> str | None:
-        low, high = self.estimate.tokens_range
-        tokens = self.tokens_at_end(usage)
-        if tokens <= high:
-            return None
-        return (
-            f"this run will take about {rounded(tokens)} tokens, more than the {rounded(low)} to {rounded(high)} "
-            "said before"
-        )
-
-    def _calls_a_candidate(self) -> float:
-        before = self.estimate.candidate_calls
-        return (_PRIOR * before + sum(self._asked)) / (_PRIOR + len(self._asked))
+        if self.estimate.cost_range:
+            low, high = self.estimate.cost_range
+            at_end = self.cost_at_end(usage)
+            line = f"cost about {at_end:,.2g} USD, more than the {low:,.2g} to {high:,.2g} USD said before"
+        else:
+            low, high = self.estimate.tokens_range
+            at_end = self._at_end(usage, usage.tokens, self.estimate.tokens)
+            line = f"take about {rounded(at_end)} tokens, more than the {rounded(low)} to {rounded(high)} said before"
+        self._is_said = at_end > high
+        return f"this run will {line}" if self._is_said else None
 
     def _at_end(self, usage: Usage, amount: float, expected: float) -> float:
         """What there will be: calls to come take what those so far did, and what was expected while those are few."""

@@ -64,8 +64,8 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     origin = "as --model says" if named else _origin(sources, measured)
     model = named or (measured[0][1].model if measured else DEFAULT)
     alike = [how for _, how in measured if _kind(how.model) == _kind(model)]
-    if alike:
-        lm = _taken_over(lm, alike[0])
+    if alike:  # what a run has set stands in the place of defaults
+        lm = replace(lm, **{name: value for name, value in alike[0].options.items() if not is_given(name)})
     server = server_of(model, lm)
     others = [
         f"{source.path} {'names' if source.prompt is None else 'was measured with'} {_place(how)}"
@@ -101,7 +101,8 @@ def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSour
     first, how = measured[0]
     for other, different in measured[1:]:
         _check_same(first, how, other, different)
-    return f"as in {first.run or first.model_file or first.path}{f' ({first.model_note})' if first.model_note else ''}"
+    note = f" ({first.model_note})" if first.model_note else ""
+    return f"as in {first.run or first.model_file or first.path}{note}"
 
 
 def _unstated(source: PromptSource, hint: str = "") -> InputError:
@@ -135,11 +136,6 @@ def _check_same(first: PromptSource, how: Measured, other: PromptSource, differe
                 f"the prompts were measured differently: {first.path} with {name} {ours.get(name)}, {other.path} with "
                 f"{theirs.get(name)}; say with {flag} what both are to be measured with"
             )
-
-
-def _taken_over(lm: LMConfig, how: Measured) -> LMConfig:
-    """Put what a run has set in the place of defaults."""
-    return replace(lm, **{name: value for name, value in how.options.items() if not is_given(name)})
 
 
 def _kind(model: str) -> str:

@@ -69,10 +69,24 @@ class Screen(Observer):
 
     @property
     def spent(self) -> str:
-        """What was planned and what was spent, in one line; empty where nothing was."""
+        """What was planned and what was spent, in one line; empty where nothing was, or nobody was asked.
+
+        Calls that failed are counted apart: the plan knows of none.
+        """
         if self._expected is None or self.budget is None:
             return ""
-        return spent_line(self._expected.estimate, self.budget.usage)
+        estimate, usage = self._expected.estimate, self.budget.usage
+        if not usage.made and not usage.failed:
+            return ""
+        few, many = estimate.calls_range
+        planned = f"about {rounded(estimate.calls_expected)} calls{'' if few == many else f' ({span(few, many)})'}"
+        asked = f"{usage.made:,} calls"
+        if usage.failed:
+            asked += f", {usage.failed:,} more that failed"
+        if estimate.cost is not None:
+            planned += f" for {dollars(estimate.cost)} USD"
+            asked += f", {dollars(usage.cost)} USD"
+        return f"Planned: {planned}. Asked: {asked}."
 
     def plan(self, plan: Plan) -> None:
         """Say how large the run will be, before anything else."""
@@ -127,8 +141,7 @@ class Screen(Observer):
         self._best = self._better(candidate)
         self._move_on(n_done, n_total)
         if self._expected is not None and self.budget is not None:
-            surprise = self._expected.surprise(self.budget.usage)
-            if surprise is not None:
+            if surprise := self._expected.surprise(self.budget.usage):
                 self._say(f"Note: {surprise}", style="yellow")
             self._say_minutes(self._expected, self.budget.usage)
 
@@ -210,23 +223,3 @@ def _spent(budget: Budget | None, expected: Expected | None, *, in_short: bool) 
     if in_short:
         return f" {usage.cost:.2g}{limit or (at_end and f' of ~{at_end}')} USD"
     return f"  {usage.cost:.2g}{limit} USD{at_end and f', about {at_end} at the end'}{tokens}"
-
-
-def spent_line(estimate: CostEstimate, usage: Usage) -> str:
-    """Say what was planned and what was spent; nothing of a run that asked nobody.
-
-    Calls that failed are counted apart: the plan knows of none.
-    """
-    if not usage.made and not usage.failed:
-        return ""
-    few, many = estimate.calls_range
-    planned = f"about {rounded(estimate.calls_expected)} calls"
-    if few != many:
-        planned += f" ({span(few, many)})"
-    asked = f"{usage.made:,} calls"
-    if usage.failed:
-        asked += f", {usage.failed:,} more that failed"
-    if estimate.cost is not None:
-        planned += f" for {dollars(estimate.cost)} USD"
-        asked += f", {dollars(usage.cost)} USD"
-    return f"Planned: {planned}. Asked: {asked}."
