@@ -69,7 +69,8 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     """The same function with an option for each field of its groups, as Typer reads signatures."""
     hints = get_type_hints(function, include_extras=True)
     usual = {one.name: one.default for one in inspect.signature(function).parameters.values()}
-    changes = {name: marker for name, hint in hints.items() if (marker := _changes_in(hint))}
+    markers = ((name, part) for name, hint in hints.items() for part in get_args(hint)[1:])
+    changes = {name: part for name, part in markers if isinstance(part, Changes)}
 
     @functools.wraps(function)
     def command(**values: Any) -> int:
@@ -96,8 +97,7 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
             parameters += [_changing(leaf, changes[name].as_before) for leaf in _changed(changes[name])]
         else:
             parameters.append(_keyword(name, default, hint))
-    has_groups = len(parameters) > len(usual)
-    if has_groups:
+    if len(parameters) > len(usual):  # it has groups
         parameters += [_CONFIG, _HELP_ALL]
     command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -111,10 +111,6 @@ def _group_of(group: Any, values: Mapping[str, Any], usual: Any) -> Any:
     return built(group, given, None if usual is inspect.Parameter.empty else usual)
 
 
-def _changes_in(hint: Any) -> Changes | None:
-    return next((part for part in get_args(hint)[1:] if isinstance(part, Changes)), None)
-
-
 def _changed(marker: Changes) -> Iterator[Leaf]:
     """What the verb may change."""
     for group in marker.groups:
@@ -123,14 +119,9 @@ def _changed(marker: Changes) -> Iterator[Leaf]:
 
 def _changing(leaf: Leaf, as_before: str) -> inspect.Parameter:
     """A parameter that is None where it is not given; a switch can be turned off, too."""
-    flags = _flags(leaf)
-    switched = f"{flags}/--no-{leaf.key.replace('_', '-')}" if leaf.hint is bool and "/" not in flags else flags
+    is_switch = leaf.hint is bool and "/" not in leaf.flags
+    switched = f"{leaf.flags}/--no-{leaf.key.replace('_', '-')}" if is_switch else leaf.flags
     return _parameter(leaf, None, flags=switched, shown_default=as_before)
-
-
-def _flags(leaf: Leaf) -> str:
-    assert leaf.option is not None  # noqa: S101  # for mypy: who calls has looked
-    return leaf.option.flags or f"--{leaf.key.replace('_', '-')}"
 
 
 def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
@@ -142,7 +133,7 @@ def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
         shown = ",".join(default) if default and isinstance(default, tuple) else True
     annotated = flag(
         declared.panel,
-        differs.pop("flags", _flags(leaf)),
+        differs.pop("flags", leaf.flags),
         declared.meaning.rstrip(".") if isinstance(shown, str) and shown else declared.meaning,
         declared.metavar,
         declared.rank,
@@ -153,18 +144,15 @@ def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
         **differs,
     )
     is_read = declared.read is not None or leaf.is_tuple
-    own = inspect.Parameter.empty if default is MISSING else None if is_read else default
-    return _keyword(leaf.key, own, Annotated[_type(leaf, default), annotated])
-
-
-def _type(leaf: Leaf, default: Any) -> Any:
-    """The type of an option on the command line, before it is read."""
-    declared = leaf.option
-    assert declared is not None  # noqa: S101  # for mypy: who calls has looked
+    kind: Any = Path if Path in leaf.types else leaf.types[0]
     if declared.repeats:
-        return list[str] | None
-    kind: Any = str if declared.read or leaf.is_tuple else Path if Path in leaf.types else leaf.types[0]
-    return kind if default is not None and not (declared.read or leaf.is_tuple) else kind | None
+        kind = list[str] | None
+    elif is_read:
+        kind = str | None
+    elif default is None:
+        kind = kind | None
+    own = inspect.Parameter.empty if default is MISSING else None if is_read else default
+    return _keyword(leaf.key, own, Annotated[kind, annotated])
 
 
 def _checker(leaf: Leaf) -> Callable[[Any], Any]:

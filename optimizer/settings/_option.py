@@ -104,6 +104,11 @@ class Leaf(NamedTuple):
     option: Option | None
 
     @property
+    def flags(self) -> str:
+        """Its flags on the command line."""
+        return (self.option and self.option.flags) or f"--{self.key.replace('_', '-')}"
+
+    @property
     def types(self) -> tuple[Any, ...]:
         """The types that a value may have, but for None."""
         is_union = get_origin(self.hint) not in {Literal, tuple} and not isinstance(self.hint, type)
