@@ -135,7 +135,6 @@ def _check_fresh(
     *,
     dry_run: bool,
 ) -> int:
-    """Do what --fresh asks for."""
     from psopt.api import drift, input_columns, run_of_baseline
     from psopt.cli._classify import prompt_file, read_texts
     from psopt.cli._model_choice import choose_model
@@ -159,7 +158,7 @@ def _check_fresh(
     choice.say(silent=output.silent)
     n_wordings = measuring.rephrasings if is_given("rephrasings") else None
     with reading_bar(quiet=output.silent) as on_progress:
-        found = drift(
+        result = drift(
             source,
             texts,
             columns=columns,
@@ -169,15 +168,14 @@ def _check_fresh(
             cache_dir=measuring.cache_dir,
             on_progress=on_progress,
         )
-    sizes: dict[str, Any] = {"split": found.split, "n_known": found.n_known, "n_fresh": found.n_fresh}
-    sizes["n_rephrasings"] = found.n_rephrasings
-    more = {**choice.to_dict(), **sizes, "shifts": [asdict(shift) for shift in found.shifts]}
-    _tell(found, {"data": str(fresh), "model": choice.model, "baseline": baseline}, more, junit, output)
+    sizes = {name: getattr(result, name) for name in ("split", "n_known", "n_fresh", "n_rephrasings")}
+    more = {**choice.to_dict(), **sizes, "shifts": [asdict(shift) for shift in result.shifts]}
+    _tell(result, {"data": str(fresh), "model": choice.model, "baseline": baseline}, more, junit, output)
     if not output.silent:
-        against = f"{found.n_fresh} fresh texts against {found.n_known} of {found.split}"
-        note = f"Note: {against}, each under the same {found.n_rephrasings} wordings; tested at 5 % together."
+        against = f"{result.n_fresh} fresh texts against {result.n_known} of {result.split}"
+        note = f"Note: {against}, each under the same {result.n_rephrasings} wordings; tested at 5 % together."
         typer.echo("\n".join(wrapped([note])), err=True)
-    return 0 if found.met else 1
+    return 0 if result.met else 1
 
 
 def _tell(

@@ -161,8 +161,9 @@ def ready_to_classify(
     source = replace(source, prompt=read.prompt)
     choice = choose_model(model, lm, [source])
     choice.say(silent=silent)
-    if not silent:
-        _warn(source, choice.model)
+    if choice.model == "minilm" and source.lacking and not silent:  # which reads texts beside those of a task
+        note = f"the run's data can't be had, so answers may differ from the run's: {source.lacking}"
+        typer.echo(f"Note: {note}", err=True)
     if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
         choice = replace(choice, lm=replace(choice.lm, max_unanswered=1.0))
     return source, choice
@@ -192,25 +193,22 @@ def _note(answers: list[Classified]) -> str:
     return f"N/A: {kinds.total()} of {len(answers)} texts ({counts}){f', such as {example!r}' if example else ''}"
 
 
-def _warn(source: PromptSource, model: str) -> None:
-    """Say that minilm, which reads texts relative to those of a task, does not have those of the run."""
-    if model == "minilm" and source.lacking:
-        lacking = f"the run's data can't be had, so answers may differ from the run's: {source.lacking}"
-        typer.echo(f"Note: {lacking}", err=True)
-
-
 def _json_line(answer: Classified, choice: ModelChoice, to_person: bool | None) -> str:
+    from psopt.tasks import columns_of_row
+
+    columns = dict(columns_of_row(answer.text))
     why = {"na_kind": answer.na_kind, "said": answer.said} if answer.na_kind else {}
     entry = {
-        **_columns(answer.text),
+        **({"fields": columns} if len(columns) > 1 else {}),
         "text": answer.text,
         "label": answer.label,
         "agreement": answer.agreement,
         "sensitivity": answer.sensitivity,
         **({} if to_person is None else {"to_person": to_person}),
         **why,
+        **choice.to_dict(),
     }
-    return as_json_text(with_version({**entry, **choice.to_dict()}), indent=None)
+    return as_json_text(with_version(entry), indent=None)
 
 
 def _line(answer: Classified, to_person: bool | None, *, has_voted: bool) -> str:
@@ -221,14 +219,6 @@ def _line(answer: Classified, to_person: bool | None, *, has_voted: bool) -> str
     share = [f"{answer.agreement:.2f}"] if has_voted else []
     left = [] if to_person is None else ["person" if to_person else "kept"]
     return "\t".join([label, *share, *left])
-
-
-def _columns(text: str) -> dict[str, dict[str, str]]:
-    """The columns of a row, where they say more than its text."""
-    from psopt.tasks import columns_of_row
-
-    columns = dict(columns_of_row(text))
-    return {"fields": columns} if len(columns) > 1 else {}
 
 
 def read_texts(file: Path, columns: InputColumns) -> list[str]:

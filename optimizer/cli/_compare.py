@@ -12,7 +12,7 @@ from psopt.cli._writing import check_writable, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.api import Comparison, ComparisonResult
+    from psopt.api import Comparison
     from rich.console import Console
 
 Prompts = Annotated[
@@ -26,6 +26,7 @@ Prompts = Annotated[
     ),
 ]
 Html = Annotated[Path | None, flag("Output", "--html", "Also write a page: the table, the tests and a figure.", "FILE")]
+_LEAST_P = 0.001  # below that no digit is worth printing
 OtherModels = Annotated[list[str] | None, flag("Model", "--model2", "Another model; may be given several times.", "M")]
 
 
@@ -86,9 +87,6 @@ def compare(
     return 0
 
 
-_LEAST_P = 0.001  # below that no digit is worth printing
-
-
 def _show(console: Console, contenders: Comparison) -> None:
     from psopt.cli._tables import new_table, print_sentences, print_table, with_interval
     from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
@@ -117,11 +115,16 @@ def _show(console: Console, contenders: Comparison) -> None:
 
 def _differences(contenders: Comparison) -> list[str]:
     """What each is better or worse in than the first."""
-    names = _names(contenders)
+    first, *others = _names(contenders)
     lines = []
-    for name, contender in zip(names[1:], contenders[1:], strict=True):
-        parts = [_difference(contender, measure) for measure in contender.against_first]
-        lines.append(f"{name} against {names[0]}: {'; '.join(parts)}")
+    for name, contender in zip(others, contenders[1:], strict=True):
+        measures = {"f1": contender.scores.quality_name, "sensitivity": "S", "consistency": "C"}
+        parts = []
+        for measure, difference in contender.against_first.items():
+            p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"
+            points = f"({100 * difference.difference:+.1f}, {p})"
+            parts.append(f"{measures[measure]} {contender.verdict(measure)} {points}")
+        lines.append(f"{name} against {first}: {'; '.join(parts)}")
     return lines
 
 
@@ -132,10 +135,3 @@ def _names(contenders: Comparison) -> list[str]:
     if len({contender.prompt for contender in contenders}) == 1:
         return [contender.model for contender in contenders]
     return [f"{contender.prompt} under {contender.model}" for contender in contenders]
-
-
-def _difference(contender: ComparisonResult, measure: str) -> str:
-    name = {"f1": contender.scores.quality_name, "sensitivity": "S", "consistency": "C"}[measure]
-    difference = contender.against_first[measure]
-    p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"
-    return f"{name} {contender.verdict(measure)} ({100 * difference.difference:+.1f}, {p})"

@@ -23,11 +23,6 @@ Name = Annotated[
 ]
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _BAR = re.compile(r"\|(?![^(]*\))")  # between types, not within brackets
-_INTRODUCTION = (
-    "Every command takes `--json` and then prints JSON alone, in UTF-8, or with escapes where standard output is not "
-    "UTF-8. Every object has a `schema_version`; keys are added and never renamed. `psopt schema NAME` prints the JSON "
-    "Schema (draft 2020-12) of what stands here."
-)
 Keys = dict[str, list[Any]]
 
 
@@ -46,19 +41,19 @@ def schema(*, name: Name = None, as_json: Json = False) -> int:
 
 
 @functools.cache
-def _tables() -> dict[str, Any]:
+def tables() -> dict[str, Any]:
+    """What json_keys.toml holds: tables of keys by name, under ``outputs``, ``shapes`` and ``parts``."""
     return tomllib.loads(files("psopt.cli").joinpath("json_keys.toml").read_text("utf-8"))
 
 
 def outputs() -> list[str]:
     """The names of what is documented."""
-    return list(_tables()["outputs"])
+    return list(tables()["outputs"])
 
 
 def keys_of(name: str) -> Keys:
     """The keys of an output, a file or a shape: for each its type, what it means, and true if it may be left out."""
-    tables = _tables()
-    table = next(tables[kind][name] for kind in ("outputs", "shapes", "parts") if name in tables[kind])
+    table = next(listed[name] for listed in tables().values() if name in listed)
     keys: Keys = {}
     for other in table.get("like", ()):
         keys |= keys_of(other)
@@ -74,27 +69,11 @@ def schema_of(name: str) -> dict[str, Any]:
     """
     if name not in outputs():
         raise UnknownNameError("output", name, outputs())
-    table = _tables()["outputs"][name]
+    table = tables()["outputs"][name]
     entry = _object(name)
     whole = {"type": "array", "items": entry} if table.get("is_array") else entry
     used = {shape: _object(shape) for shape in sorted(_shapes_in(name))}
     return {"$schema": _DRAFT, "title": name, "description": table["of"], **whole, **({"$defs": used} if used else {})}
-
-
-def page() -> str:
-    """Return docs/commands/json.md: each output with its keys."""
-    tables = _tables()
-    parts = ["# JSON", _INTRODUCTION]
-    parts += [_section(name, f"{table['of']}.") for name, table in tables["outputs"].items() if name != "resume"]
-    parts += ["## Shapes", *(_section(name, "", "###") for name in tables["shapes"])]
-    return "\n\n".join(parts) + "\n"
-
-
-def _section(name: str, what: str, mark: str = "##") -> str:
-    rows = ["| key | type | what |", "|---|---|---|"]
-    for key, (types, meaning, *optional) in keys_of(name).items():
-        rows.append(f"| `{key}` | {types.replace('|', ' or ')}{', optional' if optional else ''} | {meaning} |")
-    return "\n\n".join(part for part in (f"{mark} {name}", what, "\n".join(rows)) if part)
 
 
 def _object(name: str) -> dict[str, Any]:
@@ -118,10 +97,10 @@ def _type(types: str) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": _type(types.removesuffix("{}"))}
     if types.startswith("("):
         return _type(types[1:-1])
-    return {"$ref": f"#/$defs/{types}"} if types in _tables()["shapes"] else {"type": types}
+    return {"$ref": f"#/$defs/{types}"} if types in tables()["shapes"] else {"type": types}
 
 
 def _shapes_in(name: str) -> set[str]:
     words = {word for told in keys_of(name).values() for word in re.findall(r"\w+", told[0])}
-    named: set[str] = words & _tables()["shapes"].keys()
+    named: set[str] = words & tables()["shapes"].keys()
     return named.union(*map(_shapes_in, named))

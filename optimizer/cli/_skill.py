@@ -20,7 +20,10 @@ def skill(*, out: Out = None, as_json: Json = False) -> int:
     """Print what a coding agent should know to run psopt well: a skill file in Markdown."""
     text = files("psopt.cli").joinpath("SKILL.md").read_text("utf-8")
     if out is not None:
-        _make_folder(out.parent)
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--out: the folder {out.parent} can't be made: {error.strerror}") from error
         write_file("--out", out, text)
     if as_json:
         print_json({"file": None if out is None else str(out), "text": text})
@@ -29,10 +32,3 @@ def skill(*, out: Out = None, as_json: Json = False) -> int:
     else:
         typer.echo(str(out))
     return 0
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--out: the folder {folder} can't be made: {error.strerror}") from error
