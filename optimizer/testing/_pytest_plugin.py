@@ -5,7 +5,6 @@ pytest loads this in every session of an environment that psopt is in: what a ma
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,41 +54,27 @@ def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
     """
     from psopt.api import check
     from psopt.errors import InputError
-    from psopt.settings import BoundOptions, MeasureOptions, all_leaves
+    from psopt.settings import DataOptions, leaves
     from psopt.tasks import Task, load_task
 
-    bounds = {name: _found(value, root) if name in _PATHS else value for name, value in wanted.items()}
-    if "sure" in bounds:
-        bounds["use_ci_bound"] = bounds.pop("sure")
-    dataset = bounds.pop("dataset", None)
-    if dataset is None:
+    of_check = {name: _resolved(value, root) if name in _PATHS else value for name, value in wanted.items()}
+    if "sure" in of_check:
+        of_check["use_ci_bound"] = of_check.pop("sure")
+    of_data = {leaf.key: of_check.pop(leaf.key) for leaf in leaves(DataOptions) if leaf.key in of_check}
+    task = of_data.pop("dataset", None)
+    if task is None:
         raise InputError("the marker lacks a dataset: a file, a built-in name or a psopt.Task")
-    options = {leaf.key for group in (MeasureOptions, BoundOptions) for leaf in all_leaves(group)}
-    of_data, of_check = _names(load_task), _names(check) | options
-    if unknown := bounds.keys() - of_data - of_check:
-        raise InputError(f"the marker knows no argument {min(unknown)!r}")
-    task = dataset
-    if not isinstance(dataset, Task):
-        task = load_task(dataset, **{name: value for name, value in bounds.items() if name in of_data})
-    result = check(task, progress=False, **{name: value for name, value in bounds.items() if name in of_check})
+    if not isinstance(task, Task):
+        task = load_task(task, **of_data, seed=of_check.get("seed", 42))
+    result = check(task, progress=False, **of_check)
     return [threshold for threshold in result.thresholds if not threshold.met]
 
 
 _PATHS = ("dataset", "prompt", "task_file", "test_file")
 
 
-def _found(value: Any, root: Path) -> Any:
+def _resolved(value: Any, root: Path) -> Any:
     """A path below pytest's root folder, from wherever pytest was started; what is none stays as it is."""
     if isinstance(value, str | Path) and (root / value).exists():
         return str(root / value)
     return value
-
-
-def _names(function: Any) -> set[str]:
-    return set(inspect.signature(function).parameters) - {
-        "task",
-        "on_progress",
-        "progress",
-        "require_labels",
-        "settings",
-    }

@@ -49,7 +49,7 @@ def test_a_marked_test_fails_with_a_line_for_each_bound_that_is_missed(
 UNREAD = {
     "dataset='tickets.csv', model='sim/accuracy=1'": "psopt: nothing to check: give at least one of *",
     "min_f1=0.5": "psopt: the marker lacks a dataset*",
-    "dataset='tickets.csv', min_f2=0.5": "psopt: the marker knows no argument 'min_f2'",
+    "dataset='tickets.csv', min_f2=0.5": "psopt: there is no option 'min_f2'; did you mean 'min_f1'[?]",
     "'tickets.csv', min_f1=0.5": "psopt: the marker takes arguments by name only*",
     "dataset='nowhere.csv', min_f1=0.5": "psopt: *nowhere.csv*",
 }
