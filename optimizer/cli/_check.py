@@ -13,7 +13,7 @@ import typer
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError, has_option, is_given
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import check_writable, print_json, wrapped, write_whole
+from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
 from psopt.text import escaped_markdown, one_line
 
@@ -88,14 +88,12 @@ def check(
     if junit is not None:
         check_writable("--junit", junit)
     prompts = [prompt] if prompt else []
-    subject = read_measuring(
-        data, prompts, reading, model, strategy, measuring, require_labels=True, silent=output.silent
-    )
+    subject = read_measuring(data, prompts, reading, model, strategy, measuring, require_labels=True)
     if dry_run:
         further = further_pinned(subject.task, subject.options, bounds.pinned)
         estimate = estimate_measuring(subject.task, subject.prompts, [subject.choice.model], subject.options, further)
         return show_estimate(estimate, subject.choice.model, subject.choice.lm, as_json=output.as_json)
-    with reading_bar(quiet=output.silent) as on_progress:
+    with reading_bar() as on_progress:
         result = run_check(
             subject.task,
             subject.prompt,
@@ -118,9 +116,7 @@ def check(
         beside_quality_line(scores),
         shares_line(scores),
     ]
-    if not output.silent:
-        for line in wrapped(f"Note: {note}" for note in notes if note):
-            typer.echo(line, err=True)
+    tell(*wrapped(f"Note: {note}" for note in notes if note))
     return 0 if result.met else 1
 
 
@@ -136,7 +132,7 @@ def _check_fresh(
     dry_run: bool,
 ) -> int:
     from psopt.api import drift, input_columns, run_of_baseline
-    from psopt.cli._classify import prompt_file, read_texts
+    from psopt.cli._classify import read_texts
     from psopt.cli._model_choice import choose_model
     from psopt.cli._remaining import reading_bar
     from psopt.runs import read_source
@@ -150,14 +146,14 @@ def _check_fresh(
         raise UsageError("--dry-run plans checks of bounds: with --fresh it is texts x wordings; leave it out")
     if junit is not None:
         check_writable("--junit", junit)
-    source = read_source(prompt_file(baseline, "recommended", silent=True))
+    source = read_source(baseline)
     run_of_baseline(source)  # raises
     columns = input_columns(source, inputs, columns_of(fresh) if is_data_file(fresh) else ())
     texts = read_texts(fresh, columns)
     choice = choose_model(model, measuring.lm, [source])
-    choice.say(silent=output.silent)
+    tell(choice.line)
     n_wordings = measuring.rephrasings if is_given("rephrasings") else None
-    with reading_bar(quiet=output.silent) as on_progress:
+    with reading_bar() as on_progress:
         result = drift(
             source,
             texts,
@@ -171,10 +167,9 @@ def _check_fresh(
     sizes = {name: getattr(result, name) for name in ("split", "n_known", "n_fresh", "n_rephrasings")}
     more = {**choice.to_dict(), **sizes, "shifts": [asdict(shift) for shift in result.shifts]}
     _tell(result, {"data": str(fresh), "model": choice.model, "baseline": baseline}, more, junit, output)
-    if not output.silent:
-        against = f"{result.n_fresh} fresh texts against {result.n_known} of {result.split}"
-        note = f"Note: {against}, each under the same {result.n_rephrasings} wordings; tested at 5 % together."
-        typer.echo("\n".join(wrapped([note])), err=True)
+    against = f"{result.n_fresh} fresh texts against {result.n_known} of {result.split}"
+    note = f"Note: {against}, each under the same {result.n_rephrasings} wordings; tested at 5 % together."
+    tell(*wrapped([note]))
     return 0 if result.met else 1
 
 
@@ -184,7 +179,7 @@ def _tell(
     """Write a result where it is asked for: as JUnit XML, on GitHub's page, and on the screen or as JSON."""
     if junit is not None:
         write_whole("--junit", junit, junit_xml(result, facts))
-    _add_step_summary(result, facts, silent=output.silent)
+    _add_step_summary(result, facts)
     if output.as_json:
         checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
         print_json({"met": result.met, "checks": checks, **more})
@@ -262,7 +257,7 @@ def _add_case(suite: ET.Element, kind: str, name: str, line: str, fault: str) ->
         ET.SubElement(case, "skipped", message=_allowed(f"{line}; the bound allows it"))
 
 
-def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str], *, silent: bool) -> None:
+def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str]) -> None:
     """Append a summary to the file that GitHub names; elsewhere do nothing. A check does not fail for its page."""
     path = os.environ.get(_VARIABLE)
     if not path:
@@ -272,8 +267,7 @@ def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str], *, sil
             file.write(summary(result, facts))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        if not silent:
-            typer.echo(f"Warning: the summary ${_VARIABLE} can't be written: {reason}", err=True)
+        tell(f"Warning: the summary ${_VARIABLE} can't be written: {reason}")
 
 
 def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ import typer
 from psopt.cli._options import CacheDir, Inputs, OutputOptions, Pick, Seed
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import as_json_text, with_version, wrapped
+from psopt.cli._writing import as_json_text, tell, with_version, wrapped
 from psopt.errors import DataError, InputError
 from psopt.settings import LMConfig, PromptOptions
 from psopt.text import as_text, read_text
@@ -111,16 +111,16 @@ def classify(
     from psopt.cli._task_and_prompts import read_prompts
     from psopt.tasks import columns_of, is_data_file
 
-    (source,) = read_prompts([prompt_file(prompt, pick, silent=output.silent)], reading)
+    (source,) = read_prompts([prompt_file(prompt, pick)], reading)
     if source.prompt is None and not labels:
         source.with_labels()  # raises
     columns = columns_of(file) if is_data_file(file) else ()
     texts = read_texts(file, input_columns(source, inputs or (), columns))
-    source, choice = ready_to_classify(source, labels, texts, model, lm, silent=output.silent)
+    source, choice = ready_to_classify(source, labels, texts, model, lm)
     rule = None
     if abstain is not None or target_f1 is not None:
         rule = asking_rule(source, wordings, rate=abstain, target_f1=target_f1, model=choice.model, lm=choice.lm)
-    with reading_bar(quiet=output.silent) as on_progress:
+    with reading_bar() as on_progress:
         answers = run_classification(
             texts,
             source,
@@ -148,7 +148,7 @@ def classify(
 
 
 def ready_to_classify(
-    source: PromptSource, labels: list[str] | None, texts: list[str], model: str | None, lm: LMConfig, *, silent: bool
+    source: PromptSource, labels: list[str] | None, texts: list[str], model: str | None, lm: LMConfig
 ) -> tuple[PromptSource, ModelChoice]:
     """A prompt with its labels, read beside texts that it is for, and the model that it is used with; say both."""
     from psopt.api import prompt_to_classify_with
@@ -156,20 +156,19 @@ def ready_to_classify(
     from psopt.cli._task_and_prompts import prompt_lines
 
     read = prompt_to_classify_with(source, labels or (), texts)
-    if read.notes and not silent:
-        typer.echo("\n".join(prompt_lines(source, read.prompt, read.notes)), err=True)
+    if read.notes:
+        tell(*prompt_lines(source, read.prompt, read.notes))
     source = replace(source, prompt=read.prompt)
     choice = choose_model(model, lm, [source])
-    choice.say(silent=silent)
-    if choice.model == "minilm" and source.lacking and not silent:  # which reads texts beside those of a task
-        note = f"the run's data can't be had, so answers may differ from the run's: {source.lacking}"
-        typer.echo(f"Note: {note}", err=True)
+    tell(choice.line)
+    if choice.model == "minilm" and source.lacking:  # minilm reads texts beside those of a task
+        tell(f"Note: the run's data can't be had, so answers may differ from the run's: {source.lacking}")
     if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
         choice = replace(choice, lm=replace(choice.lm, max_unanswered=1.0))
     return source, choice
 
 
-def prompt_file(prompt: str, pick: str, *, silent: bool) -> str | Path:
+def prompt_file(prompt: str, pick: str) -> str | Path:
     """The file of the prompt that --pick names, where --prompt is a run directory."""
     from psopt.runs import is_prompt_text, pick_note, picked_prompt
 
@@ -177,9 +176,7 @@ def prompt_file(prompt: str, pick: str, *, silent: bool) -> str | Path:
         if is_given("pick"):
             raise UsageError(f"--pick picks a prompt of a run, and --prompt {prompt} is no run directory: leave it out")
         return prompt
-    if not silent:
-        for line in pick_note(Path(prompt), pick):
-            typer.echo(line, err=True)
+    tell(*pick_note(Path(prompt), pick))
     return picked_prompt(Path(prompt), pick)
 
 

@@ -73,14 +73,12 @@ def diagnose(
     if to_label is not None and measuring.rephrasings == 1:
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
     prompts = [prompt] if prompt else []
-    asked = read_measuring(
-        data, prompts, reading, model, strategy, measuring, require_labels=False, silent=output.silent
-    )
+    asked = read_measuring(data, prompts, reading, model, strategy, measuring, require_labels=False)
     task, choice = asked.task, asked.choice
     if dry_run:
         estimate = estimate_measuring(task, asked.prompts, [choice.model], asked.options)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
-    with reading_bar(quiet=output.silent) as on_progress:
+    with reading_bar() as on_progress:
         report = run_diagnosis(task, asked.prompt, model=choice.model, on_progress=on_progress, options=asked.options)
     if html is not None:
         from psopt.report import diagnosis_page

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from psopt.cli._interrupting import INTERRUPTED
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, RunFolder, Verbose
 from psopt.cli._verb import flag, verb
+from psopt.cli._writing import tell
 from psopt.settings import MODELS, LMConfig
 
 if TYPE_CHECKING:
@@ -72,11 +72,9 @@ def migrate(
     if dry_run:
         estimate = estimate_migration(start, cache_dir, search=search)
         return show_estimate(estimate, model, choice.lm, as_json=output.as_json)
-    if not output.silent:
-        for note in start.notes:
-            typer.echo(note, err=True)
+    tell(*start.notes)
     if not search:
-        with reading_bar(quiet=output.silent) as on_progress:
+        with reading_bar() as on_progress:
             _show(measured_migration(start, cache_dir, on_progress), output)
         return 0
     folder = out or free_folder(Path("runs"), f"{start.task.name}-{model}")
@@ -92,11 +90,11 @@ def migrate(
         code, limit = 0, error
     if not code:
         _show(migration_of(start, folder), output)
-    elif code == INTERRUPTED and not output.silent:
+    elif code == INTERRUPTED:
         where = [] if out else ["--out", folder]
         again = [*where, "--resume"] if not go_on else []
         line = shell_line(["psopt", *sys.argv[1:], *again])
-        typer.echo(f"For the verdict against the old model as well: {line}", err=True)
+        tell(f"For the verdict against the old model as well: {line}")
     if limit:
         raise limit
     return code

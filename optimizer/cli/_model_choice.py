@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import typer
 from psopt.cli._typer import has_option, is_given
 from psopt.errors import InputError
 
@@ -32,11 +31,6 @@ class ModelChoice:
         """What is said of it on the screen."""
         place = f" at {self.server}" if self.server else ""
         return f"model {self.model}{place}{likelihood_note(self.model, self.lm)}, {self.origin}"
-
-    def say(self, *, silent: bool) -> None:
-        """Say it on stderr."""
-        if not silent:
-            typer.echo(self.line, err=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Prompt, Verbose
 from psopt.cli._verb import flag, verb
+from psopt.cli._writing import tell
 from psopt.errors import InputError
 from psopt.settings import PromptOptions, RunOptions, SizeOptions
 
@@ -82,9 +82,9 @@ def optimize(
         heldout_from_name=wordings_name,
         command=shell_line(["psopt", *sys.argv[1:]]),
     )
-    task, settings = start_from(sources, settings, silent=output.silent)
+    task, settings = start_from(sources, settings)
     if dry_run:
         return show_run_estimate(settings, cache_dir, sizes, as_json=output.as_json, task=task)
-    if model_line and not output.silent:
-        typer.echo(model_line, err=True)
+    if model_line:
+        tell(model_line)
     return start(settings, out, cache_dir, output, sizes, resume=go_on, force=force, task=task, verbose=verbose)

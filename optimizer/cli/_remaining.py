@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from psopt.cli._typer import is_silent
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
 from rich.text import Text
@@ -98,10 +99,12 @@ class RemainingColumn(ProgressColumn):
 
 
 @contextmanager
-def reading_bar(*, quiet: bool) -> Iterator[OnProgress]:
+def reading_bar() -> Iterator[OnProgress]:
     """Show how many texts a model has read; yields what to give as `on_progress`."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), RemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+    with Progress(
+        *columns, console=console, transient=True, disable=is_silent() or not console.is_terminal
+    ) as progress:
         task = progress.add_task("texts read", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

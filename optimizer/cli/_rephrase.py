@@ -75,8 +75,9 @@ def rephrase(
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
     from psopt.cli._plan_lines import show_estimate
-    from psopt.cli._task_and_prompts import load_task, read_all, read_prompts
+    from psopt.cli._task_and_prompts import data_for, read_all, read_prompts
     from psopt.rephrasings import diversity_of, tame_note, to_file
+    from psopt.runs import load_data
 
     if show and prompt is None:
         raise UsageError("--show shows what of a prompt is rephrased: give --prompt too")
@@ -85,12 +86,12 @@ def rephrase(
     if not data.dataset and not show:
         raise UsageError("Missing option '--dataset'.")
     sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
-    task = load_task(data, seed, sources, require_labels=False, silent=True) if data.dataset else None
+    task = load_data(data_for(data, sources), seed, require_labels=False) if data.dataset else None
     if show or task is None:
         return _show_prompt(sources[0], task, as_json=as_json)
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")
-    original = read_all(sources, task, silent=as_json)[0] if sources else None
+    original = read_all(sources, task)[0] if sources else None
     if dry_run:
         estimate = estimate_rephrasing(task, original, rephrasing, rephrasings + heldout)
         return show_estimate(estimate, rephrasing.rephraser or "rules", lm, as_json=as_json)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, RunFolder, Verbose
 from psopt.cli._verb import Changes, flag, verb
+from psopt.cli._writing import tell
 from psopt.settings import RunOptions, SizeOptions
 
 Anew = Annotated[dict[str, Any], Changes("resume", (SizeOptions, RunOptions), "the run's")]
@@ -36,8 +36,8 @@ def resume(
     if anew["log"] is not None:
         anew["log"] = tracker_names(anew["log"])
     settings = settings_to_resume(run, **anew)
-    if settings.prompt and not output.silent:
-        typer.echo(f"prompt {settings.prompt_file or settings.prompt.id}, as the run keeps it", err=True)
+    if settings.prompt:
+        tell(f"prompt {settings.prompt_file or settings.prompt.id}, as the run keeps it")
     if dry_run:
         return show_run_estimate(settings, cache_dir, as_json=output.as_json, run=run)
     return carry_on(settings, run, cache_dir, output, resume=True, force=force, verbose=verbose)

@@ -8,7 +8,7 @@ import typer
 from psopt.cli._classify import Labels, Model, Wordings, prompt_file, ready_to_classify
 from psopt.cli._options import CacheDir, Inputs, Json, Pick, Seed
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import print_json
+from psopt.cli._writing import print_json, tell
 from psopt.errors import import_extra
 from psopt.settings import LMConfig, PromptOptions
 
@@ -58,11 +58,11 @@ def serve(
     from psopt.serving import serve as answer_requests
     from psopt.tasks import texts_of_records
 
-    (source,) = read_prompts([prompt_file(prompt, pick, silent=as_json)], reading)
+    (source,) = read_prompts([prompt_file(prompt, pick)], reading)
     columns = input_columns(source, inputs or ())
     # A prompt that names columns is read beside a row that has them.
     row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
-    source, choice = ready_to_classify(source, labels, row, model, lm, silent=as_json)
+    source, choice = ready_to_classify(source, labels, row, model, lm)
     classifier = Classifier(
         source, columns, model=choice.model, n_wordings=wordings, seed=seed, lm=choice.lm, cache_dir=cache_dir
     )
@@ -70,8 +70,7 @@ def serve(
     def say(address: str) -> None:
         if as_json:
             print_json({"url": f"{address}/v1", "prompt": classifier.prompt.id}, indent=None)
-        else:
-            typer.echo(f"answering at {address}/v1 with prompt {classifier.prompt.id}", err=True)
+        tell(f"answering at {address}/v1 with prompt {classifier.prompt.id}")
 
     answer_requests(
         classifier,

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
 from psopt.cli._model_choice import choose_model
 from psopt.cli._typer import UsageError, has_option, is_given
-from psopt.cli._writing import wrapped
+from psopt.cli._writing import tell, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,19 +46,18 @@ def read_measuring(
     options: MeasureOptions,
     *,
     require_labels: bool,
-    silent: bool,
     every: bool = False,
 ) -> Measuring:
     """Read what --dataset and --prompt name, `every` prompt as `read_prompts` has it; say how it was read."""
     from psopt.search_spaces import seed_prompt
 
     sources = read_prompts(prompts, reading, data.dataset, every=every)
-    task = load_task(data, options.seed, sources, require_labels=require_labels, silent=silent)
+    task = load_task(data, options.seed, sources, require_labels=require_labels)
     choice = choose_model(model, options.lm, sources)
-    named = dict(zip([str(source.path) for source in sources], read_all(sources, task, silent=silent), strict=True))
+    named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
     if not named:
         named = {strategy: seed_prompt(task, strategy, seed=options.seed)}
-    choice.say(silent=silent)
+    tell(choice.line)
     return Measuring(task, named, choice, replace(options, lm=choice.lm))
 
 
@@ -89,24 +87,20 @@ def read_prompts(
     return [of_configuration(read_source(prompt, options), dataset) for prompt in prompts]
 
 
-def start_from(
-    sources: Sequence[PromptSource], settings: RunSettings, *, silent: bool
-) -> tuple[Task | None, RunSettings]:
+def start_from(sources: Sequence[PromptSource], settings: RunSettings) -> tuple[Task | None, RunSettings]:
     """Let a run start from the prompt that --prompt names; returns its task too, where that had to be loaded."""
     if not sources:
         return None, settings
     task = settings.load_task()
-    (prompt,) = read_all(sources, task, silent=silent)
+    (prompt,) = read_all(sources, task)
     return task, replace(settings, prompt=prompt, prompt_file=str(sources[0].path))
 
 
-def read_all(sources: Sequence[PromptSource], task: Task, *, silent: bool) -> list[Prompt]:
-    """Return the prompts for a task; say on stderr how they were read, once all of them are."""
+def read_all(sources: Sequence[PromptSource], task: Task) -> list[Prompt]:
+    """Return the prompts for a task; say how they were read, once all of them are."""
     readings = [source.read_for(task) for source in sources]
-    if not silent:
-        for source, reading in zip(sources, readings, strict=True):
-            for line in prompt_lines(source, reading.prompt, reading.notes):
-                typer.echo(line, err=True)
+    for source, reading in zip(sources, readings, strict=True):
+        tell(*prompt_lines(source, reading.prompt, reading.notes))
     return [reading.prompt for reading in readings]
 
 
@@ -141,15 +135,11 @@ def data_for(data: DataOptions, sources: Sequence[PromptSource]) -> DataOptions:
     return data
 
 
-def load_task(
-    data: DataOptions, seed: int, sources: Sequence[PromptSource] = (), *, require_labels: bool, silent: bool
-) -> Task:
+def load_task(data: DataOptions, seed: int, sources: Sequence[PromptSource] = (), *, require_labels: bool) -> Task:
     """Load the task with the inputs that prompts name, and say what is to be said of it."""
     from psopt.answers import AnswerType
     from psopt.runs import load_data
 
     task = load_data(data_for(data, sources), seed, require_labels=require_labels)
-    if not silent:
-        for note in filter(None, [task.info.note, AnswerType.of(task).note]):
-            typer.echo(f"Note: {note}", err=True)
+    tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
     return task

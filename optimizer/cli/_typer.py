@@ -41,6 +41,7 @@ __all__ = [
     "get_command",
     "has_option",
     "is_given",
+    "is_silent",
     "script_for",
 ]
 
@@ -157,6 +158,12 @@ def is_given(name: str) -> bool:
 def has_option(name: str) -> bool:
     """Whether the command that runs has a parameter of this name."""
     return name in get_current_context().params
+
+
+def is_silent() -> bool:
+    """Whether nothing is said beside the result: the command that runs was given --json or --quiet."""
+    given = get_current_context().params
+    return bool(given.get("as_json") or given.get("quiet"))
 
 
 def script_for(shell: str) -> str:

@@ -10,6 +10,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import typer
+from psopt.cli._typer import is_silent
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ def wrapped(sentences: Iterable[str], width: int = WIDTH, indent: str = "") -> l
             break_on_hyphens=False,
         )
     ]
+
+
+def tell(*lines: str) -> None:
+    """Say lines beside the result, on standard error; nothing where --json or --quiet is given."""
+    if not is_silent():
+        for line in lines:
+            typer.echo(line, err=True)
 
 
 def as_json_text(data: Any, indent: int | None = 2) -> str:
