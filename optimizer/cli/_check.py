@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import typer
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
-from psopt.cli._typer import UsageError, has_option, is_given
+from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
@@ -140,7 +140,7 @@ def _check_fresh(
 
     if fresh is None or baseline is None:
         raise UsageError("--baseline RUN and --fresh TEXTS belong together: give both")
-    if any(has_option(name) and is_given(name) for name in _OF_BOUNDS):
+    if any(map(is_given, _OF_BOUNDS)):
         raise UsageError("--fresh asks the baseline's prompt about texts without labels: leave bounds and data out")
     if dry_run:
         raise UsageError("--dry-run plans checks of bounds: with --fresh it is texts x wordings; leave it out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -63,17 +64,8 @@ def dashboard(
         typer.echo(f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
     if and_open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
-    _serve(opened, host, port, _artifacts_of(run))
+    _serve(opened, host, port, run)
     return 0
-
-
-def _artifacts_of(run: Path | None) -> Any:
-    """The run's artifacts, where there are any."""
-    from optuna.artifacts import FileSystemArtifactStore
-    from psopt.runs import ARTIFACTS
-
-    folder = run / ARTIFACTS if run else None
-    return FileSystemArtifactStore(str(folder)) if folder and folder.is_dir() else None
 
 
 def _storage_of(run: Path) -> str:
@@ -91,10 +83,13 @@ def _check_free(host: str, port: int) -> None:
         raise InputError(f"can't listen on {host}:{port}: {error.strerror}; try --port {port % 65535 + 1}") from error
 
 
-def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, artifacts: Any) -> None:
-    """Serve the dashboard until Ctrl-C; `artifacts` is Optuna's store of them, or None."""
+def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, run: Path | None) -> None:
     import optuna_dashboard
+    from optuna.artifacts import FileSystemArtifactStore
+    from psopt.runs import ARTIFACTS
 
+    folder = run / ARTIFACTS if run else None
+    artifacts = FileSystemArtifactStore(str(folder)) if folder and folder.is_dir() else None
     # Optuna's importances warn of each parameter that few trials have, at every look.
     warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
     application = OneBadge(optuna_dashboard.wsgi(storage, artifact_store=artifacts), storage)
@@ -112,16 +107,13 @@ class OneBadge:
     def __call__(self, environment: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request."""
         path = _DETAILS.fullmatch(environment["PATH_INFO"])
-        number = self._chosen(int(path[1])) if path and environment["REQUEST_METHOD"] == "GET" else None
+        number = None
+        if path and environment["REQUEST_METHOD"] == "GET":
+            with contextlib.suppress(KeyError):  # the dashboard says that there is no such study
+                number = chosen_trial(self._storage, int(path[1]))
         if number is None:
             return self._dashboard(environment, start_response)
         return self._with_one_badge(environment, start_response, number)
-
-    def _chosen(self, study_id: int) -> int | None:
-        try:
-            return chosen_trial(self._storage, study_id)
-        except KeyError:  # the dashboard says that there is no such study
-            return None
 
     def _with_one_badge(
         self, environment: WSGIEnvironment, start_response: StartResponse, number: int

@@ -10,7 +10,7 @@ from psopt.cli._expected import Expected
 from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
 from psopt.cli._remaining import RemainingColumn
 from psopt.cli._tables import plain_console
-from psopt.evaluation import na_note
+from psopt.evaluation import OBJECTIVES, na_note, objective_values
 from psopt.runs.planning import time_line
 from psopt.search import Observer
 from psopt.text import shell_line
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
     from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
-
-    Best = tuple[float, float, float | None]
-    """F1, S and C, where it is defined."""
 
 
 _ENOUGH = 50  # calls that tell how fast answers come; fewer are mostly the first ones, which go out one by one
@@ -55,7 +52,7 @@ class Screen(Observer):
         self._trials = self._progress.add_task("trials", total=None, best="")
         self._reading = self._progress.add_task("texts read", total=None, visible=False, best="")
         self._folder: Path | None = None
-        self._best: Best = (0.0, 1.0, None)
+        self._best: dict[str, float] = {}  # of each objective
         self._expected: Expected | None = None
         self._expectations: Sequence[str] = ()
         self._begun: tuple[float, int] | None = None  # when answers began to be timed, and how many calls were made
@@ -138,7 +135,7 @@ class Screen(Observer):
         """Move the bar on, with the best of each objective so far."""
         if not candidate.edits and (note := na_note(candidate.val.na_rate, candidate.val.na_kinds)):
             self._say(f"Note: {note}", style="yellow")
-        self._best = self._better(candidate)
+        self._count_best(candidate)
         self._move_on(n_done, n_total)
         if self._expected is not None and self.budget is not None:
             if surprise := self._expected.surprise(self.budget.usage):
@@ -148,7 +145,7 @@ class Screen(Observer):
     def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
         """Move the bar on; what is held counts by its estimates."""
         if candidate.is_held:
-            self._best = self._better(candidate)
+            self._count_best(candidate)
         self._move_on(n_done, n_total)
 
     def _say_minutes(self, expected: Expected, usage: Usage) -> None:
@@ -177,8 +174,8 @@ class Screen(Observer):
 
     def _in_short(self) -> str:
         """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
-        f1, s, c = self._best
-        parts = [f"{self._quality} {f1:.3f}", f"S {s:.3f}", *(() if c is None else (f"C {c:.3f}",))]
+        names = {"f1": self._quality, "sensitivity": "S", "consistency": "C"}
+        parts = [f"{names[objective]} {value:.3f}" for objective, value in self._best.items()]
         is_wide = self._err.width >= _WIDE
         best = f"best {'  '.join(parts)}" if is_wide else " ".join(parts)
         return best + _spent(self.budget, self._expected, in_short=not is_wide)
@@ -187,14 +184,10 @@ class Screen(Observer):
         """Print a line: in whole, in a pipe or for a path to copy, else broken between words where a terminal ends."""
         self._err.print(line, style=style, markup=False, soft_wrap=in_whole or not self._err.is_terminal)
 
-    def _better(self, candidate: Candidate | StoppedCandidate) -> Best:
-        f1, s, c = self._best
-        val = candidate.val
-        return (
-            max(f1, val.f1),
-            min(s, val.sensitivity),
-            None if val.consistency is None else max(c or 0.0, val.consistency),
-        )
+    def _count_best(self, candidate: Candidate | StoppedCandidate) -> None:
+        for objective, value in objective_values(candidate.val).items():
+            better = max if OBJECTIVES[objective] == "maximize" else min
+            self._best[objective] = better(self._best.get(objective, value), value)
 
     def interrupted(self) -> bool:
         """Say that what was found is kept; returns whether there is anything yet."""

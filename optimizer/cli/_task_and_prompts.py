@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psopt.cli._model_choice import choose_model
-from psopt.cli._typer import UsageError, has_option, is_given
+from psopt.cli._typer import UsageError, is_given
 from psopt.cli._writing import tell, wrapped
 
 if TYPE_CHECKING:
@@ -74,15 +74,14 @@ def read_prompts(
     """
     from psopt.runs import of_configuration, prompts_in, read_source
 
-    has_strategy = has_option("strategy") and is_given("strategy")
-    if not prompts and not has_strategy:
+    if not prompts and not is_given("strategy"):
         prompts = prompts_in(dataset, every=every)
     if not prompts:
         for name in ("prompt_format", "answer", "response_format"):
             if is_given(name):
                 raise UsageError(f"--{name.replace('_', '-')} says how --prompt is read: give --prompt too")
         return []
-    if has_strategy:
+    if is_given("strategy"):
         raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
     return [of_configuration(read_source(prompt, options), dataset) for prompt in prompts]
 

@@ -150,7 +150,7 @@ def context_of(group: Group, *words: str) -> Any:
 
 
 def is_given(name: str) -> bool:
-    """Whether the user has given a parameter of the command that runs, rather than left its default."""
+    """Whether the user has given a parameter of the command that runs, rather than left its default or it has none."""
     source = get_current_context().get_parameter_source(name)
     return source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}
 
