@@ -200,18 +200,10 @@ def _na_notes(result: CheckResult) -> list[str]:
 
 
 def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
-    """Write a check's result as JUnit XML.
+    """Write a check's result as JUnit XML; `facts` are said of the suite: data set, model, prompt.
 
-    Parameters
-    ----------
-    facts : dict of str to str
-        What is said of the suite: data set, model, prompt.
-
-    Returns
-    -------
-    str
-        One test case a bound, a failure where it is missed. Samples that fail under ``--each`` are test cases too:
-        failures where that bound is missed, and skipped where it allows them.
+    Each bound is a test case, a failure where it is missed. Samples that fail under ``--each`` are test cases too:
+    failures where that bound is missed, and skipped where it allows them.
     """
     suite = ET.Element("testsuite", name=_NAME)
     properties = ET.SubElement(suite, "properties")
@@ -271,13 +263,7 @@ def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str]) -> Non
 
 
 def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
-    """Write a result as Markdown: a table of the bounds, and the samples that fail under ``--each``.
-
-    Parameters
-    ----------
-    facts : dict of str to str
-        What is said above the table: data set, model, prompt.
-    """
+    """Write a result as Markdown: `facts`, a table of the bounds, and the samples that fail under ``--each``."""
     n_missed = sum(not threshold.met for threshold in result.thresholds)
     n_bounds = len(result.thresholds)
     title = f"{n_missed} of {n_bounds} bounds missed" if n_missed else f"all bounds kept ({n_bounds})"

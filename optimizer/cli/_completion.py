@@ -8,7 +8,7 @@ import typer
 from psopt.cli._options import Json
 from psopt.cli._typer import script_for
 from psopt.cli._verb import verb
-from psopt.cli._writing import print_json
+from psopt.cli._writing import print_result
 
 Shell = Annotated[
     Literal["bash", "zsh", "fish", "powershell"], typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")
@@ -23,8 +23,5 @@ def completion(*, shell: Shell, as_json: Json = False) -> int:
     PowerShell: append it to $PROFILE.
     """
     script = script_for(shell)
-    if as_json:
-        print_json({"shell": shell, "script": script}, indent=None)
-    else:
-        typer.echo(script)
+    print_result({"shell": shell, "script": script}, script, as_json=as_json)
     return 0

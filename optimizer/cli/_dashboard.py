@@ -17,7 +17,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 import typer
 from psopt.cli._options import Json
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import print_json
+from psopt.cli._writing import print_result
 from psopt.errors import InputError
 from psopt.search import chosen_trial
 
@@ -58,10 +58,7 @@ def dashboard(
     _check_free(host, port)
     opened = open_storage(url)
     address = f"http://{host}:{port}/"
-    if as_json:
-        print_json({"url": address}, indent=None)
-    else:
-        typer.echo(f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
+    print_result({"url": address}, f"Optuna's dashboard: {address}  (Ctrl-C ends it)", as_json=as_json)
     if and_open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     _serve(opened, host, port, run)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from psopt.cli._options import Json
 from psopt.cli._typer import SETTINGS, Command, Group
-from psopt.cli._writing import print_json
+from psopt.cli._writing import print_json, print_result
 
 data = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
 
@@ -50,8 +50,5 @@ def fetch(*, name: Name, as_json: Json = False) -> int:
     from psopt.tasks import fetch_dataset
 
     folder = str(fetch_dataset(name))
-    if as_json:
-        print_json({"name": name, "path": folder}, indent=None)
-    else:
-        typer.echo(folder)
+    print_result({"name": name, "path": folder}, folder, as_json=as_json)
     return 0

@@ -23,15 +23,10 @@ class Expected:
 
     A candidate that stops takes few calls, and one that goes on takes many: what those so far took in the mean is
     expected of those to come.
-
-    Parameters
-    ----------
-    estimate : CostEstimate
-        Made before the first call.
     """
 
     def __init__(self, estimate: CostEstimate) -> None:
-        self.estimate = estimate
+        self.estimate = estimate  # made before the first call
         self._is_said = False
         self._made = 0  # calls when the latest candidate, or the latest phase, was told of
         self._asked: list[int] = []  # calls of each candidate that raced

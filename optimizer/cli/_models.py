@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from psopt.cli._options import Json
 from psopt.cli._typer import SETTINGS, Command, Group
-from psopt.cli._writing import print_json
+from psopt.cli._writing import print_json, print_result
 
 models = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
 
@@ -27,16 +27,17 @@ def list_(*, as_json: Json = False) -> int:
     from psopt.models.gguf import KNOWN
 
     listed = {name: model.description for name, model in KNOWN.items()} | NAMES
+    entries = [_entry(name, description) for name, description in listed.items()]
     if as_json:
-        print_json([_entry(name, description) for name, description in listed.items()])
+        print_json(entries)
         return 0
     table = new_table(texts=("name", "file", "what it is"), is_narrow=False)
-    for name, description in listed.items():
+    for entry in entries:
         file = ""
-        if model := KNOWN.get(name):
-            where = f"fetched: {model.path()}" if model.is_fetched() else f"not here: psopt models fetch {name}"
-            file = f"{where} ({model.n_bytes:,} bytes, {model.license})"
-        table.add_row(name, file, description)
+        if entry["n_bytes"]:
+            where = f"fetched: {entry['path']}" if entry["path"] else f"not here: psopt models fetch {entry['name']}"
+            file = f"{where} ({entry['n_bytes']:,} bytes, {entry['license']})"
+        table.add_row(entry["name"], file, entry["description"])
     print_table(result_console(), table)
     return 0
 
@@ -63,8 +64,5 @@ def fetch(*, name: Name, as_json: Json = False) -> int:
     from psopt.models.gguf import fetched_model
 
     path = str(fetched_model(name, checks_digest=True))
-    if as_json:
-        print_json({"name": name, "path": path}, indent=None)
-    else:
-        typer.echo(path)
+    print_result({"name": name, "path": path}, path, as_json=as_json)
     return 0

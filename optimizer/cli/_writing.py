@@ -61,6 +61,14 @@ def print_json(data: Any, indent: int | None = 2) -> None:
     typer.echo(as_json_text(versioned, indent))
 
 
+def print_result(data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
+    """Print a result that is short: as a line of JSON, or as a text."""
+    if as_json:
+        print_json(data, indent=None)
+    else:
+        typer.echo(text)
+
+
 def with_version(data: Mapping[str, Any]) -> dict[str, Any]:
     """Put the version of its schema first (`psopt schema`), where an object does not say it."""
     return {"schema_version": SCHEMA_VERSION, **data}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt._version import __version__
 from psopt.answers import answers_line
 from psopt.evaluation import beside_quality_line, na_lines, shares_line
 from psopt.report._class_figures import class_figures
@@ -22,14 +21,9 @@ _SAMPLES = 20
 
 
 def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note: str = "", seed: int = 42) -> str:
-    """Render a diagnosis as HTML that opens offline.
+    """Render a diagnosis of a task by its name, of a model and a split, as HTML that opens offline.
 
-    Parameters
-    ----------
-    name, model, split : str
-        What was diagnosed: the task's name, the model's, and which samples.
-    note : str
-        A plain line that the reader has to know, e.g. that the bundled sample was used.
+    `note` is a plain line that the reader has to know, such as that the bundled sample was used.
     """
     content = report.to_dict()
     return render_page(
@@ -46,7 +40,6 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         lopsided=shares_line(content),
         suspects=report.suspects.line,
         quality=report.predictions.answers.quality_name,
-        version=__version__,
         groups=most_severe(content["groups"]),
         weak=[
             {**sample, "answers": answers_line(sample["answers"])}

@@ -7,6 +7,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
+from psopt._version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,8 @@ def render_page(template: str, figures: Sequence[Figure], **content: Any) -> str
     from plotly.offline import get_plotlyjs
 
     plotly_js = Markup(get_plotlyjs())  # noqa: S704  # the library itself
-    return _environment().get_template(template).render(figures=figures, plotly_js=plotly_js, **content)
+    page = _environment().get_template(template)
+    return page.render(figures=figures, plotly_js=plotly_js, version=__version__, **content)
 
 
 @functools.cache

@@ -306,18 +306,11 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
 
 
 def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each trial that came nearer to F1 = 1, S = 0 and C = 1 than all before.
+    """Return a row for each trial that came nearer to F1 = 1, S = 0 and C = 1 than all before, of trials.json's.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        As trials.json has them: the objectives on val, and the edits of each prompt; the first is the original prompt.
-
-    Returns
-    -------
-    rows : list of dict
-        The trial, its edits that the best before did not have (``added``: at most six of them, ``n_added``: how many),
-        and how many of the best before's it left out (``n_left_out``). At most twenty: the first, and the last ones.
+    A row is the trial with its edits that the best before did not have (``added``: at most six of them, ``n_added``:
+    how many), and how many of the best before's it left out (``n_left_out``). There are at most twenty: the first, and
+    the last ones.
     """
     rows: list[dict[str, Any]] = []
     nearest = np.inf

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt._version import __version__
 from psopt.report._page import percent, render_page
 from psopt.report._prompt_figures import compared_figure, fronts_figure
 from psopt.report._side_by_side import fixed_and_broken, side_by_side
@@ -41,7 +40,6 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
         front=figure,
         markdown=markdown_table(rows),
         latex=latex_table(rows),
-        version=__version__,
     )
     return page, [figure]
 
@@ -51,21 +49,12 @@ def comparison_page(
 ) -> str:
     """Render prompts or models that were measured alike, as `psopt compare` shows them: table, tests, one figure.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        The table in percent, prompt and model first.
-    lines : sequence of str
-        What is to be said below it.
-    measured : mapping
-        Scores by the name of what was measured.
-    quality : str
-        What stands in the place of F1.
+    `rows` are the table in percent, prompt and model first, and `lines` are said below it; `measured` holds scores by
+    the name of what was measured, and `quality` is what stands in the place of F1.
     """
     figure = compared_figure(measured, quality)
     copied = {"markdown": markdown_table(rows), "latex": latex_table(rows)}
-    content = {"rows": rows, "lines": lines, "front": figure, "version": __version__, **copied}
-    return render_page("comparison.html", [figure], **content)
+    return render_page("comparison.html", [figure], rows=rows, lines=lines, front=figure, **copied)
 
 
 def runs_of(pairs: Sequence[TwoRuns]) -> list[RunShown]:

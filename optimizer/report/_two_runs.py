@@ -118,14 +118,10 @@ class TwoRuns:
 def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recommended") -> TwoRuns:
     """Put two finished runs beside each other, and test the second's prompt against the first's where that is fair.
 
-    Nothing is asked: answers are those that the runs have written down.
+    Nothing is asked: answers are those that the runs have written down. `pick` says which prompt of each, as
+    `psopt.runs.pick_entry` has it.
 
     Raises InputError if a run was not finished, a file is damaged, or there is no such prompt.
-
-    Parameters
-    ----------
-    pick : str
-        Which prompt of each, as `psopt.runs.pick_entry` has it.
     """
     shown = RunShown.of(first, pick), RunShown.of(second, pick)
     answers = shown[0].predictions, shown[1].predictions

@@ -16,53 +16,26 @@ _Settings = TypeVar("_Settings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """What is declared of a field beside its name, type and default.
+    """What is declared of a field beside its name, type and default."""
 
-    Attributes
-    ----------
-    meaning : str
-        What it means, as help says it.
-    panel : str
-        The box of the help that it stands in.
-    metavar : str or None
-        What its value is called there.
-    key : str
-        Its name in run.json and configuration files, as a keyword and, with dashes, as a flag; empty for the field's.
-    flags : str
-        Its flags, where they are not its key: ``--structured/--plain``.
-    shown_default : str or None
-        What the default comes to, in words.
-    least, most : float or None
-        The smallest and the largest value.
-    above : float or None
-        What it must be larger than.
-    rank : {"first", "more", "config"}
-        Whether ``--help`` shows it, or ``--help-all``, or it is meant for a configuration file and has a flag for those
-        who know it.
-    changed_by : tuple of str
-        The verbs that may change it of a run or a study that there is.
-    read : callable or None
-        Makes its value of what the command line has: of a text, or of a list of texts where it `repeats`.
-    write : callable or None
-        Makes of its value what run.json has.
-    repeats : bool
-        Whether its flag may be given several times.
-    """
-
-    meaning: str
-    panel: str
-    metavar: str | None = None
+    meaning: str  # as help says it
+    panel: str  # the box of the help that it stands in
+    metavar: str | None = None  # what its value is called there
+    # Its name in run.json and configuration files, as a keyword and, with dashes, as a flag; empty for the field's
     key: str = ""
-    flags: str = ""
-    shown_default: str | None = None
+    flags: str = ""  # where they are not its key: ``--structured/--plain``
+    shown_default: str | None = None  # what the default comes to, in words
+    # The smallest and the largest value, and what it must be larger than
     least: float | None = None
     most: float | None = None
     above: float | None = None
+    # Whether --help shows it, or --help-all, or it is for a configuration file and has a flag for those who know it
     rank: Rank = "more"
-    changed_by: tuple[str, ...] = ()
+    changed_by: tuple[str, ...] = ()  # the verbs that may change it of a run or a study that there is
+    # Makes its value of what the command line has: of a text, or of a list of texts where it `repeats`
     read: Callable[[Any], Any] | None = None
-    write: Callable[[Any], Any] | None = None
-    repeats: bool = False
+    write: Callable[[Any], Any] | None = None  # makes of its value what run.json has
+    repeats: bool = False  # whether its flag may be given several times
 
 
 def option(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
@@ -85,23 +58,13 @@ def rare(default: Any, meaning: str, panel: str, metavar: str | None = None, **m
 
 
 class Leaf(NamedTuple):
-    """A field of the settings that is no group of them.
+    """A field of the settings that is no group of them."""
 
-    Attributes
-    ----------
-    name, key : str
-        What the field is called in its class, and everywhere else.
-    default : object
-        `dataclasses.MISSING` where there is none.
-    option : Option or None
-        None for what only psopt itself sets.
-    """
-
-    name: str
-    key: str
+    name: str  # in its class
+    key: str  # everywhere else
     hint: Any
-    default: Any
-    option: Option | None
+    default: Any  # `dataclasses.MISSING` where there is none
+    option: Option | None  # None for what only psopt itself sets
 
     @property
     def flags(self) -> str:
@@ -154,12 +117,7 @@ def _leaf(one: Field[Any], hint: Any) -> Leaf:
 
 
 def check(settings: Any) -> None:
-    """Refuse a value outside the range that is declared for it.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise InputError for a value outside the range that is declared for it."""
     for leaf in leaves(type(settings)):
         value = getattr(settings, leaf.name)
         if leaf.option is None or value is None:
@@ -217,8 +175,6 @@ def listed(text: str) -> tuple[str, ...]:
 
     Raises ValueError.
 
-    Examples
-    --------
     >>> listed("low, high")
     ('low', 'high')
     """

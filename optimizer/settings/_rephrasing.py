@@ -24,8 +24,6 @@ def read_families(names: str) -> tuple[str, ...]:
 
     Raises UnknownNameError if there is no such family.
 
-    Examples
-    --------
     >>> read_families("label-order, repeat, format")
     ('format', 'label-order', 'repeat')
     """
