@@ -65,12 +65,11 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
             f"{directory.path} was not scored on test yet, and has nothing to report: "
             f"resume with `psopt resume {directory.path}`"
         )
-    for name in (FRONT, WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS):
-        if not (directory.path / name).is_file():
-            raise InputError(f"{directory.path} has no {name}{_cure(directory)}")
+    _check_files(directory, FRONT, WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS)
     front = directory.read_json(FRONT)
-    beside = [front[name] for name in ("short", "recommended") if front.get(name)]
-    shown = (run["baseline"], *front["prompts"], *beside)
+    entries = (run["baseline"], *front["prompts"], front.get("short"), front.get("recommended"))
+    files = {entry["id"]: f"prompts/{entry['id']}.json" for entry in entries if entry}
+    _check_files(directory, *files.values())
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
     name = "original prompt" if chosen["id"] == run["baseline"]["id"] else f"prompt {prompt_names(run)[chosen['id']]}"
     names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
@@ -79,7 +78,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         run,
         chosen,
         name,
-        {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
+        {prompt_id: Prompt.from_dict(directory.read_json(file)) for prompt_id, file in files.items()},
         {name: read_predictions(directory, prompt_id, "test") for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
@@ -101,12 +100,8 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_bas
     return by_id[picked]
 
 
-def _prompt(directory: RunDirectory, prompt_id: str) -> Prompt:
-    path = directory.path / "prompts" / f"{prompt_id}.json"
-    if not path.is_file():
-        raise InputError(f"{path} can't be read{_cure(directory)}")
-    return Prompt.from_dict(directory.read_json(f"prompts/{prompt_id}.json"))
-
-
-def _cure(directory: RunDirectory) -> str:
-    return f": write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
+def _check_files(directory: RunDirectory, *names: str) -> None:
+    for name in names:
+        if not (directory.path / name).is_file():
+            cure = f"write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
+            raise InputError(f"{directory.path} has no {name}: {cure}")
