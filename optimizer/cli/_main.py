@@ -145,18 +145,15 @@ def _write_traceback(error: Exception) -> str:
 
 def _usage_line(error: typer.TyperException) -> str:
     """Say what is wrong, and which help has more."""
-    context = getattr(error, "ctx", None)
-    hint = f" (see: {context.command_path} --help)" if context else ""
-    return f"{_message(error)}{hint}"
-
-
-def _message(error: typer.TyperException) -> str:
-    if isinstance(error, NoSuchOption):
-        return f"No such option {error.option_name}{did_you_mean(error.option_name, error.possibilities or ())}"
     details = getattr(error.__cause__, "errors", None)  # of pydantic, which reads values for Typer
-    if details is None or not isinstance(error, BadParameter) or error.param is None:
-        return error.format_message()
-    return f"Invalid value for {error.param.get_error_hint()}: {_expected(error.param, details()[0]['input'])}"
+    message = error.format_message()
+    if isinstance(error, NoSuchOption):
+        message = f"No such option {error.option_name}{did_you_mean(error.option_name, error.possibilities or ())}"
+    elif details is not None and isinstance(error, BadParameter) and error.param is not None:
+        expected = _expected(error.param, details()[0]["input"])
+        message = f"Invalid value for {error.param.get_error_hint()}: {expected}"
+    context = getattr(error, "ctx", None)
+    return f"{message} (see: {context.command_path} --help)" if context else message
 
 
 def _expected(parameter: Any, value: Any) -> str:

@@ -86,17 +86,16 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
     if len(runs) > _MOST_RUNS:
         raise InputError(f"{len(runs)} runs are too many for one page: give {_MOST_RUNS} at most")
     first, *others = [RunDirectory.open(run) for run in runs]
-    page_path = html or others[-1].path / f"against-{_file_name(first.path)}.html"
+    first_name = re.sub(r"[^\w.-]+", "-", first.path.resolve().name) or "run"
+    page_path = html or others[-1].path / f"against-{first_name}.html"
     check_writable("--html", page_path)
     pairs = [compare_runs(first, other, pick) for other in others]
     page, drawn = runs_page(pairs)
     write_file("--html", page_path, page)
     saved = _saved(drawn, figures)
     if as_json:
-        further = [pair.to_dict() for pair in pairs[1:]]
-        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
-        if further:
-            data["further"] = further
+        further = {"further": [pair.to_dict() for pair in pairs[1:]]} if pairs[1:] else {}
+        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)], **further}
         print_json({**data, "report": str(page_path), "figures": [str(path) for path in saved]})
         return 0
     _show(result_console(), pairs)
@@ -104,13 +103,8 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
     return 0
 
 
-def _file_name(folder: Path) -> str:
-    """A run's folder as a part of a file's name."""
-    return re.sub(r"[^\w.-]+", "-", folder.resolve().name) or "run"
-
-
 def _show(console: Console, pairs: list[TwoRuns]) -> None:
-    from psopt.cli._tables import new_table, print_sentences, print_table
+    from psopt.cli._tables import new_table, percent, print_sentences, print_table
     from psopt.report import measure_rows, names_of, runs_of
     from rich.text import Text
 
@@ -121,12 +115,11 @@ def _show(console: Console, pairs: list[TwoRuns]) -> None:
     title = "On test, in percent: original prompt -> prompt"
     table = new_table(title, texts=["run"], numbers=columns, is_narrow=False)
     for number, (name, run) in enumerate(zip(names, runs, strict=True)):
-        cells = [_cell(row["runs"][number], row["measure"]) for row in measures]
+        cells = []
+        for row in measures:
+            before, after = (row["runs"][number][which][row["measure"]] for which in ("baseline", "chosen"))
+            cells.append(f"{percent(before)} -> {percent(after)}")
         table.add_row(Text(name), *cells, f"{run.call.tokens:,}")
     print_table(console, table)
     told = [f"{name}: {run.sentence}" for name, run in zip(names, runs, strict=True)]
     print_sentences(console, [*(line for pair in pairs for line in pair.sentences), *told])
-
-
-def _cell(scores: dict[str, dict[str, float]], measure: str) -> str:
-    return " -> ".join(f"{100 * scores[which][measure]:.1f}" for which in ("baseline", "chosen"))

@@ -15,7 +15,7 @@ from psopt.cli._typer import SETTINGS, Command
 from psopt.settings import all_leaves, built
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from psopt.settings import Leaf, Rank
 
@@ -68,7 +68,7 @@ def _show_all(context: typer.Context, wanted: bool) -> None:  # Typer's signatur
 def _flat(function: Callable[..., int]) -> Callable[..., int]:
     """The same function with an option for each field of its groups, as Typer reads signatures."""
     hints = get_type_hints(function, include_extras=True)
-    usual = {one.name: one.default for one in inspect.signature(function).parameters.values()}
+    usual = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
     markers = ((name, part) for name, hint in hints.items() for part in get_args(hint)[1:])
     changes = {name: part for name, part in markers if isinstance(part, Changes)}
 
@@ -77,7 +77,10 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
         arguments = {name: values[name] for name in usual if name in values}
         for name, hint in hints.items():
             if is_dataclass(hint):
-                arguments[name] = _group_of(hint, values, usual[name])
+                read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(hint) if leaf.option}
+                given = {key: value for key, value in read.items() if value is not None}
+                default = None if usual[name] is inspect.Parameter.empty else usual[name]
+                arguments[name] = built(hint, given, default)
         for name, marker in changes.items():
             arguments[name] = {leaf.key: _read(values[leaf.key], leaf) for leaf in _changed(marker)}
         if not values.get("dry_run"):
@@ -102,13 +105,6 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
-
-
-def _group_of(group: Any, values: Mapping[str, Any], usual: Any) -> Any:
-    """Make a group of settings from a command's values."""
-    read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(group) if leaf.option}
-    given = {key: value for key, value in read.items() if value is not None}
-    return built(group, given, None if usual is inspect.Parameter.empty else usual)
 
 
 def _changed(marker: Changes) -> Iterator[Leaf]:

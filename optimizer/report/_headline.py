@@ -31,6 +31,9 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
     is_worthless = bool(before["test"].get("constant") or why_worthless(original))
     for key, name in contents.measures.items():
         word, better, meaning = _MEASURES[key]
+        p = ""
+        if tested:
+            p = "p < .001; " if tested[key].p_value < 0.001 else f"p = {tested[key].p_value:.3f}; "
         cards.append(
             {
                 "name": f"{name}{word}",
@@ -40,7 +43,7 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
                 "verdict": "" if is_worthless and key != "f1" else verdict(key, tested[key] if tested else None),
-                "p": f"p {_p(tested[key].p_value)}; " if tested else "",
+                "p": p,
                 "val": [of["val"][key] for of in ((before, after) if is_changed else (before,))],
             }
         )
@@ -53,7 +56,3 @@ def lopsided_lines(contents: Contents) -> list[str]:
     if contents.chosen["id"] != contents.run["baseline"]["id"]:
         shown[contents.name.replace("p", "P", 1)] = contents.chosen["test"]
     return shares_lines(shown, contents.run["recommended"]["reason"])
-
-
-def _p(value: float) -> str:
-    return "< .001" if value < 0.001 else f"= {value:.3f}"

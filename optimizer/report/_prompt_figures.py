@@ -115,7 +115,7 @@ def _tested(layers: Sequence[_Layer], quality: str, *, intervals: bool = False) 
             mode="markers",
             name=layer.name,
             marker={"symbol": layer.symbol, "size": 12, "color": color_of(layer.number)},
-            hovertext=[_about({**entry, **entry["test"], "edits": _edits(entry)}, quality) for entry in tested],
+            hovertext=[_about({**entry, **entry["test"]}, quality) for entry in tested],
             hoverinfo="text",
         )
     styled(plot, 380, xaxis_title="sensitivity S (further left is better)", yaxis_title=quality)
@@ -128,10 +128,6 @@ def _reach(entries: Sequence[Mapping[str, Any]], measure: str) -> dict[str, Any]
     ends = [(entry["test"][measure], *entry["test"]["ci"][measure]) for entry in entries]
     above, below = [high - value for value, _, high in ends], [value - low for value, low, _ in ends]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1}
-
-
-def _edits(entry: Mapping[str, Any]) -> list[str]:
-    return [f"{edit['kind']}: {edit['text']}" for edit in entry["edits"]]
 
 
 def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -158,11 +154,13 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
 
 
 def _about(trial: Mapping[str, Any], quality: str) -> str:
+    """What is read of a prompt that is pointed at: one of trials.json, or of run.json, whose edits are no texts."""
     head = f"<b>{shown(trial['id'])}</b>" + (f", trial {trial['trial']}" if "trial" in trial else "")
     of_consistency = "" if trial["consistency"] is None else f"   C {100 * trial['consistency']:.1f}"
     scores = f"{quality} {100 * trial['f1']:.1f}   S {100 * trial['sensitivity']:.1f}{of_consistency}"
-    edits = [f"+ {shown(edit, 90)}" for edit in trial["edits"][:_MOST_EDITS]] or ["no edits"]
-    n_hidden = len(trial["edits"]) - _MOST_EDITS
+    texts = [edit if isinstance(edit, str) else f"{edit['kind']}: {edit['text']}" for edit in trial["edits"]]
+    edits = [f"+ {shown(text, 90)}" for text in texts[:_MOST_EDITS]] or ["no edits"]
+    n_hidden = len(texts) - _MOST_EDITS
     ending = [f"and {n_hidden} more"] if n_hidden > 0 else []
     return "<br>".join([head, scores, *edits, *ending])
 
