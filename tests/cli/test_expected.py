@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from psopt.cli._expected import Expected
+from psopt.cli._screen import Expected
 from psopt.models.chat import Need, Usage
 from psopt.runs import CostEstimate, Phase
 
