@@ -40,7 +40,7 @@ Baseline = Annotated[
     str | None,
     flag(_DRIFT, "--baseline", "With --fresh: the run whose prompt and answers they are held against.", "RUN"),
 ]
-_OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(one.name for one in fields(BoundOptions)))
+_OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(bound.name for bound in fields(BoundOptions)))
 _NO_DATA = DataOptions("")  # with --fresh there are none
 _NAME = "psopt check"
 _BOUNDS, _SAMPLES = "psopt.check", "psopt.check.samples"

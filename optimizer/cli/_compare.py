@@ -61,14 +61,14 @@ def compare(
 
     if html is not None:
         check_writable("--html", html)
-    asked = read_measuring(data, prompts or [], reading, model, strategy, measuring, require_labels=True, every=True)
-    task, lm = asked.task, asked.choice.lm
-    models = [asked.choice.model, *(other_models or [])]
+    subject = read_measuring(data, prompts or [], reading, model, strategy, measuring, require_labels=True, every=True)
+    task, lm = subject.task, subject.choice.lm
+    models = [subject.choice.model, *(other_models or [])]
     if dry_run:
-        estimate = estimate_measuring(task, asked.prompts, models, asked.options)
+        estimate = estimate_measuring(task, subject.prompts, models, subject.options)
         return show_estimate(estimate, " and ".join(models), lm, as_json=output.as_json)
     with reading_bar() as on_progress:
-        contenders = run_comparison(task, asked.prompts, models, on_progress=on_progress, options=asked.options)
+        contenders = run_comparison(task, subject.prompts, models, on_progress=on_progress, options=subject.options)
     if html is not None:
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
         of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()

@@ -28,7 +28,7 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is None:
         return None
-    options = {name: one for one in context.command.params for name in _names(one)}
+    options = {name: option for option in context.command.params for name in _names(option)}
     values = {}
     for key, value in _flat(read_toml(path, f"--config {path}"), options):
         if key in options:

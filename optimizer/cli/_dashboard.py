@@ -124,8 +124,8 @@ class OneBadge:
             begun.append((status, headers))
             return lambda _: None  # what an application may write to, in place of returning it
 
-        asked = {**environment, "QUERY_STRING": urlencode({"after": first})}
-        body = b"".join(self._dashboard(asked, begin))
+        whole = {**environment, "QUERY_STRING": urlencode({"after": first})}
+        body = b"".join(self._dashboard(whole, begin))
         status, headers = begun[-1]
         if status.startswith("200"):
             details = json.loads(body)

@@ -73,20 +73,22 @@ def diagnose(
     if to_label is not None and measuring.rephrasings == 1:
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
     prompts = [prompt] if prompt else []
-    asked = read_measuring(data, prompts, reading, model, strategy, measuring, require_labels=False)
-    task, choice = asked.task, asked.choice
+    subject = read_measuring(data, prompts, reading, model, strategy, measuring, require_labels=False)
+    task, choice = subject.task, subject.choice
     if dry_run:
-        estimate = estimate_measuring(task, asked.prompts, [choice.model], asked.options)
+        estimate = estimate_measuring(task, subject.prompts, [choice.model], subject.options)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar() as on_progress:
-        report = run_diagnosis(task, asked.prompt, model=choice.model, on_progress=on_progress, options=asked.options)
+        report = run_diagnosis(
+            task, subject.prompt, model=choice.model, on_progress=on_progress, options=subject.options
+        )
     if html is not None:
         from psopt.report import diagnosis_page
 
         page = diagnosis_page(report, task.name, choice.model, measuring.split, task.info.note, measuring.seed)
         write_file("--html", html, page)
     if suspects_file is not None:
-        content = {"schema_version": 1, "prompt": asked.prompt.id, measuring.split: report.suspects.to_dict()}
+        content = {"schema_version": 1, "prompt": subject.prompt.id, measuring.split: report.suspects.to_dict()}
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
     first = samples_to_label(report.predictions, to_label) if to_label is not None else []
     if output.as_json:

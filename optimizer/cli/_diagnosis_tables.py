@@ -109,10 +109,10 @@ def _base_rates(report: PromptReport) -> list[str]:
     """How many of each label's samples look so, and how many of its answers are right."""
     if report.predictions.answers.open is not None or report.scores is None:
         return []
-    found = Counter(suspect.label for suspect in report.suspects.samples)
+    n_suspect = Counter(suspect.label for suspect in report.suspects.samples)
     right = report.predictions.share_right
     lines = []
-    for label, n in found.most_common():
+    for label, n in n_suspect.most_common():
         members = [row for row, sample in enumerate(report.predictions.samples) if sample.label == label]
         of_class = f"{n} of {len(members)} samples labelled {label}"
         lines.append(f"  {of_class}; {100 * right[members].mean():.0f} % of the answers to them are right")

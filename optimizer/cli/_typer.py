@@ -55,7 +55,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     >>> did_you_mean("--trails", ["--retries", "--trials"])
     ': did you mean --trials?'
     """
-    bare = {known.lstrip("-"): known for known in names}
+    bare = {option.lstrip("-"): option for option in names}
     near = difflib.get_close_matches(name.lstrip("-"), bare, n=1)
     return f": did you mean {bare[near[0]]}?" if near else ""
 

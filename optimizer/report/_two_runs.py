@@ -153,7 +153,7 @@ def unlike(first: Predictions, second: Predictions) -> str | None:
     """Why answers can't be compared at all."""
     if first.labels != second.labels:
         return "their labels differ"
-    if [one.model for one in first.each] != [one.model for one in second.each]:
+    if [of.model for of in first.each] != [of.model for of in second.each]:
         return "one is of several models, and the other not of the same"
     if first.answers.to_dict() != second.answers.to_dict():
         return f"one answers with {first.answers.name}, the other with {second.answers.name}"

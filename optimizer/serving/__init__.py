@@ -1,7 +1,6 @@
 """`psopt serve`: a prompt behind the address that OpenAI's clients ask, with how steady each answer is."""
 
-from psopt.serving._app import chat_app
 from psopt.serving._queue import QueueFullError, TextQueue
 from psopt.serving._server import serve
 
-__all__ = ["QueueFullError", "TextQueue", "chat_app", "serve"]
+__all__ = ["QueueFullError", "TextQueue", "serve"]

@@ -14,7 +14,7 @@ def _of_classes(texts: list[str]) -> float | dict[str, float]:
 
     Raises ValueError.
     """
-    found = {}
+    bounds = {}
     for text in texts:
         label, sign, number = text.rpartition("=")
         try:
@@ -23,10 +23,10 @@ def _of_classes(texts: list[str]) -> float | dict[str, float]:
             is_share = False
         if not is_share or (sign and not label):
             raise ValueError(f"{text!r}: a number from 0 to 1 is expected, or LABEL=NUMBER")
-        found[label] = float(number)
-    if "" in found and len(texts) > 1:
+        bounds[label] = float(number)
+    if "" in bounds and len(texts) > 1:
         raise ValueError("one number is for every class: give it alone, or LABEL=NUMBER for each class")
-    return found.get("", found)
+    return bounds.get("", bounds)
 
 
 @told

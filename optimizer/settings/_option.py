@@ -90,30 +90,32 @@ class Leaf(NamedTuple):
 
 def leaves(group: Any) -> tuple[Leaf, ...]:
     """The fields of a group of settings that are no groups themselves."""
-    hints = get_type_hints(group)
-    return tuple(_leaf(one, hints[one.name]) for one in fields(group) if not is_dataclass(hints[one.name]))
+    return tuple(_leaf(member, hint) for member, hint in _members(group) if not is_dataclass(hint))
 
 
 def groups(group: Any) -> dict[str, Any]:
     """The groups within a group of settings, by field."""
-    hints = get_type_hints(group)
-    return {one.name: hints[one.name] for one in fields(group) if is_dataclass(hints[one.name])}
+    return {member.name: hint for member, hint in _members(group) if is_dataclass(hint)}
 
 
 def all_leaves(group: Any) -> Iterator[Leaf]:
     """The fields of a group and of those within it, in their order."""
-    hints = get_type_hints(group)
-    for one in fields(group):
-        if is_dataclass(hints[one.name]):
-            yield from all_leaves(hints[one.name])
+    for member, hint in _members(group):
+        if is_dataclass(hint):
+            yield from all_leaves(hint)
         else:
-            yield _leaf(one, hints[one.name])
+            yield _leaf(member, hint)
 
 
-def _leaf(one: Field[Any], hint: Any) -> Leaf:
-    declared = one.metadata.get(_OPTION)
-    default = one.default if one.default_factory is MISSING else one.default_factory()
-    return Leaf(one.name, (declared and declared.key) or one.name, hint, default, declared)
+def _members(group: Any) -> list[tuple[Field[Any], Any]]:
+    hints = get_type_hints(group)
+    return [(member, hints[member.name]) for member in fields(group)]
+
+
+def _leaf(member: Field[Any], hint: Any) -> Leaf:
+    declared = member.metadata.get(_OPTION)
+    default = member.default if member.default_factory is MISSING else member.default_factory()
+    return Leaf(member.name, (declared and declared.key) or member.name, hint, default, declared)
 
 
 def check(settings: Any) -> None:
@@ -161,13 +163,13 @@ def pairs(texts: list[str]) -> Mapping[str, str]:
 
     Raises ValueError.
     """
-    found = {}
+    values = {}
     for number, text in enumerate(texts, 1):
         name, sign, value = text.partition("=")
         if not (name.strip() and sign):
             raise ValueError(f"number {number} has no '=': NAME=VALUE is expected")
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
 def listed(text: str) -> tuple[str, ...]:
