@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from psopt.cli._help import draw_help
 from typer._click.core import Command as ClickCommand
@@ -29,21 +29,7 @@ if TYPE_CHECKING:
     from typer._click.formatting import HelpFormatter
     from typer.core import TyperOption
 
-__all__ = [
-    "BadParameter",
-    "Command",
-    "Group",
-    "Interrupted",
-    "NoSuchOption",
-    "UsageError",
-    "context_of",
-    "did_you_mean",
-    "get_command",
-    "has_option",
-    "is_given",
-    "is_silent",
-    "script_for",
-]
+__all__ = ["BadParameter", "NoSuchOption", "UsageError", "get_command"]  # Typer's own, for the other modules
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 COMPLETE = "_PSOPT_COMPLETE"  # the variable in which a shell asks
@@ -138,15 +124,6 @@ class Group(_DrawnHelp, TyperGroup):
         """Import one of the commands; None where there is none of this name."""
         command = self.commands.get(name)
         return command.load() if isinstance(command, _Late) else command
-
-
-def context_of(group: Group, *words: str) -> Any:
-    """The context of a command, as ``data list``, without reading any arguments: what its help is made from."""
-    context = group.context_class(group, info_name="psopt", help_option_names=SETTINGS["help_option_names"])
-    for word in words:
-        command = cast("Group", context.command).load(word)
-        context = command.context_class(command, info_name=word, parent=context)
-    return context
 
 
 def is_given(name: str) -> bool:

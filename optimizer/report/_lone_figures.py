@@ -45,7 +45,7 @@ def _alone(figure: Figure) -> go.Figure:
 
 
 def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
-    """Write NAME.png and NAME.svg of every figure to a folder, which is made if need be.
+    """Write NAME.png, NAME.svg and NAME.pdf of every figure to a folder, which is made if need be.
 
     Raises MissingExtraError if kaleido is not installed. Raises InputError if no browser is found, or the folder can't
     be written.
@@ -56,10 +56,6 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
 
     logging.getLogger("choreographer").setLevel(logging.CRITICAL)  # it tells of its browser's odd messages
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--figures {folder} can't be written: {error.strerror}") from error
     plots = []
     paths = []
     for figure in figures:
@@ -70,6 +66,7 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
             plots.append(plot)
             paths.append(folder / f"{figure.name}.{ending}")
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         plotly.io.write_images(plots, paths)
     except RuntimeError as error:  # what plotly makes of a browser that is missing
         raise InputError("--figures needs Chrome or Chromium (Debian: apt install chromium)") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import answers_line
-from psopt.search_spaces import ShownLine, ShownMessage, mark_added, render_instructions, render_shown, shown_messages
+from psopt.search_spaces import ShownMessage, mark_added, render_instructions, render_shown, shown_messages
 from psopt.text import line_changes
 
 if TYPE_CHECKING:
@@ -72,19 +72,10 @@ class PromptPanel:
         """
         if prompt.template is None and not prompt.examples:
             text = render_instructions(prompt)
-            seed_text = render_instructions(seed_prompt or prompt)
-            return cls(text, [ShownMessage("", tuple(marked(text, seed_text)))])
+            before = render_instructions(seed_prompt or prompt)
+            return cls(text, [ShownMessage("", tuple(mark_added(before.splitlines(), text.splitlines())))])
         original = seed_prompt if seed_prompt and seed_prompt.template == prompt.template else None
         return cls(render_shown(prompt), shown_messages(prompt, original))
-
-
-def marked(prompt: str, seed_prompt: str) -> list[ShownLine]:
-    r"""Mark the lines of a prompt that the original prompt doesn't have.
-
-    >>> [line.added for line in marked("Sort it.\nA is first.", "Sort it.")]
-    [False, True]
-    """
-    return mark_added(seed_prompt.splitlines(), prompt.splitlines())
 
 
 def fixed_and_broken(first: Predictions, second: Predictions, most: int = MOST_ROWS) -> list[dict[str, Any]]:
