@@ -5,19 +5,13 @@ from typing import Annotated
 
 import typer
 from psopt.cli._options import Json
-from psopt.cli._typer import SETTINGS, Command, Group
+from psopt.cli._typer import Command
+from psopt.cli._verb import commands
 from psopt.cli._writing import print_json, print_result
 
-data = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
+data = commands("List and fetch the built-in data sets.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A built-in name, or hf:ORG/NAME[:CONFIG][@REV].")]
-
-
-@data.callback()
-def alone(context: typer.Context) -> None:
-    """List and fetch the built-in data sets."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @data.command("list", cls=Command, epilog="Example: psopt data list --json")

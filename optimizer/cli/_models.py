@@ -4,19 +4,13 @@ from typing import Annotated, Any
 
 import typer
 from psopt.cli._options import Json
-from psopt.cli._typer import SETTINGS, Command, Group
+from psopt.cli._typer import Command
+from psopt.cli._verb import commands
 from psopt.cli._writing import print_json, print_result
 
-models = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
+models = commands("List the models, and fetch one that runs here.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="smollm2: a name that is listed with a file.")]
-
-
-@models.callback()
-def alone(context: typer.Context) -> None:
-    """List the models, and fetch one that runs here."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @models.command("list", cls=Command, epilog="Example: psopt models list --json")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 from psopt.cli._config_file import take_from_file
 from psopt.cli._help import OF_A_FILE, draw_help
-from psopt.cli._typer import SETTINGS, Command
+from psopt.cli._typer import SETTINGS, Command, Group
 from psopt.settings import all_leaves, built
 
 if TYPE_CHECKING:
@@ -55,6 +55,18 @@ def verb(example: str) -> Callable[[Callable[..., int]], typer.Typer]:
     return register
 
 
+def commands(summary: str) -> typer.Typer:
+    """Make a command that has commands of its own, and shows its help where none of them is given."""
+    app = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
+
+    @app.callback(help=summary)
+    def alone(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return app
+
+
 def _keyword(name: str, default: Any, hint: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
@@ -69,18 +81,17 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     """The same function with an option for each field of its groups, as Typer reads signatures."""
     hints = get_type_hints(function, include_extras=True)
     usual = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     markers = ((name, part) for name, hint in hints.items() for part in get_args(hint)[1:])
     changes = {name: part for name, part in markers if isinstance(part, Changes)}
 
     @functools.wraps(function)
     def command(**values: Any) -> int:
         arguments = {name: values[name] for name in usual if name in values}
-        for name, hint in hints.items():
-            if is_dataclass(hint):
-                read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(hint) if leaf.option}
-                given = {key: value for key, value in read.items() if value is not None}
-                default = None if usual[name] is inspect.Parameter.empty else usual[name]
-                arguments[name] = built(hint, given, default)
+        for name, group in groups.items():
+            read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(group) if leaf.option}
+            given = {key: value for key, value in read.items() if value is not None}
+            arguments[name] = built(group, given, None if usual[name] is inspect.Parameter.empty else usual[name])
         for name, marker in changes.items():
             arguments[name] = {leaf.key: _read(values[leaf.key], leaf) for leaf in _changed(marker)}
         if not values.get("dry_run"):
@@ -92,14 +103,13 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
 
     parameters: list[inspect.Parameter] = []
     for name, default in usual.items():
-        hint = hints[name]
-        if is_dataclass(hint):
-            leaves = (leaf for leaf in all_leaves(hint) if leaf.option)
+        if name in groups:
+            leaves = (leaf for leaf in all_leaves(groups[name]) if leaf.option)
             parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in leaves]
         elif name in changes:
             parameters += [_changing(leaf, changes[name].as_before) for leaf in _changed(changes[name])]
         else:
-            parameters.append(_keyword(name, default, hint))
+            parameters.append(_keyword(name, default, hints[name]))
     if len(parameters) > len(usual):  # it has groups
         parameters += [_CONFIG, _HELP_ALL]
     command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
