@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.runs import RunDirectory
 
 _FEWEST = 2  # samples to draw from, and wordings, for an interval to mean anything
-_LEFT_OUT = frozenset({"command", "plan", "lm.api_key"})  # of settings: said otherwise, or nobody's business
+_LEFT_OUT = ("command", "prompt")  # of settings: said otherwise; a prompt by its id, and its text
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,8 @@ class RunShown:
         facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
         facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
         facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
-        return {**facts, "original prompt": run["baseline"]["id"], **_flat(run["settings"])}
+        settings = {name: value for name, value in run["settings"].items() if name not in _LEFT_OUT}
+        return {**facts, "original prompt": run["baseline"]["id"], **_flat(settings)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -164,24 +165,17 @@ def unlike(first: Predictions, second: Predictions) -> str | None:
 
 def _common_samples(first: Predictions, second: Predictions) -> tuple[Predictions, Predictions]:
     """The answers to the samples that both have, in the first's order."""
-    places = {(sample.id, sample.text, sample.label): place for place, sample in enumerate(second.samples)}
-    pairs = [
-        (place, places[sample.id, sample.text, sample.label])
-        for place, sample in enumerate(first.samples)
-        if (sample.id, sample.text, sample.label) in places
-    ]
-    ours, theirs = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return first.of_samples(ours), second.of_samples(theirs)
+    ours, theirs = (
+        {(sample.id, sample.text, sample.label): place for place, sample in enumerate(predictions.samples)}
+        for predictions in (first, second)
+    )
+    both = [key for key in ours if key in theirs]
+    rows = [np.array([places[key] for key in both], dtype=np.int64) for places in (ours, theirs)]
+    return first.of_samples(rows[0]), second.of_samples(rows[1])
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in settings.items():
-        path = f"{prefix}{name}"
-        if path in _LEFT_OUT:
-            continue
-        if isinstance(value, dict) and name != "prompt":
-            flat |= _flat(value, f"{path}.")
-        elif name != "prompt":  # its id stands above, its text below
-            flat[path] = value
+        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
     return flat
