@@ -77,12 +77,12 @@ def check(
         return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
     if not data.dataset:
         raise UsageError("Missing option '--dataset'")
+    from psopt.api import RESTS_ON_NA, estimate_measuring, further_pinned
     from psopt.api import check as run_check
-    from psopt.api import estimate_measuring, further_pinned
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._task_and_prompts import read_measuring
-    from psopt.evaluation import beside_quality_line, note_size, shares_line
+    from psopt.evaluation import beside_quality_line, na_lines, note_size, shares_line
     from psopt.rephrasings import tame_note
 
     if junit is not None:
@@ -107,11 +107,14 @@ def check(
     reruns = {} if result.reruns is None else {"reruns": result.reruns.to_dict()}
     more = {**subject.choice.to_dict(), **scores, "rephrasings_diversity": result.diversity, **reruns}
     _tell(result, facts, more, junit, output)
+    of_na = na_lines(scores)
+    if any(threshold.option == RESTS_ON_NA for threshold in result.thresholds):
+        del of_na[0]  # that S is unreliable stands among the bounds that are missed
     too_similar = tame_note(result.diversity)
     notes = [
         f"S: {too_similar}" if too_similar else "",
         note_size(result.scores),
-        *_na_notes(result),
+        *of_na,
         "" if result.reruns is None else result.reruns.line(result.scores.sensitivity),
         beside_quality_line(scores),
         shares_line(scores),
@@ -187,16 +190,6 @@ def _tell(
     for threshold in result.thresholds:
         if not (output.quiet and threshold.met):
             typer.echo(str(threshold), err=not threshold.met)
-
-
-def _na_notes(result: CheckResult) -> list[str]:
-    """What N/A makes unreliable, where no missed bound has said it, and what the answers are."""
-    from psopt.api import RESTS_ON_NA
-    from psopt.evaluation import na_lines, rests_on_na
-
-    lines = na_lines(result.scores.to_dict())
-    is_told = any(threshold.option == RESTS_ON_NA for threshold in result.thresholds)
-    return lines[1:] if is_told and rests_on_na(result.scores.na_rate) else lines
 
 
 def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:

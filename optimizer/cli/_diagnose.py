@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import as_json_text, print_json, write_file
+from psopt.cli._writing import as_json_text, print_json, with_version, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def diagnose(
         page = diagnosis_page(report, task.name, choice.model, measuring.split, task.info.note, measuring.seed)
         write_file("--html", html, page)
     if suspects_file is not None:
-        content = {"schema_version": 1, "prompt": subject.prompt.id, measuring.split: report.suspects.to_dict()}
+        content = with_version({"prompt": subject.prompt.id, measuring.split: report.suspects.to_dict()})
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
     first = samples_to_label(report.predictions, to_label) if to_label is not None else []
     if output.as_json:

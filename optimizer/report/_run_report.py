@@ -261,32 +261,23 @@ def _classes(contents: Contents) -> list[dict[str, Any]]:
             for of in (before, after)
         ]
         share = before.get("class_shares", {}).get(name)
-        rows.append(
-            {
-                "name": name,
-                "n": scores["n"],
-                "share": share,
-                "before": pair[0],
-                "after": pair[1],
-                "losses": _losses(*pair),
-            }
-        )
+        rows.append({"name": name, "n": scores["n"], "share": share, **_compared(*pair)})
     if rows and before.get("macro_f1") is not None:
         overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
-        rows.append({"name": "mean of the classes (macro-F1)", "n": None, "before": overall[0], "after": overall[1]})
-        rows[-1]["losses"] = _losses(*overall)
+        rows.append({"name": "mean of the classes (macro-F1)", "n": None, **_compared(*overall)})
     return rows
 
 
-def _losses(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The measures that are worse by a point or more."""
+def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Two scores, and the measures of which the second is worse by a point or more."""
     signs = {"f1": -1, "sensitivity": 1, "consistency": -1}
     pairs = {name: (before.get(name), after.get(name)) for name in signs}
-    return [
+    losses = [
         name
         for name, (was, now) in pairs.items()
         if was is not None and now is not None and signs[name] * (now - was) >= _LOSS
     ]
+    return {"before": before, "after": after, "losses": losses}
 
 
 def _answered(contents: Contents) -> list[dict[str, Any]]:
