@@ -88,12 +88,11 @@ def estimate_run(
     task: Task, settings: RunSettings, cache_dir: str | Path | None = None, run: Path | None = None
 ) -> CostEstimate:
     """Count what a run, or what is left of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
-    baseline = settings.baseline(task)
     models = ModelProvider(cache_dir, settings.lm)
     options = rephrasing_again(settings.rephrasing, run) if run else settings.rephrasing
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models)
     n_done = n_evaluated(run / STUDY) if run else 0
-    counted = estimate_search(task, settings, baseline, evaluator, n_done)
+    counted = estimate_search(task, settings, evaluator, n_done)
     return replace(counted, pace=counted.pace or kept_pace([one.model for one in evaluator.each], models))
 
 
@@ -140,10 +139,9 @@ def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptio
     probe = Grid.of(model, askings[:2], [sample.text for sample in probed(chosen)])
     whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in chosen])
     expected = whole if options.lm.draws else probe
-    need = expected.need(price)
+    least, middle, most = (grid.need(price) for grid in (probe, expected, whole))
     times = f"{probe.calls:,} calls where no answer changes, else {whole.calls:,}"
-    most = whole.need(price)
-    return Phase("asked again", expected.calls, expected.cached, need.tokens, times, probe.need(price), most, need.cost)
+    return Phase("asked again", least, middle, most, times, expected.cached)
 
 
 def estimate_rephrasing(

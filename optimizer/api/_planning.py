@@ -12,7 +12,7 @@ from psopt.api._setup import answering_models, frozen_evaluator
 from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import read_file
-from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis, estimate_from
+from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
 
 if TYPE_CHECKING:
@@ -118,7 +118,6 @@ def _planner(
     limits: Limits,
 ) -> Planner:
     """Count what a call takes on a part of the task, from which all sizes are reckoned."""
-    baseline = settings.baseline(task)
     available = _available(task, settings)
     n_wordings = min(_WORDINGS, *(available.get(name, _WORDINGS) for name in ("rephrasings", "heldout")))
     part = replace(
@@ -130,8 +129,8 @@ def _planner(
         heldout=n_wordings,
     )
     evaluator = frozen_evaluator(task, part, settings.rephrasing.by_rule(), models, answering)
-    basis = SearchBasis.of(task, part, baseline, evaluator, ignoring_cache=True)
-    return Planner(task, settings, baseline, basis, asked_sizes(asked), available, limits)
+    basis = SearchBasis.of(task, part, evaluator, ignoring_cache=True)
+    return Planner(settings, basis, asked_sizes(asked), available, limits)
 
 
 def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
@@ -145,11 +144,9 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
 
 def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Sequence[Model]) -> CostEstimate:
     """What these sizes take, counted on their own samples and wordings."""
-    task, baseline = planner.task, planner.baseline
-    settings = sized(planner.settings, sizes)
+    task, settings = planner.basis.task, sized(planner.settings, sizes)
     evaluator = frozen_evaluator(task, settings, settings.rephrasing.by_rule(), models, answering)
-    basis = SearchBasis.of(task, settings, baseline, evaluator, growth=planner.basis.growth)
-    return estimate_from(basis, task, settings, baseline)
+    return SearchBasis.of(task, settings, evaluator, growth=planner.basis.growth).estimate(settings)
 
 
 _FIRST = 8  # answers that are timed; twice as many where that is over too soon, and so on

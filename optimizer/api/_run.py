@@ -81,7 +81,7 @@ def run(
         setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=told, probes=probes)
         if any(capabilities_of(one).costs_time for one in answering):
             n_done = n_evaluated(directory.path / STUDY) if resume else 0
-            estimate = plan.estimate if plan else estimate_search(task, settings, baseline, evaluator, n_done)
+            estimate = plan.estimate if plan else estimate_search(task, settings, evaluator, n_done)
             _say_how_long(setup, estimate, models, sizes, observer or Observer(), resume=resume)
         return search_in(directory, setup, resume=resume, force=force, observer=tracking)
 
@@ -115,7 +115,7 @@ def _evaluator(
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
     if on_estimate:
         n_done = n_evaluated(directory.path / STUDY) if resume else 0
-        on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
+        on_estimate(estimate_search(task, settings, evaluator, n_done))
     has_val = resume and (directory.path / FRONT).exists()
     check_limits(
         evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""

@@ -47,8 +47,9 @@ def _table(estimate: CostEstimate) -> Table:
     table = new_table(texts=["phase"], numbers=amounts)
     for phase in estimate.phases:
         name = f"{phase.what}, {phase.model}" if phase.model else phase.what
-        calls = [f"{n:,}" for n in (phase.sent, phase.least.calls, phase.most.calls)]
-        table.add_row(name, *calls, rounded(phase.tokens), *([dollars(phase.cost)] if has_price else []))
+        calls = [f"{n:,}" for n in (phase.expected.calls, phase.least.calls, phase.most.calls)]
+        price = [dollars(phase.expected.cost)] if has_price else []
+        table.add_row(name, *calls, rounded(phase.expected.tokens), *price)
     table.add_section()
     few, many = estimate.calls_range
     total = [f"{estimate.calls_expected:,}", f"{few:,}", f"{many:,}", rounded(estimate.tokens)]
@@ -68,7 +69,7 @@ def _notes(estimate: CostEstimate) -> list[str]:
 def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
     """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
     kinds = {name.partition("/")[0] for name in model_names(model)}
-    is_paid = any(phase.cost for phase in estimate.phases)
+    is_paid = any(phase.expected.cost for phase in estimate.phases)
     if kinds <= {"minilm", "sim"} and not is_paid:
         limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
         idle = ", ".join(name for name, limit in limits.items() if limit is not None)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from psopt.models.chat import Need
 from psopt.search.racing import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from psopt.evaluation import Grid
-    from psopt.models.chat import AnswerRate, LMConfig, Price
+    from psopt.models.chat import AnswerRate, LMConfig, Need, Price
 
 
 BASELINE = "original prompt on val"
@@ -35,26 +34,38 @@ class Phase:
     """A part of a run."""
 
     what: str
-    calls: int  # requests; those whose answers are in the cache among them
-    cached: int  # how many of them need not be sent, as far as their prompts are known already
-    tokens: int  # about how many tokens are read and written
+    # What is to be sent for it, if the tokens of a text are as expected
+    least: Need
+    expected: Need
+    most: Need
     times: str = ""  # why the phase may come several times, or not at all; empty if it comes once
-    # What it may take, if the tokens of a text are as expected
-    least: Need = field(default_factory=Need)
-    most: Need = field(default_factory=Need)
-    cost: float = 0.0
+    cached: int = 0  # how many answers are in the cache beside, as far as their prompts are known already
     model: str = ""  # which of several models is asked; empty where there is one
 
     @property
-    def sent(self) -> int:
-        """Requests that must be sent, about: those in the cache are not."""
-        return max(0, self.calls - self.cached)
+    def calls(self) -> int:
+        """Requests; those whose answers are in the cache among them."""
+        return self.expected.calls + self.cached
 
     @classmethod
     def of(cls, what: str, grid: Grid, price: Price | None) -> Phase:
         """A phase whose prompts are known."""
         need = grid.need(price)
-        return cls(what, grid.calls, grid.cached, need.tokens, "", need, need, need.cost)
+        return cls(what, need, need, need, cached=grid.cached)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return {
+            "what": self.what,
+            "calls": self.calls,
+            "cached": self.cached,
+            "tokens": self.expected.tokens,
+            "times": self.times,
+            "least": asdict(self.least),
+            "most": asdict(self.most),
+            "cost": self.expected.cost,
+            "model": self.model,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +146,17 @@ class CostEstimate:
     @property
     def tokens(self) -> int:
         """Tokens in all, about."""
-        return sum(phase.tokens for phase in self.phases)
+        return sum(phase.expected.tokens for phase in self.phases)
 
     @property
     def cost(self) -> float | None:
         """US dollars, about; None without a price."""
-        return sum(phase.cost for phase in self.phases) if self.price else None
+        return sum(phase.expected.cost for phase in self.phases) if self.price else None
 
     @property
     def calls_expected(self) -> int:
         """Requests that must be sent, about: those in the cache are not."""
-        return sum(phase.sent for phase in self.phases)
+        return sum(phase.expected.calls for phase in self.phases)
 
     @property
     def candidate_calls(self) -> float:
@@ -163,30 +174,24 @@ class CostEstimate:
         return self._sent(BASELINE_TEST, FRONT_TEST, LAST_DIAGNOSIS, LEFT_OUT)
 
     def _sent(self, *names: str) -> int:
-        return sum(phase.sent for phase in self.phases if phase.what in names)
+        return sum(phase.expected.calls for phase in self.phases if phase.what in names)
 
     @property
     def calls_range(self) -> tuple[int, int]:
         """Requests that must be sent, least and most."""
-        low, high = self._range(
-            [float(phase.sent) for phase in self.phases], lambda need: float(need.calls), (0.0, 0.0)
-        )
+        low, high = self._range("calls")
         return round(low), round(high)
 
     @property
     def tokens_range(self) -> tuple[int, int]:
         """Tokens, few and many."""
-        low, high = self._range(
-            [float(phase.tokens) for phase in self.phases], lambda need: float(need.tokens), self.spread
-        )
+        low, high = self._range("tokens", self.spread)
         return round(low), round(high)
 
     @property
     def cost_range(self) -> tuple[float, float] | None:
         """US dollars, few and many; None without a price."""
-        if self.price is None:
-            return None
-        return self._range([phase.cost for phase in self.phases], lambda need: need.cost, self.spread)
+        return self._range("cost", self.spread) if self.price else None
 
     @property
     def minutes_range(self) -> tuple[float, float] | None:
@@ -196,19 +201,16 @@ class CostEstimate:
         few, many = self.calls_range
         return few / self.pace.per_minute, many / self.pace.per_minute
 
-    def _range(
-        self, expected: Sequence[float], amount: Callable[[Need], float], spread: tuple[float, float]
-    ) -> tuple[float, float]:
+    def _range(self, amount: str, spread: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
         """Between what and what it is: phases go together, for where candidates stop early the front is small too.
 
         How many tokens a text has is another matter: there squares add up.
         """
-        total = sum(expected)
-        below = [middle - amount(phase.least) for middle, phase in zip(expected, self.phases, strict=True)]
-        above = [amount(phase.most) - middle for middle, phase in zip(expected, self.phases, strict=True)]
-        low = total - math.hypot(total * spread[0], sum(below))
-        least = sum(amount(phase.least) for phase in self.phases) * (1 - spread[0])
-        return max(low, least), total + math.hypot(total * spread[1], sum(above))
+        spans = [[getattr(need, amount) for need in (phase.least, phase.expected, phase.most)] for phase in self.phases]
+        total = sum(expected for _, expected, _ in spans)
+        low = total - math.hypot(total * spread[0], sum(expected - least for least, expected, _ in spans))
+        high = total + math.hypot(total * spread[1], sum(most - expected for _, expected, most in spans))
+        return max(low, sum(least for least, _, _ in spans) * (1 - spread[0])), high
 
     def trials_within(self, lm: LMConfig) -> tuple[int, int] | None:
         """After how many trials a limit is reached, few and many; None if none is before the end."""
@@ -226,7 +228,7 @@ class CostEstimate:
 
     def _trials_for(self, share_low: float, share_high: float) -> tuple[int, int]:
         """By the share of all that a limit pays, what is not searching comes first."""
-        searching = sum(phase.tokens for phase in self.phases if phase.what in SEARCHING) / max(1, self.tokens)
+        searching = sum(phase.expected.tokens for phase in self.phases if phase.what in SEARCHING) / max(1, self.tokens)
         if not searching:
             return 1, 1
 
@@ -239,7 +241,7 @@ class CostEstimate:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         return {
-            "phases": [asdict(phase) for phase in self.phases],
+            "phases": [phase.to_dict() for phase in self.phases],
             "calls": self.calls,
             "calls_range": self.calls_range,
             "tokens": self.tokens,
@@ -273,12 +275,6 @@ class RacingEstimate:
 
     calls_without: int  # what candidates would be asked if none raced
     calls: tuple[int, int, int]  # what they will be asked: the least, about, the most
-
-    @classmethod
-    def of(cls, grid_calls: int, n_candidates: int, times: tuple[float, float, float]) -> RacingEstimate:
-        """Of so many candidates, whose grids come to so many whole ones."""
-        least, middle, most = (round(grid_calls * n) for n in times)
-        return cls(grid_calls * n_candidates, (least, middle, most))
 
     @property
     def saved(self) -> tuple[float, float, float]:

@@ -78,7 +78,7 @@ def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, pric
     spec = task.spec
     if not spec.is_assessed:
         return []
-    n_answers = sum(phase.sent for phase in answering)
+    n_answers = sum(phase.expected.calls for phase in answering)
     least = sum(phase.least.calls for phase in answering) / max(1, n_answers)
     most = sum(phase.most.calls for phase in answering) / max(1, n_answers)
     samples = (task.val or task.train)[:_SAMPLES_READ]
@@ -111,4 +111,4 @@ def _written(
         return Need(round(calls * times), round(total), cost)
 
     least, expected, most = (need(times) for times in span)
-    return Phase(what, calls, 0, round(calls * tokens), why, least, most, expected.cost)
+    return Phase(what, least, expected, most, why)

@@ -23,8 +23,8 @@ def test_a_measured_rate_is_no_faster_than_what_may_be_asked(changed: Any, per_m
 
 
 def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> None:
-    calls = Need(4000, 0, 0.1)
-    least = CostEstimate((Phase("original prompt on val", 700, 0, 400_000, "", calls, calls, 0.0),), None, trials=40)
+    calls = Need(700, 400_000, 0.1)
+    least = CostEstimate((Phase("original prompt on val", calls, calls, calls),), None, trials=40)
     assert shorter_line(least, 840.0) == "within five minutes: --max-calls 1600"
     assert shorter_line(least, 840.0, "full") == "within five minutes: --max-calls 1600 and no --effort"
     # 120 answers are no run; with room for more than is expected the smallest takes 700 / .92.

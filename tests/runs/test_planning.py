@@ -56,13 +56,10 @@ def planner(
     grid = Grid(100, 0, TokenRange(4000, 6000), ANSWER)
     splits: Any = ("val", "train", "test")
     price = Price(0.15, 0.6)
-    basis = SearchBasis(
-        dict.fromkeys(splits, grid), dict.fromkeys(splits, (50, 2)), TokenRange(100, 300), price, price, races
-    )
     chosen = replace(SETTINGS, **changes)
-    return Planner(
-        TASK, chosen, chosen.baseline(TASK), basis, asked_sizes(asked or SizeOptions()), available or MANY, limits
-    )
+    grids, shapes = dict.fromkeys(splits, grid), dict.fromkeys(splits, (50, 2))
+    basis = SearchBasis(TASK, chosen.baseline(TASK), grids, shapes, TokenRange(100, 300), price, price, races)
+    return Planner(chosen, basis, asked_sizes(asked or SizeOptions()), available or MANY, limits)
 
 
 @settings(max_examples=12, deadline=None)

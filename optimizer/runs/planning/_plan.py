@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.runs._search_estimate import estimate_from
 from psopt.runs._settings import RunSettings
 from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits
 from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, asked_sizes, full_sizes, path
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
     from psopt.runs._cost_estimate import CostEstimate
     from psopt.runs._search_estimate import SearchBasis
-    from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions
-    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,12 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json keeps it."""
         phases = [
-            {"what": phase.what, "calls": phase.calls, "tokens": phase.tokens, "cost_usd": phase.cost}
+            {
+                "what": phase.what,
+                "calls": phase.calls,
+                "tokens": phase.expected.tokens,
+                "cost_usd": phase.expected.cost,
+            }
             for phase in self.estimate.phases
         ]
         return {
@@ -116,10 +118,8 @@ def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettin
 class Planner:
     """Chooses sizes for a run."""
 
-    task: Task
     # What is asked beside the sizes: who writes rephrasings and edits, what is left out at the end
     settings: RunSettings
-    baseline: Prompt
     basis: SearchBasis  # what the original prompt takes; of any size
     asked: Mapping[str, int]  # the user's sizes, which are kept
     available: Mapping[str, int]  # the most that there are: samples of a split, wordings of a file
@@ -127,8 +127,7 @@ class Planner:
 
     def estimate(self, sizes: Sizes) -> CostEstimate:
         """Count what a run of these sizes is expected to take, with nothing in the cache."""
-        settings = sized(self.settings, sizes)
-        return estimate_from(self.basis.sized(sizes), self.task, settings, self.baseline)
+        return self.basis.sized(sizes).estimate(sized(self.settings, sizes))
 
     @cached_property
     def path(self) -> tuple[Sizes, ...]:
