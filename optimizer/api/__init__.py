@@ -2,14 +2,13 @@
 
 from psopt.api._asking_rule import AskingRule, asking_rule
 from psopt.api._beside import check_other_wordings
-from psopt.api._check import CheckResult, check, further_pinned, pinned_samples
+from psopt.api._check import CheckResult, check, further_pinned
 from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
 from psopt.api._compare import Comparison, ComparisonResult, compare
 from psopt.api._diagnose import diagnose
 from psopt.api._drift import Drift, drift, run_of_baseline
 from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
 from psopt.api._export import Exported, OtherAnswer, Verification, export
-from psopt.api._load_run import load_run
 from psopt.api._measure import measure
 from psopt.api._migrate import (
     Migration,
@@ -24,7 +23,7 @@ from psopt.api._optimize import optimize
 from psopt.api._planning import plan_run
 from psopt.api._prompts import prompt_to_show
 from psopt.api._rephrase import rephrase
-from psopt.api._resume import resume, settings_to_resume
+from psopt.api._resume import load_run, resume, settings_to_resume
 from psopt.api._run import run
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._thresholds import RESTS_ON_NA, FailingSample, Threshold
@@ -68,7 +67,6 @@ __all__ = [
     "migrate",
     "migration_of",
     "optimize",
-    "pinned_samples",
     "plan_run",
     "prompt_to_classify_with",
     "prompt_to_show",

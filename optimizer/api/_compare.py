@@ -13,6 +13,7 @@ from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
 from psopt.models import name_of_model
 from psopt.notebooks import data_frame
+from psopt.report import compared_figure
 from psopt.tasks import as_task
 from psopt.text import latex_table, markdown_table
 
@@ -83,8 +84,6 @@ class Comparison(list[ComparisonResult]):
 
     def figure(self) -> go.Figure:
         """F1 against S on one sheet, with intervals: a point a prompt and model."""
-        from psopt.report import compared_figure
-
         measured = {f"{result.prompt}, {result.model}": result.scores.to_dict() for result in self}
         return compared_figure(measured, self[0].scores.quality_name).plot
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._load_run import draw_diagnosis
 from psopt.api._measure import measure_options, models_of, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.evaluation import score
+from psopt.report import diagnosis_figure
 from psopt.settings import MeasureOptions
 from psopt.tasks import as_task
 
@@ -78,7 +78,7 @@ def diagnose(
         predictions.na_rate,
         score(predictions, intervals=True) if predictions.is_labelled else None,
         diagnose_predictions(predictions, labelled=labelled, embed=embed),
-        draw_diagnosis,
+        diagnosis_figure,
         find_suspects(predictions, labelled=labelled),
         reruns,
     )

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._beside import measured_beside
-from psopt.api._load_run import draw_run
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.models import calibrates, capabilities_of
-from psopt.report import write_report
+from psopt.report import run_figure, write_report
 from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, nearest_to_pass
 from psopt.runs.planning import samples_needed
 from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
@@ -77,7 +76,7 @@ def finish(
     recorder.save_proposals(search)
     recorder.save(found, reason)  # again, with what the report has asked
     write_report(recorder.directory)
-    run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, draw_run)
+    run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, run_figure)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -144,7 +144,7 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
 
 def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Sequence[Model]) -> CostEstimate:
     """What these sizes take, counted on their own samples and wordings."""
-    task, settings = planner.basis.task, sized(planner.settings, sizes)
+    task, settings = planner.basis.task, sized(planner.settings, asdict(sizes))
     evaluator = frozen_evaluator(task, settings, settings.rephrasing.by_rule(), models, answering)
     return SearchBasis.of(task, settings, evaluator, growth=planner.basis.growth).estimate(settings)
 

@@ -1,14 +1,16 @@
-"""`psopt.resume`: a run that was interrupted, or that is to have more trials."""
+"""A run that there is: `psopt.resume` goes on with it, `psopt.load_run` looks at it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._progress import watched
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
-from psopt.runs import MANIFEST, RunDirectory, RunSettings
+from psopt.report import run_figure
+from psopt.runs import MANIFEST, RunDirectory, RunSettings, read_run
 from psopt.runs.planning import with_changed_limits
 from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
 from psopt.tracking import split_callbacks
@@ -102,3 +104,24 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
     return changed(settings, wanted)
+
+
+def load_run(path: str | Path, *, storage: str | None = None) -> Run:
+    """Load a run to look at it: nothing is asked and nothing written, also while another process works on it.
+
+    A run that was broken off has its front with scores on val; of one that is under way, or was killed, the front is
+    that of the trials so far, without intervals and without the limits on length. `finish_reason` tells them apart.
+
+    Parameters
+    ----------
+    path : path
+        The run directory.
+    storage : str, optional
+        The study's storage, where it needs a password that is nowhere else.
+
+    Raises
+    ------
+    InputError
+        If there is no run, if nothing was evaluated yet, or a file is missing or damaged.
+    """
+    return replace(read_run(path, storage), draw=run_figure)

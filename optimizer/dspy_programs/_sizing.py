@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._proposals import MOST_TEXTS
@@ -99,7 +99,7 @@ def planned(
     budget = compilation.models.budget
     if compilation.most_calls is not None:
         sizes = sizes_within(compilation.most_calls, n_steps, available, races=races)
-        settings = sized(settings, sizes)
+        settings = sized(settings, asdict(sizes))
         by_label = not task.spec.is_open
         drawn: dict[str, Any] = {
             split: subset(getattr(task, split), getattr(sizes, split), seed=settings.seed, by_label=by_label)

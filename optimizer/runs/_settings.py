@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -132,22 +132,11 @@ def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> T
     Raises DataError if the data can't be used; of files that are gone it is said where they were.
     """
     is_file = bool(Path(data.dataset).suffix) and not is_hub_name(data.dataset)
-    return load_task(
-        str(_located(data.dataset, data.folder) if is_file else data.dataset),
-        inputs=data.inputs,
-        text_column=data.text_column,
-        label_column=data.label_column,
-        task_file=_located(data.task_file, data.folder),
-        test_file=_located(data.test_file, data.folder),
-        answers=data.answers,
-        order=data.order,
-        seed=seed,
-        strict_data=data.strict_data,
-        require_labels=require_labels,
-        skip_empty=data.skip_empty,
-        pinned_column=data.pinned_column,
-        skip_unread=data.skip_unread,
-    )
+    options = asdict(data)
+    folder = options.pop("folder")
+    for name in ("task_file", "test_file", *(["dataset"] if is_file else [])):
+        options[name] = _located(options[name], folder)
+    return load_task(**options, seed=seed, require_labels=require_labels)
 
 
 def _located(name: str | None, folder: str) -> str | None:

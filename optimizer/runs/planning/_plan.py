@@ -51,7 +51,7 @@ class Plan:
         """Return the settings of a run that follows it: nobody needs the plan to go on with them."""
         if self.effort == "full":
             return settings
-        planned = replace(sized(settings, self.sizes), effort=self.effort)
+        planned = replace(sized(settings, asdict(self.sizes)), effort=self.effort)
         limits = Limits.of_user(settings.lm)
         if limits == Limits() and self.effort in EFFORT_CALLS:
             return replace(planned, limited_by="effort", lm=replace(settings.lm, max_calls=self.limits.calls))
@@ -88,12 +88,14 @@ _OF_RUN = {
     "heldout": "heldout",
 }
 """What sizes of samples and wordings are called in `RunSettings`."""
+_OF_SEARCH = ("trials", "rounds")
 
 
-def sized(settings: RunSettings, sizes: Sizes) -> RunSettings:
-    """Return the settings with these sizes."""
-    of_run: dict[str, Any] = {ours: getattr(sizes, name) for name, ours in _OF_RUN.items()}
-    return replace(settings, **of_run, search=replace(settings.search, trials=sizes.trials, rounds=sizes.rounds))
+def sized(settings: RunSettings, sizes: Mapping[str, int | None]) -> RunSettings:
+    """Return the settings with these sizes, by their names in `Sizes`."""
+    of_run: dict[str, Any] = {ours: sizes[name] for name, ours in _OF_RUN.items() if name in sizes}
+    of_search: dict[str, Any] = {name: sizes[name] for name in _OF_SEARCH if name in sizes}
+    return replace(settings, **of_run, search=replace(settings.search, **of_search))
 
 
 def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettings:
@@ -101,17 +103,14 @@ def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettin
 
     `facts` are what `RunSettings` holds that is no option: the prompt, the command line.
     """
-    given = {one.name: getattr(run, one.name) for one in fields(RunOptions)}
-    settings = RunSettings(**given, **facts)
+    settings = RunSettings(**{each.name: getattr(run, each.name) for each in fields(RunOptions)}, **facts)
     asked = asked_sizes(sizes)
     # S hangs on the number of wordings: where only that of the search is set, test has as many. A file has what it has.
     if "rephrasings" in asked and settings.rephrasing.file is None:
         asked.setdefault("heldout", asked["rephrasings"])
     if asked.get("train") == asked.get("val"):
         asked.pop("train", None)
-    of_search: dict[str, Any] = {name: asked[name] for name in ("trials", "rounds") if name in asked}
-    of_run: dict[str, Any] = {ours: asked[name] for name, ours in _OF_RUN.items() if name in asked}
-    return replace(settings, **of_run, search=replace(settings.search, **of_search))
+    return sized(settings, asked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +126,7 @@ class Planner:
 
     def estimate(self, sizes: Sizes) -> CostEstimate:
         """Count what a run of these sizes is expected to take, with nothing in the cache."""
-        return self.basis.sized(sizes).estimate(sized(self.settings, sizes))
+        return self.basis.sized(sizes).estimate(sized(self.settings, asdict(sizes)))
 
     @cached_property
     def path(self) -> tuple[Sizes, ...]:
@@ -192,16 +191,9 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
         )
     if before.effort == "full":
         return settings
-    sizes = Sizes(
-        train=before.samples if before.train_samples is None else before.train_samples,
-        val=before.samples,
-        test=before.test_samples or 0,
-        rephrasings=before.rephrasings,
-        heldout=before.heldout,
-        trials=before.search.trials,
-        rounds=before.search.rounds,
-    )
-    settings = replace(sized(settings, replace(sizes, **asked_sizes(asked))), effort=before.effort)
+    sizes = {name: getattr(before, ours) for name, ours in _OF_RUN.items()}
+    sizes |= {name: getattr(before.search, name) for name in _OF_SEARCH}
+    settings = replace(sized(settings, sizes | asked_sizes(asked)), effort=before.effort)
     limits = Limits.of_user(settings.lm)
     if before.limited_by == "plan" and limits == Limits.of_user(before.lm):
         return replace(settings, limited_by="plan")
