@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from psopt.runs.planning import Effort
-    from psopt.settings import RaceMode
+    from psopt.settings import Effort, RaceMode
 
 PLAIN = "plain"
 

@@ -21,8 +21,7 @@ from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
     from psopt.models import Model
-    from psopt.runs.planning import Effort
-    from psopt.settings import SearchOptions
+    from psopt.settings import Effort, SearchOptions
 
 _DATA_SEED = 0  # of the pools and the wordings: texts are embedded once, whatever the seed of a search
 

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.errors import DataError, InputError
-from psopt.evaluation import NA, Predictions, assessed, no_labels, votes
-from psopt.metrics import hard_predictions
-from psopt.models import ModelProvider, can
+from psopt.evaluation import NA, evaluate, votes
+from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import PromptSource, TaskPrompt, read_source
@@ -25,11 +24,10 @@ from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sampl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
     from psopt.answers import NoLabel
-    from psopt.evaluation import Split
-    from psopt.models import Model, OnProgress
+    from psopt.evaluation import Predictions, Split
+    from psopt.models import OnProgress
+    from psopt.search_spaces import PromptFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +159,12 @@ class Classifier:
             model, lm = _as_measured(source, lm)
         self._task = source.task or _bare_task(self.prompt.labels, sample_texts, self.prompt)
         self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
+        own = [(self.prompt.description, self.prompt.form)]
         voting = n_wordings > 1
-        prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed, split) if voting else [self.prompt]
-        self._prompts = prompts
+        self._wordings = _wordings(source, self.prompt, self._task, n_wordings, seed, split) if voting else own
         if asks_in_chat(self.model):
             self.model.few_may_fail = True
-        self._is_soft = lm is not None and lm.logprobs and self.prompt.asks == LABEL
+        self._from_probabilities = lm is not None and lm.logprobs and self.prompt.asks == LABEL
 
     def __call__(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> list[Classified]:
         """Classify texts, or rows; in their order.
@@ -179,14 +177,21 @@ class Classifier:
             Classified(text, None if label == NA else label, float(share), None, None, float(spread), float(steady))
             for text, label, share, spread, steady in found
         ]
-        return _explained(classified, no_labels(self.model, self._prompts, texts, answered.array))
+        return _explained(classified, answered.no_labels)
 
     def answered(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Predictions:
         """Return what each text is answered under each wording; raises as the classifier does."""
-        array, probabilities = _answers(self.model, self._prompts, texts, on_progress, soft=self._is_soft)
-        samples = tuple(Sample(str(place), text) for place, text in enumerate(texts))
-        of = AnswerType.of(self._task)
-        return assessed(Predictions(array, samples, self.prompt.labels, probabilities, answers=of), self.model)
+        samples = [Sample(str(place), text) for place, text in enumerate(texts)]
+        return evaluate(
+            self.model,
+            self.prompt,
+            [text for text, _ in self._wordings],
+            samples,
+            on_progress,
+            from_probabilities=self._from_probabilities,
+            forms=[form for _, form in self._wordings],
+            answer_type=AnswerType.of(self._task),
+        )
 
     def text_of(self, content: str) -> str:
         """Read one text, or one row as a JSON object that holds its columns.
@@ -194,20 +199,14 @@ class Classifier:
         Raises DataError if a column is missing or can't be used.
         """
         columns = self._columns
-        row = _json_object(content)
-        if row is not None and not columns.needs_rows and row.keys().isdisjoint(columns.names):
+        try:
+            row = json.loads(content)
+        except (ValueError, RecursionError):
             row = None
-        (text,) = texts_of_records([content if row is None else row], columns, source="text")
+        is_row = isinstance(row, dict) and (columns.needs_rows or not row.keys().isdisjoint(columns.names))
+        (text,) = texts_of_records([row if is_row else content], columns, source="text")
         _check_fields(self.prompt, [text])
         return text
-
-
-def _json_object(content: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOptions | None) -> PromptSource:
@@ -239,25 +238,15 @@ def _explained(classified: list[Classified], missed: Sequence[NoLabel]) -> list[
     return classified
 
 
-def _answers(
-    model: Model, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None, *, soft: bool
-) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """What a model answers, (n_texts, n_prompts); where probabilities are measured with, the most probable class."""
-    if not soft:
-        return model.predict(prompts, texts, on_progress), None
-    if not can(model, "has_probabilities"):
-        raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
-    probabilities = model.predict_proba(prompts, texts, on_progress)
-    return hard_predictions(probabilities), probabilities
-
-
-def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:
+def _wordings(
+    source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split
+) -> list[tuple[str, PromptFormat]]:
+    """So many wordings of the prompt's run, else of rules."""
     rephrasings = source.rephrasings
     own = prompt.description
     if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.on(split)[0]) < n:
         rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
-    which: Literal["search", "heldout"] = "heldout" if split == "test" else "search"
-    return [prompt.described_as(text, form) for text, form in rephrasings.variants(which)[:n]]
+    return rephrasings.variants("heldout" if split == "test" else "search")[:n]
 
 
 def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:
@@ -265,9 +254,8 @@ def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), column
 
     `columns` are those of the rows, as far as they are known: names that a prompt quotes count only among them.
     """
-    columns_of_prompt = _columns(source, inputs, columns)
     is_own_form = source.prompt is not None and source.prompt.template is None
-    return replace(columns_of_prompt, texts_alone=is_own_form)
+    return replace(_columns(source, inputs, columns), texts_alone=is_own_form)
 
 
 def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequence[str]) -> InputColumns:
@@ -281,14 +269,9 @@ def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequenc
         return InputColumns(candidates=named, text_column=data.text_column if data else None)
     task = source.task
     if task is None or task.info.source in {"file", "hub", "memory"}:
-        return InputColumns(_inputs_of(task))
+        text = task.val[0].text if task and task.val else ""
+        return InputColumns(text.inputs if isinstance(text, Row) else ())
     return InputColumns.of_builtin(task.name)
-
-
-def _inputs_of(task: Task | None) -> tuple[str, ...]:
-    """The inputs of a task's samples; none where they are plain texts."""
-    text = task.val[0].text if task and task.val else ""
-    return text.inputs if isinstance(text, Row) else ()
 
 
 def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:

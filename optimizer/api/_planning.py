@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.models import Model
     from psopt.runs import CostEstimate
-    from psopt.runs.planning import Sizes
     from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
@@ -67,10 +66,13 @@ def plan_with(
     """Plan a run with the models that it will have."""
     effort = effort_for(asked.effort, settings.lm, is_free=_are_free(answering))
     limits, limits_of_run = limits_of(effort, Limits.of_user(settings.lm))
-    planner = _planner(task, settings, asked, models, answering, limits if effort != "full" else Limits())
+    planner = _planner(task, settings, asked, models, answering, limits)
     is_full = effort == "full"
     sizes = planner.full if is_full else planner.chosen
-    estimate = _exact(planner, sizes, models, answering)
+    # counted on the samples and wordings of these sizes
+    settings = sized(settings, asdict(sizes))
+    evaluator = frozen_evaluator(task, settings, settings.rephrasing.by_rule(), models, answering)
+    estimate = SearchBasis.of(task, settings, evaluator, growth=planner.basis.growth).estimate(settings)
     full_calls = planner.estimate(planner.full).calls
     return Plan(effort, sizes, limits_of_run, estimate, full_calls, () if is_full else planner.warnings(sizes))
 
@@ -90,21 +92,19 @@ def settings_for(
     models: ModelProvider,
     answering: Sequence[Model],
     directory: RunDirectory,
-    *,
-    resume: bool,
 ) -> tuple[RunSettings, Plan | None]:
     """Return the settings of a run with its sizes in them, and its plan if it was made now; set the models' limit.
 
     Raises InputError if another effort is asked for than the run was begun with.
     """
-    if resume and (directory.path / MANIFEST).exists():
+    plan = None
+    if directory.has_begun:
         settings = resumed_from(directory.read_json(MANIFEST), settings, asked)
-        models.budget.max_calls = settings.lm.max_calls
+    elif effort_for(asked.effort, settings.lm, is_free=_are_free(answering)) == "full":
         return settings, None
-    if effort_for(asked.effort, settings.lm, is_free=_are_free(answering)) == "full":
-        return settings, None
-    plan = plan_with(task, settings, asked, models, answering)
-    settings = plan.applied_to(settings)
+    else:
+        plan = plan_with(task, settings, asked, models, answering)
+        settings = plan.applied_to(settings)
     models.budget.max_calls = settings.lm.max_calls
     return settings, plan
 
@@ -140,13 +140,6 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
         return samples
     of_file = read_file(settings.rephrasing.file)
     return {**samples, "rephrasings": len(of_file.search), "heldout": len(of_file.heldout)}
-
-
-def _exact(planner: Planner, sizes: Sizes, models: ModelProvider, answering: Sequence[Model]) -> CostEstimate:
-    """What these sizes take, counted on their own samples and wordings."""
-    task, settings = planner.basis.task, sized(planner.settings, asdict(sizes))
-    evaluator = frozen_evaluator(task, settings, settings.rephrasing.by_rule(), models, answering)
-    return SearchBasis.of(task, settings, evaluator, growth=planner.basis.growth).estimate(settings)
 
 
 _FIRST = 8  # answers that are timed; twice as many where that is over too soon, and so on

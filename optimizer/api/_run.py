@@ -69,7 +69,7 @@ def run(
         answering = answering_models(task, settings, models, model)
         plan: Plan | None = None
         if sizes is not None:
-            settings, plan = settings_for(task, settings, sizes, models, answering, directory, resume=resume)
+            settings, plan = settings_for(task, settings, sizes, models, answering, directory)
         if plan and on_plan:
             on_plan(plan)
         if plan and on_estimate:
@@ -80,7 +80,7 @@ def run(
         told = plan.to_dict() if plan else None
         setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=told, probes=probes)
         if any(capabilities_of(one).costs_time for one in answering):
-            n_done = n_evaluated(directory.path / STUDY) if resume else 0
+            n_done = n_evaluated(directory.path / STUDY)
             estimate = plan.estimate if plan else estimate_search(task, settings, evaluator, n_done)
             _say_how_long(setup, estimate, models, sizes, observer or Observer(), resume=resume)
         return search_in(directory, setup, resume=resume, force=force, observer=tracking)
@@ -105,7 +105,7 @@ def _evaluator(
     resume: bool,
 ) -> Evaluator:
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
-    options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
+    options = rephrasing_again(settings.rephrasing, directory.path)
     able = [capabilities_of(one) for one in answering]
     if resume and settings.own_model and any(can.costs_time for can in able):
         models.budget.max_calls = None  # no cache has its answers: all are asked for again
@@ -114,9 +114,8 @@ def _evaluator(
         return frozen_evaluator(task, settings, options, models, answering)
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
     if on_estimate:
-        n_done = n_evaluated(directory.path / STUDY) if resume else 0
-        on_estimate(estimate_search(task, settings, evaluator, n_done))
-    has_val = resume and (directory.path / FRONT).exists()
+        on_estimate(estimate_search(task, settings, evaluator, n_evaluated(directory.path / STUDY)))
+    has_val = (directory.path / FRONT).exists()
     check_limits(
         evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
     )

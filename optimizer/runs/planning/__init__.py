@@ -1,10 +1,12 @@
 """Planning: how large a run may be, so that a limit pays for all of it, its final test included."""
 
-from psopt.runs.planning._effort import EFFORT_CALLS, Limits, effort_for
 from psopt.runs.planning._minutes import duration, is_long, run_time_line, shorter_line, time_line
 from psopt.runs.planning._plan import (
+    EFFORT_CALLS,
+    Limits,
     Plan,
     Planner,
+    effort_for,
     limits_of,
     resumed_from,
     run_settings,
@@ -13,14 +15,12 @@ from psopt.runs.planning._plan import (
 )
 from psopt.runs.planning._samples_needed import DifferenceSpread, samples_needed
 from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, Sizes, asked_sizes, path
-from psopt.settings import Effort
 
 __all__ = [
     "EFFORT_CALLS",
     "FLOOR_TRIALS",
     "FULL",
     "DifferenceSpread",
-    "Effort",
     "Limits",
     "Plan",
     "Planner",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.runs.planning._effort import Limits
+from psopt.runs.planning._plan import Limits
 
 if TYPE_CHECKING:
     from psopt.runs._cost_estimate import CostEstimate
