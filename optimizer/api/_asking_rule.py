@@ -38,24 +38,13 @@ _MOST_NEEDED = 100_000  # val samples: nobody labels more to have a bound
 
 @dataclass(frozen=True, slots=True)
 class AskingRule:
-    """Which answers are kept: all that are at least so steady.
+    """Which answers are kept: all that are at least so steady."""
 
-    Attributes
-    ----------
-    rate : float or None
-        The share of answers that is left to a person, at most.
-    target_f1 : float or None
-        What F1 of the answers that are kept was asked to be.
-    least : float or None
-        The steadiness from which on answers are kept; None where each file has its own, by `rate`.
-    val, test : Kept or None
-        How right what is kept is on the run's val, where the rule was set, and on its test under held-out wordings;
-        None without a run, and where answers are no single labels.
-    """
-
-    rate: float | None
-    least: float | None
-    target_f1: float | None = None
+    rate: float | None  # the share of answers that is left to a person, at most
+    least: float | None  # the steadiness from which on answers are kept; None where each file has its own, by `rate`
+    target_f1: float | None = None  # what F1 of the answers that are kept was asked to be
+    # How right what is kept is on the run's val, where the rule was set, and on its test under held-out wordings; None
+    # without a run, and where answers are no single labels
     val: Kept | None = None
     test: Kept | None = None
 

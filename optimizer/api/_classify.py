@@ -86,11 +86,8 @@ def classify(
     vote : bool
     rephrasings, seed : int
         For the vote: how many, and what seeds those of rules.
-    lm : LMConfig, optional
-    cache_dir : path, optional
-    on_progress : callable, optional
-    progress : bool, optional
-        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
+    lm, cache_dir, on_progress, progress : optional
+        See `measure`.
 
     Raises
     ------

@@ -140,15 +140,9 @@ def compare(
         With labels.
     prompts : dict of name to Prompt or path, or sequence of paths, optional
         Prompts, their files or Python functions ``MODULE:NAME``; by default the original prompt of `strategy`.
-    prompt_options : PromptOptions, optional
-        How the prompts' files are read, where they don't say so themselves.
     models : sequence of str, callable, dspy.LM or Model, optional
         Several models in place of `model`.
-    options : MeasureOptions, optional
-        On what they are measured.
-    progress : bool, optional
-        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
-    **settings
+    options, on_progress, model, prompt_options, strategy, progress, **settings
         See `measure`.
 
     Raises

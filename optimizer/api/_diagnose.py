@@ -40,21 +40,10 @@ def diagnose(
     ----------
     task : Task, or str or path
         A data set's name or file is loaded as `load_task` does.
-    prompt : Prompt, path, str or list of messages, optional
-        A prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a brace, or chat messages; by
-        default the original prompt of `strategy`.
-    prompt_options : PromptOptions, optional
-        How a prompt's file is read, where it does not say so itself.
-    model : str, callable, dspy.LM or Model
-        A name, or a model that is made already; `lm` says how a language model is asked.
-    strategy : {"simple", "detail", "1-shot"}
-        What the original prompt holds.
     options : MeasureOptions, optional
         On what it is measured; of train, unless they or the keywords say otherwise: what is learnt from a
         diagnosis must not come from val or test.
-    progress : bool, optional
-        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
-    **settings
+    prompt, model, prompt_options, strategy, on_progress, progress, **settings
         See `measure`.
 
     Raises

@@ -154,9 +154,7 @@ def migrate(
         How many prompts the search evaluates, by default as many as the run did.
     out : path, optional
         The search's run directory; by default ``runs/TASK-MODEL``.
-    cache_dir : path, optional
-    observer : Observer, optional
-    progress : bool, optional
+    cache_dir, observer, progress
         As in `optimize`.
     **settings
         How the new model is asked and what it may cost, by name: `LMConfig`'s options.

@@ -42,12 +42,8 @@ def resume(
     ----------
     run : path
         The run directory.
-    cache_dir : path, optional
     force : bool
         Even if the data, the rephrasings or psopt's version have changed.
-    observer : Observer, optional
-    progress : bool, optional
-        Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
     callbacks : iterable, optional
         Who records the run from now on, as in `optimize`; by default the trackers that it has had by name. Trackers
         go on with what they have begun, and those that are new are told of all earlier trials.
@@ -55,6 +51,8 @@ def resume(
         What differs from now on, by name: ``trials`` (a new total), ``leave_one_out``, ``race``, ``max_prompt_tokens``,
         ``storage`` (where it needs a password that is nowhere else), ``api_base``, ``max_cost`` and others of
         `LMConfig`.
+    cache_dir, observer, progress
+        As in `optimize`.
 
     Raises
     ------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from psopt.answers import F1
@@ -103,8 +103,7 @@ def thresholds(
         elif isinstance(bound, Mapping):
             raise InputError(f"{option} is one number; only min_class_f1 takes one for each label")
         else:
-            threshold = _threshold(scores, option, bound, end)
-            held.append(threshold if beyond is None or option != "max_sensitivity" else _beyond(threshold, beyond, end))
+            held.append(_of_measure(scores, option, bound, end, beyond))
     if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
     return held
@@ -126,33 +125,15 @@ def each_threshold(predictions: Predictions, each: float, least: float, *, end: 
     """
     keeps = _shares_right(predictions) >= each
     interval = mean_interval(keeps[:, None])
-    return Threshold(
-        MIN_EACH,
-        least,
-        _end_of(interval.estimate, interval.bounds, end, is_most=False),
-        estimate=interval.estimate,
-        interval=interval.bounds,
-        n_samples=len(keeps),
-        n_rephrasings=predictions.n_rephrasings,
-        varied=predictions.varied,
-        each=each,
-        failing=_failing(predictions, each),
-    )
+    more: dict[str, Any] = {"each": each, "failing": _failing(predictions, each)}
+    return _threshold(MIN_EACH, least, interval.estimate, interval.bounds, end, predictions, len(keeps), **more)
 
 
 def pinned_threshold(predictions: Predictions) -> Threshold:
     """Hold the answers to pinned samples against what must be: right under every wording."""
     share = float((_shares_right(predictions) >= 1).mean())
-    return Threshold(
-        PINNED,
-        1.0,
-        share,
-        estimate=share,
-        n_samples=len(predictions.samples),
-        n_rephrasings=predictions.n_rephrasings,
-        varied=predictions.varied,
-        failing=_failing(predictions, 1.0),
-    )
+    n_samples, failing = len(predictions.samples), _failing(predictions, 1.0)
+    return _threshold(PINNED, 1.0, share, None, "estimate", predictions, n_samples, failing=failing)
 
 
 def _shares_right(predictions: Predictions) -> NDArray[np.float64]:
@@ -170,29 +151,44 @@ def _failing(predictions: Predictions, each: float) -> tuple[FailingSample, ...]
     )
 
 
-def _threshold(scores: Scores, option: str, bound: float, end: End) -> Threshold:
-    name = MEASURES[option]
-    found = getattr(scores, name)
-    if found is None or np.isnan(found):
-        raise InputError(_NO_CLASSES[option])
-    estimate, interval = float(found), scores.ci.get(name)
+def _threshold(
+    option: str,
+    bound: float,
+    estimate: float,
+    interval: tuple[float, float] | None,
+    end: End,
+    measured_on: Scores | Predictions,
+    n_samples: int | None,
+    **more: Any,
+) -> Threshold:
+    """A bound, and the figure that must keep to it."""
+    value = estimate
+    if interval is not None and end != "estimate":
+        value = interval[1] if option.startswith("max") == (end == "bad") else interval[0]
     return Threshold(
         option,
         bound,
-        _end_of(estimate, interval, end, is_most=option.startswith("max")),
+        value,
         estimate=estimate,
         interval=interval,
-        n_samples=scores.n_samples,
-        n_rephrasings=scores.n_rephrasings,
-        varied=scores.varied,
-        measure=scores.quality_name if name == "f1" and scores.quality_name != F1 else "",
+        n_samples=n_samples,
+        n_rephrasings=measured_on.n_rephrasings,
+        varied=measured_on.varied,
+        **more,
     )
 
 
-def _beyond(threshold: Threshold, reruns: Reruns, end: End) -> Threshold:
-    """The same bound on S less that of reruns."""
-    value = _end_of(reruns.beyond, reruns.ci, end, is_most=True)
-    return replace(threshold, value=value, estimate=reruns.beyond, interval=reruns.ci, measure=BEYOND_RERUNS)
+def _of_measure(scores: Scores, option: str, bound: float, end: End, beyond: Reruns | None) -> Threshold:
+    """The threshold of a measure; of S less that of reruns, where these are given."""
+    n_samples = scores.n_samples
+    if beyond is not None and option == "max_sensitivity":
+        return _threshold(option, bound, beyond.beyond, beyond.ci, end, scores, n_samples, measure=BEYOND_RERUNS)
+    name = MEASURES[option]
+    estimate = getattr(scores, name)
+    if estimate is None or np.isnan(estimate):
+        raise InputError(_NO_CLASSES[option])
+    measure = scores.quality_name if name == "f1" and scores.quality_name != F1 else ""
+    return _threshold(option, bound, float(estimate), scores.ci.get(name), end, scores, n_samples, measure=measure)
 
 
 def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]:
@@ -211,26 +207,9 @@ def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]
             )
         interval = of_class.ci.get("f1")
         held.append(
-            Threshold(
-                MIN_CLASS_F1,
-                least,
-                _end_of(of_class.f1, interval, end, is_most=False),
-                estimate=of_class.f1,
-                interval=interval,
-                n_samples=of_class.n,
-                n_rephrasings=scores.n_rephrasings,
-                varied=scores.varied,
-                label=label,
-            )
+            _threshold(MIN_CLASS_F1, least, of_class.f1, interval, end, scores, of_class.n, label=label),
         )
     return held
-
-
-def _end_of(estimate: float, interval: tuple[float, float] | None, end: End, *, is_most: bool) -> float:
-    """The figure that must keep to a bound."""
-    if interval is None or end == "estimate":
-        return estimate
-    return interval[1] if is_most == (end == "bad") else interval[0]
 
 
 OPTIONS = ("max_sensitivity", "min_f1", "min_macro_f1", "min_class_f1", "min_consistency", "max_na_rate", "each", "pin")
@@ -305,17 +284,14 @@ class Threshold:
     @property
     def name(self) -> str:
         """What is bounded, in words: JUnit's name of it."""
-        if self.option == RESTS_ON_NA:
-            return "answers that name no label"
-        if self.option == DRIFT:
-            return f"drift of {self.measure}"
-        if self.option == MIN_CLASS_F1:
-            return f"f1 of {_printable(self.label)}"
-        if self.option == PINNED:
-            return f"pinned samples right under all {self.varied}"
-        if self.option == MIN_EACH:
-            return f"samples right under {100 * (self.each or 0):g} % of {self.varied}"
-        return self.measure or MEASURES[self.option].replace("_", " ")
+        names = {
+            RESTS_ON_NA: "answers that name no label",
+            DRIFT: f"drift of {self.measure}",
+            MIN_CLASS_F1: f"f1 of {_printable(self.label)}",
+            PINNED: f"pinned samples right under all {self.varied}",
+            MIN_EACH: f"samples right under {100 * (self.each or 0):g} % of {self.varied}",
+        }
+        return names.get(self.option) or self.measure or MEASURES[self.option].replace("_", " ")
 
     @property
     def title(self) -> str:

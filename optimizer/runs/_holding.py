@@ -1,10 +1,15 @@
-"""Taking a folder for a run: for one process, and so that a set-up that broke off is in nobody's way."""
+"""Taking a folder for a run: for one process at a time, and so that a set-up that broke off is in nobody's way."""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import shutil
+import socket
 import sqlite3
+import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -22,19 +27,39 @@ from psopt.runs._directory import (
     RunDirectory,
     json_object,
 )
-from psopt.runs._lock import LOCK, FolderLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
+LOCK = ".lock"
+# Windows locks ranges of bytes, and nobody else can read them: one far behind what the file says.
+_LOCKED_BYTE = 1 << 20
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # What a run writes before its first trial is done, run.json first: without it a file called rephrasings.json is
 # somebody's own, and a study what an earlier version left.
 _BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, *_STUDY_FILES}
 # .. and what may stay there for the next: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise BlockingIOError from error
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager
@@ -143,7 +168,7 @@ _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"
 def study_name(path: Path) -> str | None:
     """The name of the one study in a file; None where there is none, such as when its making broke off."""
     try:
-        names = _ask(path, "SELECT study_name FROM studies") if path.is_file() else []
+        names = _ask(path, "SELECT study_name FROM studies")
     except sqlite3.Error:  # whoever opens it as a study says what is wrong
         return None
     return str(names[0]) if len(names) == 1 else None
@@ -151,8 +176,6 @@ def study_name(path: Path) -> str | None:
 
 def has_results(path: Path) -> bool:
     """Whether a trial was finished; also if that can't be told, as of a file that is damaged or locked."""
-    if not path.is_file():
-        return False
     try:
         return _ask(path, _FINISHED) not in ([], [0])
     except sqlite3.Error:
@@ -162,14 +185,16 @@ def has_results(path: Path) -> bool:
 def n_evaluated(path: Path) -> int:
     """How many trials are done; 0 if the study is elsewhere."""
     try:
-        done = _ask(path, _FINISHED) if path.is_file() else []
+        done = _ask(path, _FINISHED)
     except sqlite3.Error:  # whoever opens it as a study says what is wrong
         return 0
     return int(str(done[0])) if done else 0
 
 
 def _ask(path: Path, query: str) -> list[object]:
-    """The first column of a query's rows; no rows where its table was not made yet."""
+    """The first column of a query's rows; no rows where there is no file, or its table was not made yet."""
+    if not path.is_file():
+        return []
     with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
         try:
             return [row[0] for row in connection.execute(query)]
@@ -177,3 +202,77 @@ def _ask(path: Path, query: str) -> list[object]:
             if "no such table" in str(error):
                 return []
             raise
+
+
+class FolderLock:
+    """Holds a folder; the file in it says who does, and goes with the lock.
+
+    Where the file system knows no locks, nothing is held, and nobody refused.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOCK
+        self._descriptor = -1
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds the folder."""
+        return self._descriptor >= 0
+
+    def acquire(self) -> None:
+        """Take the lock.
+
+        Raises InputError if another process has it (said: which), or the folder can't be written.
+        """
+        while not self._try_to_acquire():
+            pass  # whoever had the lock has taken its file away with it
+
+    def _try_to_acquire(self) -> bool:
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise InputError(f"{self._path.parent} can't be written: {error.strerror}") from error
+        try:
+            _take(descriptor)
+        except BlockingIOError:
+            holder = os.read(descriptor, 1000)
+            os.close(descriptor)
+            raise InputError(f"{self._path.parent} is in use: {_holder_in(holder)}; wait for it, or end it") from None
+        except OSError:  # such as ENOLCK, ENOTSUP: some network file systems
+            os.close(descriptor)
+            return True
+        if not self._is_in_place(descriptor):
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        holder = json.dumps(
+            {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(" ", "seconds")}
+        ).encode()
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, holder)
+        return True
+
+    def _is_in_place(self, descriptor: int) -> bool:
+        """Whether the file that is locked is the one that others find."""
+        try:
+            return os.path.samestat(os.fstat(descriptor), self._path.stat())
+        except FileNotFoundError:
+            return False
+
+    def release(self) -> None:
+        """Give the lock back and take its file away, if it is held."""
+        if not self.is_held:
+            return
+        with contextlib.suppress(OSError):  # Windows does not delete what is open; the lock counts, not the file
+            self._path.unlink()
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def _holder_in(content: bytes) -> str:
+    """Who holds the lock, by what the file says."""
+    try:
+        holder = json.loads(content)
+        return f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"
+    except (ValueError, KeyError, TypeError):  # it has just been taken
+        return "another process has just begun to work on it"

@@ -29,33 +29,24 @@ def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
     A request that was on its way when the process was killed counts as one that failed: it may have been paid.
     """
     budget.earlier = _spent_before(directory.path)
-    with contextlib.closing(_Ledger(directory.path / SPENT)) as ledger:
-        budget.ledger = ledger.write
-        try:
-            yield
-        finally:
-            budget.ledger = None
+    file: FileIO | None = None
 
-
-class _Ledger:
-    """A file that is made with the first amount, and overwritten in place with each further one."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: FileIO | None = None
-
-    def write(self, usage: Usage) -> None:
+    def write(usage: Usage) -> None:
         """Keep an amount; where the disk is full the one before stays, and other files of the run say what is wrong."""
+        nonlocal file
         with contextlib.suppress(OSError):
-            if self._file is None:
-                self._file = FileIO(os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o666), "w")
-            self._file.seek(0)
-            self._file.write(json.dumps(asdict(usage)).ljust(_SIZE).encode())
+            if file is None:
+                file = FileIO(os.open(directory.path / SPENT, os.O_WRONLY | os.O_CREAT, 0o666), "w")
+            file.seek(0)  # each amount overwrites the one before
+            file.write(json.dumps(asdict(usage)).ljust(_SIZE).encode())
 
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+    budget.ledger = write
+    try:
+        yield
+    finally:
+        budget.ledger = None
+        if file is not None:
+            file.close()
 
 
 def _spent_before(path: Path) -> Usage:

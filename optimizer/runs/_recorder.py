@@ -97,19 +97,14 @@ class RunRecorder:
             )
 
     def _samples_back(self) -> str:
-        """How to have the samples back, where it is known why they are others."""
-        if self.task.info.source == "bundled" != self.before["dataset"]["source"]:
+        """How to have the samples back, where it is known why they are others: a folder, or a commit of the hub."""
+        before, dataset = self.before["dataset"], self.settings.data.dataset
+        if self.task.info.source == "bundled" != before["source"]:
             return "set PSOPT_DATA_DIR to the folder of the data that it was begun with, "
-        return self._earlier_commit()
-
-    def _earlier_commit(self) -> str:
-        """The commit to give, where a branch of the hub has moved on since the run began."""
-        dataset = self.settings.data.dataset
-        commit = self.before["dataset"].get("revision", "")
+        commit = before.get("revision", "")
         if not is_hub_name(dataset) or commit == self.task.info.revision:
             return ""
-        earlier = replace(HubName.read(dataset), revision=commit)
-        return f"give --resume with --dataset {earlier}, "
+        return f"give --resume with --dataset {replace(HubName.read(dataset), revision=commit)}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
         """Write down a run that an error has ended; of one that is none of ours, its traceback too.

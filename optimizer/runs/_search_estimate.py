@@ -59,48 +59,23 @@ _SPLITS: tuple[Split, ...] = ("val", "train", "test")
 
 @dataclass(frozen=True, slots=True)
 class SearchBasis:
-    """What a search is counted from.
-
-    Attributes
-    ----------
-    task : Task
-    baseline : Prompt
-        The original prompt.
-    grids : mapping of split to Grid
-        Of the original prompt.
-    shapes : mapping of split to (int, int)
-        Samples and wordings.
-    growth : TokenRange
-        By how much all edits of a first round lengthen the prompt; of no account where nobody counts tokens.
-    price, single_price : Price or None
-        Of the model that answers; where it is asked by batches, and where call by call.
-    races : bool
-        Whether candidates race.
-    pace : Pace or None
-        How fast the model that is asked most will answer; nobody knows of batches.
-    prior_texts : int
-        On how many texts the label prior of a prompt is measured under each wording; 0 where nothing is calibrated.
-    labelled_texts : int
-        From how many labelled texts a label map is learnt, once.
-    model : str
-        Which of several models this is of; empty where there is one.
-    others : tuple of SearchBasis
-        Of further models that are asked the same.
-    """
+    """What a search is counted from."""
 
     task: Task
-    baseline: Prompt
+    baseline: Prompt  # the original prompt, of which the grids are
     grids: Mapping[Split, Grid]
-    shapes: Mapping[Split, tuple[int, int]]
-    growth: TokenRange
-    price: Price | None
-    single_price: Price | None
-    races: bool
-    pace: Pace | None = None
-    prior_texts: int = 0
-    labelled_texts: int = 0
-    model: str = ""
-    others: tuple[SearchBasis, ...] = ()
+    shapes: Mapping[Split, tuple[int, int]]  # samples and wordings
+    growth: TokenRange  # by how much all edits of a first round lengthen it; of no account where nobody counts tokens
+    price: Price | None  # of the model that answers
+    single_price: Price | None  # the same, where it is asked call by call and not by batches
+    races: bool  # whether candidates race
+    pace: Pace | None = None  # how fast the model that is asked most will answer; nobody knows of batches
+    prior_texts: int = (
+        0  # on how many texts label priors are measured under each wording; 0 where nothing is calibrated
+    )
+    labelled_texts: int = 0  # from how many labelled texts a label map is learnt, once
+    model: str = ""  # which of several models this is of; empty where there is one
+    others: tuple[SearchBasis, ...] = ()  # of further models that are asked the same
 
     @classmethod
     def of(
