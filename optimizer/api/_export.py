@@ -151,7 +151,7 @@ def export(
         CallPrice.of(baseline, model, around),
         CallPrice.of(prompt, model, around),
         edits,
-        verify_written(directory, prompt, written, verify, task, cache_dir, lm_changes) if verify else None,
+        _verified(directory, prompt, written, verify, task, cache_dir, lm_changes) if verify else None,
     )
 
 
@@ -233,14 +233,14 @@ class Verification:
         return {"asked": self.n, "reproduced": self.n - len(others), "others": others, "calls": calls}
 
 
-def verify_written(
+def _verified(
     directory: RunDirectory,
     prompt: Prompt,
     written: WrittenPrompt,
     n: int,
-    task: Task | None = None,
-    cache_dir: str | Path | None = None,
-    lm_changes: Mapping[str, Any] | None = None,
+    task: Task | None,
+    cache_dir: str | Path | None,
+    lm_changes: Mapping[str, Any],
 ) -> Verification:
     """Ask about some of a run's val samples through the text of an exported prompt, and compare with the run's answers.
 
@@ -251,17 +251,25 @@ def verify_written(
     is reached.
     """
     settings = RunSettings.from_dict(directory.read_json(MANIFEST)["settings"])
-    _check_model(settings)
+    if settings.program:
+        raise InputError("--verify can't ask a DSPy program through a text: load its state and evaluate it with dspy")
+    if settings.own_model:
+        raise InputError(
+            f"--verify can't ask the run's model, an object in Python ({settings.model}) that no name loads"
+        )
     kept = read_predictions(directory, prompt.id, "val")
     under_its_own = kept.array[:, 0].tolist()  # the first rephrasing is the original
     known = {of.id: kept.name_of(answer) for of, answer in zip(kept.samples, under_its_own, strict=True)}
-    task = task or _data(settings)
+    try:
+        task = task or settings.load_task()
+    except InputError as error:
+        raise InputError(f"--verify needs the data of the run, which are not at hand: {error}") from error
     samples = _spread([sample for sample in task.val if sample.id in known], n)
     if not samples:
         raise InputError(f"--verify: none of the samples that {directory.path} was measured on is in its data any more")
     texts = [sample.text for sample in samples]
     reread = read_back(prompt, written, list(fields_of(texts[0])))
-    models = ModelProvider(cache_dir, settings.lm.changed(**lm_changes or {}))
+    models = ModelProvider(cache_dir, settings.lm.changed(**lm_changes))
     model = models.answering(settings.models[0], task)
     asked = prompt if asks_the_same(prompt, reread, texts) else reread
     soft = settings.lm.logprobs and asked.asks == LABEL
@@ -273,22 +281,6 @@ def verify_written(
     answers = {sample.id: predictions.name_of(answer) for sample, answer in zip(samples, first, strict=True)}
     others = [OtherAnswer(name, known[name], answer) for name, answer in answers.items() if answer != known[name]]
     return Verification(len(samples), tuple(others), usage)
-
-
-def _check_model(settings: RunSettings) -> None:
-    if settings.program:
-        raise InputError("--verify can't ask a DSPy program through a text: load its state and evaluate it with dspy")
-    if settings.own_model:
-        raise InputError(
-            f"--verify can't ask the run's model, an object in Python ({settings.model}) that no name loads"
-        )
-
-
-def _data(settings: RunSettings) -> Task:
-    try:
-        return settings.load_task()
-    except InputError as error:
-        raise InputError(f"--verify needs the data of the run, which are not at hand: {error}") from error
 
 
 def _spread(samples: Sequence[Sample], n: int) -> list[Sample]:

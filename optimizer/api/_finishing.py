@@ -10,7 +10,7 @@ from psopt.errors import BudgetReachedError
 from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.models import calibrates, capabilities_of
 from psopt.report import run_figure, write_report
-from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, nearest_to_pass
+from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, nearest_to_pass, scores_of
 from psopt.runs.planning import samples_needed
 from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
 from psopt.search.gating import MeasuredGain, gate, untested
@@ -63,7 +63,7 @@ def finish(
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
     shortest = scored.get(shortest.id, shortest)
     if alone:
-        beside["calibration"] = _apart(scored.get(alone[0].id, alone[0]))
+        beside["calibration"] = {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}
     if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
         beside["kept_if_steady"] = {"id": chosen.id, **_kept_if_steady(evaluator, chosen)}
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
@@ -108,11 +108,6 @@ def _kept_if_steady(evaluator: Evaluator, chosen: Candidate) -> dict[str, Any]:
         ]
         for split, answered in grids.items()
     }
-
-
-def _apart(alone: Candidate) -> dict[str, Any]:
-    """What run.json says of the original prompt with its label prior taken out, and no edit."""
-    return {"id": alone.id, "val": alone.val.to_dict(), "test": alone.test.to_dict() if alone.test else None}
 
 
 def _most_left_out(recorder: RunRecorder) -> int:

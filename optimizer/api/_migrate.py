@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,8 +209,18 @@ def start_migration(
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
     answering = ModelProvider(cache_dir, lm).answering(model, task)
     prompt, notes = _prompt_for(answering, source.for_task(task))
+    settings = with_changed_limits(old, asdict(lm))
+    if settings.limited_by == "effort":
+        lm = replace(lm, max_calls=old.lm.max_calls)
     settings = replace(
-        _settings(old, lm, trials),
+        settings,
+        lm=lm,
+        search=replace(old.search, trials=trials or old.search.trials),
+        strategy="simple",
+        storage=None,
+        study_name="",
+        probe=None,
+        log=(),
         model=name,
         own_model=not isinstance(model, str),
         prompt=prompt,
@@ -236,16 +246,6 @@ def _prompt_for(model: Model, prompt: Prompt) -> tuple[Prompt, tuple[str, ...]]:
         return replace(prompt, calibration=Calibration()), ()
     note = f"{model.name} gives no label probabilities: the prompt is used without its calibration"
     return replace(prompt, calibration=None), (note,)
-
-
-def _settings(old: RunSettings, lm: LMConfig, trials: int | None) -> RunSettings:
-    """The run's settings, with its sizes, for a search of its own with other limits."""
-    limits = {name: getattr(lm, name) for name in ("max_calls", "max_tokens_total", "max_cost")}
-    settings = with_changed_limits(old, limits)
-    if settings.limited_by == "effort":
-        lm = replace(lm, max_calls=old.lm.max_calls)
-    search = replace(old.search, trials=trials or old.search.trials)
-    return replace(settings, lm=lm, search=search, strategy="simple", storage=None, study_name="", probe=None, log=())
 
 
 def estimate_migration(start: MigrationStart, cache_dir: str | Path | None = None, *, search: bool) -> CostEstimate:

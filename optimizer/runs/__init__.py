@@ -21,7 +21,7 @@ from psopt.runs._directory import (
     read_predictions,
     text_to_read,
 )
-from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry
+from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry, scores_of
 from psopt.runs._holding import has_found_nothing, held, n_evaluated, study_name
 from psopt.runs._ledger import spending_kept
 from psopt.runs._manifest import Found, limits_line, short_line
@@ -53,7 +53,7 @@ from psopt.runs._recommendation import (
     verdict_lines,
 )
 from psopt.runs._recorder import RunRecorder, check_same_prompt
-from psopt.runs._run import Run
+from psopt.runs._run import Run, scores_and_bounds
 from psopt.runs._search_estimate import SearchBasis, estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_note import StudyNote
@@ -141,6 +141,8 @@ __all__ = [
     "read_source",
     "recommendation_lines",
     "rephrasing_phases",
+    "scores_and_bounds",
+    "scores_of",
     "short_line",
     "spending_kept",
     "study_name",

@@ -256,12 +256,10 @@ def of_configuration(source: PromptSource, path: str | Path) -> PromptSource:
 def prompts_in(path: str, *, every: bool = False) -> list[str]:
     """Name the first prompt of a promptfoo configuration, or `every` one of them; none of another file."""
     config = promptfoo_config(path)
-    entries = prompt_entries(config) if config is not None else []
-    return (
-        [f"{path}#{number}" for number, _ in enumerate(entries, 1)]
-        if every and len(entries) > 1
-        else [path] * bool(entries)
-    )
+    n_prompts = len(prompt_entries(config)) if config is not None else 0
+    if every and n_prompts > 1:
+        return [f"{path}#{number}" for number in range(1, n_prompts + 1)]
+    return [path] if n_prompts else []
 
 
 def is_prompt_text(prompt: str) -> bool:
@@ -274,21 +272,15 @@ def _in_memory(text: str, options: PromptOptions) -> PromptSource:
 
 
 def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
-    data = _read(path)
-    run = _run_of(path)
+    data = read_json(path, f"prompt {path}")
+    if not isinstance(data, dict):
+        raise InputError(f"prompt {path} holds no prompt of psopt's: expected an object with description and labels")
     try:
         prompt = Prompt.from_dict(data)
         measured = Measured.from_dict(data["measured"]) if "measured" in data else None
     except InputError as error:
         raise InputError(f"prompt {path}: {error}") from error
-    return PromptSource(path, prompt, run, measured, options)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    data = read_json(path, f"prompt {path}")
-    if not isinstance(data, dict):
-        raise InputError(f"prompt {path} holds no prompt of psopt's: expected an object with description and labels")
-    return data
+    return PromptSource(path, prompt, _run_of(path), measured, options)
 
 
 def _check_no_run_text(path: Path) -> None:

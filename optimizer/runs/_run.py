@@ -13,13 +13,12 @@ from psopt.runs._recommendation import recommendation_lines
 from psopt.search import pick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     import pandas as pd
     import plotly.graph_objects as go
     from optuna.trial import FrozenTrial
-    from psopt.evaluation import Scores
     from psopt.runs._recommendation import Recommendation
     from psopt.search import Candidate
 
@@ -187,8 +186,10 @@ def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:
 
 def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:
     """One prompt: what it adds, how long it is, and its scores on val and test with their intervals."""
-    of_splits = {"val": candidate.val, "test": candidate.test}
-    scores = {f"{split}_{name}": value for split, of in of_splits.items() for name, value in _scores(of).items()}
+    of_splits = {
+        split: scores_and_bounds(scores.to_dict() if scores else None)
+        for split, scores in (("val", candidate.val), ("test", candidate.test))
+    }
     return {
         "id": candidate.id,
         "role": role,
@@ -196,7 +197,7 @@ def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:
         "n_edits": len(candidate.edits),
         "edits": [str(edit) for edit in candidate.edits],
         "tokens": candidate.length["tokens"],
-        **scores,
+        **{f"{split}_{name}": value for split, values in of_splits.items() for name, value in values.items()},
     }
 
 
@@ -223,11 +224,10 @@ def _trial_row(trial: FrozenTrial, metric_names: Collection[str], front: Collect
     }
 
 
-def _scores(scores: Scores | None) -> dict[str, float | None]:
-    """The measures and their intervals; None where they were not measured."""
+def scores_and_bounds(scores: Mapping[str, Any] | None) -> dict[str, float | None]:
+    """The measures that run.json has, each with its interval: ``f1``, ``f1_low``, ``f1_high``; None where unknown."""
     values: dict[str, float | None] = {}
     for measure in _MEASURES:
-        low, high = scores.ci.get(measure, (None, None)) if scores else (None, None)
-        value = getattr(scores, measure) if scores else None
-        values |= {measure: value, f"{measure}_low": low, f"{measure}_high": high}
+        low, high = (scores or {}).get("ci", {}).get(measure, (None, None))
+        values |= {measure: (scores or {}).get(measure), f"{measure}_low": low, f"{measure}_high": high}
     return values

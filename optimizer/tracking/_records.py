@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.evaluation import OBJECTIVES
 from psopt.models.chat import public_address
-from psopt.runs import FRONT, MANIFEST, PROPOSALS, REPORT, TRIALS, RunDirectory, quality_name, recommendation_lines
+from psopt.runs import (
+    FRONT,
+    MANIFEST,
+    PROPOSALS,
+    REPORT,
+    TRIALS,
+    RunDirectory,
+    quality_name,
+    recommendation_lines,
+    scores_and_bounds,
+)
 from psopt.search.distributed import PROMPT_ID, RACED
 
 if TYPE_CHECKING:
@@ -17,7 +27,6 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 
-_MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
 # What says nothing of how the run was made, or may hold what is nobody else's: a password in an address.
 _LEFT_OUT = frozenset({"command", "prompt", "folder", "own_model", "storage", "log", "headers", "extra_body"})
 
@@ -134,15 +143,9 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def _scores(role: str, entry: Mapping[str, Any] | None) -> Iterator[tuple[str, float]]:
     """``baseline/test/f1``, ``baseline/test/f1_low``, .. as far as they are defined."""
     for split in ("val", "test"):
-        scores = (entry or {}).get(split) or {}
-        for measure in _MEASURES:
-            if scores.get(measure) is None:
-                continue
-            yield f"{role}/{split}/{measure}", float(scores[measure])
-            low, high = scores.get("ci", {}).get(measure, (None, None))
-            if low is not None and high is not None:
-                yield f"{role}/{split}/{measure}_low", float(low)
-                yield f"{role}/{split}/{measure}_high", float(high)
+        for name, value in scores_and_bounds((entry or {}).get(split)).items():
+            if value is not None:
+                yield f"{role}/{split}/{name}", float(value)
 
 
 _EFFORT = ("calls", "tokens", "cost_usd", "seconds")
