@@ -25,7 +25,7 @@ from psopt.api._prompts import prompt_to_show
 from psopt.api._rephrase import rephrase
 from psopt.api._resume import load_run, resume, settings_to_resume
 from psopt.api._run import run
-from psopt.api._searching import SearchSetup, search_in
+from psopt.api._searching import search_in
 from psopt.api._thresholds import RESTS_ON_NA, FailingSample, Threshold
 from psopt.api._worker import worker
 
@@ -43,7 +43,6 @@ __all__ = [
     "Migration",
     "Moved",
     "OtherAnswer",
-    "SearchSetup",
     "Threshold",
     "Verification",
     "asking_rule",

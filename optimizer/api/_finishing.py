@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from psopt.runs import RunRecorder
     from psopt.search import Candidate, Search
     from psopt.search.gating import Verdict
-    from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 
 
@@ -33,9 +32,8 @@ _LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation
 def finish(
     recorder: RunRecorder,
     search: Search,
-    baseline: Prompt,
     stopped: BudgetReachedError | None,
-    probes: tuple[Sample, ...] = (),
+    probes: tuple[Sample, ...],
 ) -> tuple[Run, str]:
     """Score the front on test, let the gate decide, measure what edits add, write it down; say if a limit was met."""
     settings, state, evaluator = recorder.settings, search.state, search.problem.evaluator
@@ -67,7 +65,7 @@ def finish(
     if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
         beside["kept_if_steady"] = {"id": chosen.id, **_kept_if_steady(evaluator, chosen)}
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
-    contributions = recorder.earlier_contributions(chosen, most) or _contributions(chosen, baseline, search, most)
+    contributions = recorder.earlier_contributions(chosen, most) or _contributions(chosen, search, most)
     reason = "budget" if stopped or unpaid else search.finish_reason
     found = Found(start, front, shortest, recommendation, search.race_counts, search.diagnoses.sizes, beside)
     recorder.save(found, reason)
@@ -118,13 +116,14 @@ def _most_left_out(recorder: RunRecorder) -> int:
     return _LEFT_OUT if is_free else 0
 
 
-def _contributions(chosen: Candidate, baseline: Prompt, search: Search, most: int) -> dict[str, Any]:
+def _contributions(chosen: Candidate, search: Search, most: int) -> dict[str, Any]:
     """Build contributions.json: what edits add, as far as that is asked for and the budget goes."""
     if most and chosen.edits:
         search.problem.observer.phase(f"leaving edits out of {chosen.id}")
     try:
+        problem = search.problem
         left_out = leave_one_out(
-            chosen, baseline, search.problem.evaluator, search.candidates, search.state.pool, most=most
+            chosen, problem.baseline_prompt, problem.evaluator, search.candidates, search.state.pool, most=most
         )
     except BudgetReachedError:  # what matters is done
         search.problem.observer.phase("the limit is reached: what edits contribute is not measured")

@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._beside import check_other_wordings, probes_of
 from psopt.api._planning import kept_pace, least_estimate, settings_for, timed_pace
-from psopt.api._searching import SearchSetup, search_in
+from psopt.api._searching import search_in
 from psopt.api._setup import answering_models, frozen_evaluator, make_proposer, rephrasing_again
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of
-from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated, spending_kept
+from psopt.runs import (
+    ARTIFACTS,
+    FRONT,
+    STUDY,
+    check_same_prompt,
+    estimate_search,
+    free_folder,
+    held,
+    n_evaluated,
+    spending_kept,
+)
 from psopt.runs.planning import is_long, run_time_line, shorter_line
-from psopt.search import Observer, check_limits
+from psopt.search import Observer, SearchProblem, check_limits
 from psopt.tracking import tracked
 
 if TYPE_CHECKING:
@@ -76,14 +86,21 @@ def run(
             on_estimate(plan.estimate)
             on_estimate = None
         evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
-        proposer = make_proposer(settings, models)
-        told = plan.to_dict() if plan else None
-        setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=told, probes=probes)
+        problem = SearchProblem(
+            task,
+            baseline,
+            evaluator,
+            settings.search,
+            tracking,
+            make_proposer(settings, models),
+            artifacts=directory.path / ARTIFACTS,
+        )
         if any(capabilities_of(one).costs_time for one in answering):
             n_done = n_evaluated(directory.path / STUDY)
             estimate = plan.estimate if plan else estimate_search(task, settings, evaluator, n_done)
-            _say_how_long(setup, estimate, models, sizes, observer or Observer(), resume=resume)
-        return search_in(directory, setup, resume=resume, force=force, observer=tracking)
+            _say_how_long(problem, settings, estimate, models, sizes, observer or Observer(), resume=resume)
+        told = plan.to_dict() if plan else None
+        return search_in(directory, problem, settings, plan=told, probes=probes, resume=resume, force=force)
 
 
 def run_folder(model: str, task: Task, out: str | Path | None, *, resume: bool = False) -> Path:
@@ -123,7 +140,8 @@ def _evaluator(
 
 
 def _say_how_long(
-    setup: SearchSetup,
+    problem: SearchProblem,
+    settings: RunSettings,
     estimate: CostEstimate,
     models: ModelProvider,
     sizes: SizeOptions | None,
@@ -132,18 +150,18 @@ def _say_how_long(
     resume: bool,
 ) -> None:
     """Time a model that answers here, and say how long the run will take; where that is long, what takes less."""
-    answering = [one.model for one in setup.evaluator.each]
+    answering = [one.model for one in problem.evaluator.each]
     if resume:
         pace = kept_pace(answering, models)
     else:
-        observer.phase(f"timing a few answers of {setup.settings.model}")
-        pace = timed_pace(setup.evaluator, setup.baseline, models)
+        observer.phase(f"timing a few answers of {settings.model}")
+        pace = timed_pace(problem.evaluator, problem.baseline_prompt, models)
     if pace is None:
         return
-    most = setup.settings.lm.max_calls
+    most = settings.lm.max_calls
     n_answers = estimate.calls_expected if most is None else min(most, estimate.calls_expected)
     observer.phase(run_time_line(n_answers, pace.per_minute))
     if sizes and not resume and is_long(n_answers, pace.per_minute):
-        least = least_estimate(setup.task, setup.settings, sizes, models, answering)
+        least = least_estimate(problem.task, settings, sizes, models, answering)
         if least.calls_expected < n_answers:
             observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

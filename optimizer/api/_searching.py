@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -13,10 +12,9 @@ from psopt.api._finishing import finish
 from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLabelsError, say_how_to_go_on
 from psopt.models import calibrates
 from psopt.models.chat import asks_in_chat
-from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
-from psopt.runs import ARTIFACTS, STUDY, Found, RunRecorder, StudyNote, study_name
-from psopt.search import Observer, PromptLimits, Reserve, Search, SearchProblem, keep_baseline, open_study
+from psopt.runs import STUDY, Found, RunRecorder, StudyNote, study_name
+from psopt.search import Reserve, Search, keep_baseline, open_study
 from psopt.search.distributed import StudyMetadata, write_metadata
 from psopt.search.gating import check_pinned
 
@@ -24,75 +22,57 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.evaluation import Evaluator
-    from psopt.proposals.llm import LLMProposer
     from psopt.runs import Run, RunDirectory, RunSettings
-    from psopt.search import Propose
+    from psopt.search import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample, Task
-
-
-@dataclass(frozen=True, eq=False)
-class SearchSetup:
-    """All that a search starts from."""
-
-    task: Task
-    settings: RunSettings
-    baseline: Prompt  # the original prompt
-    evaluator: Evaluator  # compares prompts
-    proposer: LLMProposer | None = None  # drafts edits, where a model does
-    propose: Propose = propose_edits  # proposes edits by rule
-    plan: dict[str, Any] | None = None  # the run's plan, as run.json keeps it, where one was made now
-    probes: tuple[Sample, ...] = ()  # what the user wants both prompts to be put to at the end
+    from psopt.tasks import Sample
 
 
 def search_in(
     directory: RunDirectory,
-    setup: SearchSetup,
+    problem: SearchProblem,
+    settings: RunSettings,
     *,
+    plan: dict[str, Any] | None = None,
+    probes: tuple[Sample, ...] = (),
     resume: bool = False,
     force: bool = False,
-    observer: Observer | None = None,
 ) -> Run:
     """Search, and write the run directory, which is held; write down how it ended, also if it broke off.
 
     Raises InputError if a run is to be resumed that was about something else, unless `force`, or a pinned sample is
     none of test. Raises BudgetReachedError if a limit ends it. What was found is scored on test first, as far as that
     is paid for, and stands in the error's `run`.
+
+    Parameters
+    ----------
+    plan : dict, optional
+        The run's plan, as run.json keeps it, where one was made now.
+    probes : tuple of Sample
+        What the user wants both prompts to be put to at the end.
     """
-    observer = observer or Observer()
-    settings = setup.settings
-    check_pinned(settings.pinned, setup.evaluator.samples["test"])
-    PromptLimits.in_search(setup.baseline, setup.evaluator, settings.search.parts)  # refuses what can't be kept
-    setup.evaluator.show_progress(observer.answers)
-    observer.budget = setup.evaluator.budget
-    recorder = RunRecorder(directory, setup.task, settings, setup.evaluator, plan=setup.plan)
+    evaluator, observer = problem.evaluator, problem.observer
+    check_pinned(settings.pinned, evaluator.samples["test"])
+    _ = problem.limits  # refuses what can't be kept
+    evaluator.show_progress(observer.answers)
+    observer.budget = evaluator.budget
+    recorder = RunRecorder(directory, problem.task, settings, evaluator, plan=plan)
     if resume and not force:
         recorder.check_same()
-    note = StudyNote(directory.path, setup.task, settings, setup.evaluator)
+    note = StudyNote(directory.path, problem.task, settings, evaluator)
     search: Search | None = None
     try:
-        study = _begin(recorder, setup, observer, resume=resume)
+        study = _begin(recorder, problem, resume=resume)
         note.begin(study)
-        n_left_out, n_probes = settings.leave_one_out or 0, len(setup.probes)
-        reserve = Reserve(setup.evaluator, n_left_out, len(settings.heldout_from), n_probes)
-        problem = SearchProblem(
-            setup.task,
-            setup.baseline,
-            setup.evaluator,
-            settings.search,
-            observer,
-            setup.proposer,
-            setup.propose,
-            directory.path / ARTIFACTS,
-        )
+        reserve = Reserve(evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes))
         worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
         search = Search(study, problem, worker=worker, on_new_best=note.show_best)
         stopped = _run(search, reserve)
-        result, limit = finish(recorder, search, setup.baseline, stopped, setup.probes)
+        result, limit = finish(recorder, search, stopped, probes)
         note.end(study, result)
     except BaseException as error:
-        if _is_for_nothing(error, setup, search) and not recorder.before:
+        if _is_for_nothing(error, problem, settings, search) and not recorder.before:
             directory.discard()
         elif directory.has_begun:
             recorder.save_broken_off(search, error)
@@ -100,7 +80,7 @@ def search_in(
                 say_how_to_go_on(error, _how_to_resume(settings, directory.path))
         raise
     finally:
-        for model in (one.model for one in setup.evaluator.each):
+        for model in (one.model for one in evaluator.each):
             if asks_in_chat(model):
                 model.engine.keep_rate()
     if limit and settings.limited_by != "user":  # it ends as it was planned
@@ -110,19 +90,18 @@ def search_in(
     return result
 
 
-def _is_for_nothing(error: BaseException, setup: SearchSetup, search: Search | None) -> bool:
+def _is_for_nothing(error: BaseException, problem: SearchProblem, settings: RunSettings, search: Search | None) -> bool:
     """Whether a run has ended since the answers to a prompt of the user's own can't be read: nobody goes on with it.
 
     A study that others may have joined is theirs too.
     """
-    is_unread = isinstance(error, (NoLabelsError, InputError)) and setup.baseline.template is not None
-    return is_unread and setup.settings.storage is None and not (search and search.candidates)
+    is_unread = isinstance(error, (NoLabelsError, InputError)) and problem.baseline_prompt.template is not None
+    return is_unread and settings.storage is None and not (search and search.candidates)
 
 
-def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, resume: bool) -> StoredStudy:
+def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> StoredStudy:
     """Write down what the run is about, and open its study; nothing is left where that can't be opened."""
-    directory = recorder.directory
-    settings = recorder.settings
+    directory, settings, observer = recorder.directory, recorder.settings, problem.observer
     name = None if settings.storage or not resume else study_name(directory.path / STUDY)
     recorder.save(Found(), "running")
     recorder.save_rephrasings()
@@ -132,7 +111,7 @@ def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, res
             name or settings.study_name or directory.path.resolve().name,
             settings.search.sampler,
             settings.seed,
-            answers=setup.evaluator.answer_type,
+            answers=problem.evaluator.answer_type,
             resume=resume,
             tell=observer.phase,
         )
@@ -142,9 +121,9 @@ def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, res
         raise
     observer.study = study
     observer.started(recorder.task, directory.path)
-    if uneven := _uneven_calibration(setup.evaluator):
+    if uneven := _uneven_calibration(problem.evaluator):
         observer.phase(uneven)
-    _describe(study, recorder, setup.baseline)
+    _describe(study, recorder, problem.baseline_prompt)
     return study
 
 

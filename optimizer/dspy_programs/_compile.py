@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
-from psopt.api import SearchSetup, check_other_wordings, search_in
+from psopt.api import check_other_wordings, search_in
 from psopt.dspy_programs._compilation import Compiled
 from psopt.dspy_programs._contents import digest, unknown_parts
 from psopt.dspy_programs._copying import copy_of
@@ -29,7 +29,8 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, free_folder, held, recommendation_lines, spending_kept
+from psopt.runs import ARTIFACTS, MANIFEST, free_folder, held, recommendation_lines, spending_kept
+from psopt.search import SearchProblem
 from psopt.search.distributed import open_storage
 from psopt.search_spaces import Prompt
 
@@ -123,15 +124,18 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget):
         texts = [sample.text for sample in task.train]
         shares = sensitivity_by_step(model, baseline, texts, AnswerType.of(task))
-        setup = SearchSetup(
+        settings = _recorded_settings(compilation.settings, task, model)
+        problem = SearchProblem(
             task,
-            _recorded_settings(compilation.settings, task, model),
             baseline,
             evaluator,
+            settings.search,
+            compilation.observer,
             _proposer(outcome, model, compilation),
-            ProgramProposals(model, shares, compilation.settings.search.parts.examples_allowed),
+            ProgramProposals(model, shares, settings.search.parts.examples_allowed),
+            directory.path / ARTIFACTS,
         )
-        run = _run(directory, setup, compilation, now if is_of_python else {}, resume=resume)
+        run = _run(directory, problem, settings, compilation, now if is_of_python else {}, resume=resume)
     if runner.failures.line:
         compilation.observer.phase(runner.failures.line)
     if run.recommendation:
@@ -141,11 +145,17 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
 
 
 def _run(
-    directory: RunDirectory, setup: SearchSetup, compilation: Compilation, now: dict[str, str], *, resume: bool
+    directory: RunDirectory,
+    problem: SearchProblem,
+    settings: RunSettings,
+    compilation: Compilation,
+    now: dict[str, str],
+    *,
+    resume: bool,
 ) -> Run:
     """Search; in Python a limit ends that and no more: what was found is handed back."""
     try:
-        run = search_in(directory, setup, resume=resume, force=compilation.force, observer=compilation.observer)
+        run = search_in(directory, problem, settings, resume=resume, force=compilation.force)
     except BudgetReachedError as error:
         if error.run is None or compilation.settings.program != "python":
             raise
