@@ -23,6 +23,7 @@ from psopt.evaluation import (
 )
 from psopt.models.chat import LMConfig
 from psopt.runs import RunDirectory, read_predictions, read_source
+from psopt.search import rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,9 +197,7 @@ def _would_do(best: Kept, error: float) -> str:
     n_kept = fewest_kept(error)
     while n_kept < _MOST_NEEDED and most_error(math.ceil(share_wrong * n_kept), n_kept) > error:
         n_kept = math.ceil(1.05 * n_kept)
-    about = n_kept / best.share
-    unit = 10 ** max(0, math.floor(math.log10(about)) - 1)
-    return f"; about {math.ceil(about / unit) * unit:,} val samples would do"
+    return f"; about {rounded_up(n_kept / best.share):,.0f} val samples would do"
 
 
 def _kept_line(kept: Kept) -> str:

@@ -16,7 +16,7 @@ from psopt.settings import BoundOptions, MeasureOptions, built, check_keywords
 from psopt.tasks import as_task
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
@@ -90,11 +90,10 @@ def check(
         n_rephrasings=options.rephrasings,
     )
     asked = prompt_for(task, prompt, strategy, options.seed, prompt_options)
-    measured = chosen_samples(task, options)
-    further = _not_among(to_keep, measured)
+    further = further_pinned(task, options, asked_of_it.pinned)
     with reading(on_progress, progress) as on_reading:
         answered, reruns = predict_again(task, asked, model, options, models_of(options), on_reading, further=further)
-    predictions = answered.of_samples(np.arange(len(measured))) if further else answered
+    predictions = answered.of_samples(np.arange(len(answered.samples) - len(further))) if further else answered
     scores = score(predictions, intervals=True)
     end: End = "bad" if asked_of_it.use_ci_bound else "good" if asked_of_it.alarm else "estimate"
     beyond = reruns if asked_of_it.beyond_reruns else None
@@ -123,12 +122,7 @@ def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...
     return tuple(sample for sample in samples if sample.pinned or sample.id in named)
 
 
-def _not_among(pinned: Sequence[Sample], measured: Sequence[Sample]) -> tuple[Sample, ...]:
-    """The pinned samples that have to be asked about beside those that are measured anyhow."""
-    ids = {sample.id for sample in measured}
-    return tuple(sample for sample in pinned if sample.id not in ids)
-
-
 def further_pinned(task: Task, options: MeasureOptions, named: Collection[str] = ()) -> tuple[Sample, ...]:
     """The pinned samples that a check asks about beside those that it measures on."""
-    return _not_among(pinned_samples(task, named), chosen_samples(task, options))
+    ids = {sample.id for sample in chosen_samples(task, options)}
+    return tuple(sample for sample in pinned_samples(task, named) if sample.id not in ids)

@@ -17,7 +17,7 @@ from psopt.runs import (
     STUDY,
     CostEstimate,
     Phase,
-    estimate_search,
+    SearchBasis,
     judging_phases,
     n_evaluated,
     rephrasing_phases,
@@ -92,7 +92,7 @@ def estimate_run(
     options = rephrasing_again(settings.rephrasing, run) if run else settings.rephrasing
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models)
     n_done = n_evaluated(run / STUDY) if run else 0
-    counted = estimate_search(task, settings, evaluator, n_done)
+    counted = SearchBasis.of(task, settings, evaluator).estimate(settings, n_done)
     return replace(counted, pace=counted.pace or kept_pace([one.model for one in evaluator.each], models))
 
 

@@ -15,8 +15,8 @@ from psopt.runs import (
     ARTIFACTS,
     FRONT,
     STUDY,
+    SearchBasis,
     check_same_prompt,
-    estimate_search,
     free_folder,
     held,
     n_evaluated,
@@ -96,8 +96,7 @@ def run(
             artifacts=directory.path / ARTIFACTS,
         )
         if any(capabilities_of(one).costs_time for one in answering):
-            n_done = n_evaluated(directory.path / STUDY)
-            estimate = plan.estimate if plan else estimate_search(task, settings, evaluator, n_done)
+            estimate = plan.estimate if plan else _estimate(task, settings, evaluator, directory)
             _say_how_long(problem, settings, estimate, models, sizes, observer or Observer(), resume=resume)
         told = plan.to_dict() if plan else None
         return search_in(directory, problem, settings, plan=told, probes=probes, resume=resume, force=force)
@@ -131,12 +130,17 @@ def _evaluator(
         return frozen_evaluator(task, settings, options, models, answering)
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
     if on_estimate:
-        on_estimate(estimate_search(task, settings, evaluator, n_evaluated(directory.path / STUDY)))
+        on_estimate(_estimate(task, settings, evaluator, directory))
     has_val = (directory.path / FRONT).exists()
     check_limits(
         evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
     )
     return frozen_evaluator(task, settings, options, models, answering) if options.is_written else evaluator
+
+
+def _estimate(task: Task, settings: RunSettings, evaluator: Evaluator, directory: RunDirectory) -> CostEstimate:
+    """What the run in a directory, or what is left of it, will take."""
+    return SearchBasis.of(task, settings, evaluator).estimate(settings, n_evaluated(directory.path / STUDY))
 
 
 def _say_how_long(

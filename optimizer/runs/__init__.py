@@ -54,7 +54,7 @@ from psopt.runs._recommendation import (
 )
 from psopt.runs._recorder import RunRecorder, check_same_prompt
 from psopt.runs._run import Run, scores_and_bounds
-from psopt.runs._search_estimate import SearchBasis, estimate_search
+from psopt.runs._search_estimate import SearchBasis
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_note import StudyNote
 from psopt.runs._writing_estimate import judging_phases, rephrasing_phases, text_phases
@@ -110,7 +110,6 @@ __all__ = [
     "configuration_of",
     "difference",
     "differences_line",
-    "estimate_search",
     "free_folder",
     "has_found_nothing",
     "held",

@@ -44,10 +44,6 @@ CONTRIBUTIONS = "contributions.json"
 TRACKING = "tracking.json"
 ERROR_LOG = "error.log"
 TEMPORARY = ".psopt-"  # what files are called before they are whole
-# Trials and answers lie elsewhere, so that what is written at the end can be written again.
-_CURES = {
-    MANIFEST: "; put it back, or delete it and resume with its `psopt optimize` command and --resume",
-}
 
 
 def json_object(file: Path) -> dict[str, Any]:
@@ -121,7 +117,10 @@ class RunDirectory:
         try:
             return parse_json(text, "it")
         except InputError as error:
-            raise InputError(f"{self.path / name} is damaged: {error}{_CURES.get(name, '')}") from error
+            # Trials and answers lie elsewhere, so that what is written at the end can be written again.
+            again = "; put it back, or delete it and resume with its `psopt optimize` command and --resume"
+            cure = again if name == MANIFEST else ""
+            raise InputError(f"{self.path / name} is damaged: {error}{cure}") from error
 
     def write_json(self, name: str, data: Any) -> None:
         """Write one of the run's JSON files."""

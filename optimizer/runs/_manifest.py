@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate, DiagnosisSize
     from psopt.search.racing import RaceCounts
-    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 
@@ -80,11 +79,20 @@ def manifest(
         return CallPrice.of(candidate.prompt, settings.model, around).to_dict()
 
     baseline, shortest = found.baseline, found.shortest
-    own_prompt = {"prompt_source": _prompt_source(settings.prompt, settings.prompt_file)} if settings.prompt else {}
+    command = without_password(without_header_values(settings.command))
+    own_prompt = {}
+    if settings.prompt:
+        template = settings.prompt.template
+        form, fields = (template.origin.format, list(template.fields)) if template else ("psopt", [])
+        own_prompt = {"prompt_source": {"format": form, "file": settings.prompt_file, "fields": fields}}
+    if baseline is None:
+        found_then = {name: before[name] for name in FOUND if before.get(name)}
+    else:
+        found_then = _said_of(found, evaluator, settings)
     return {
         "schema_version": SCHEMA_VERSION,
         "psopt_version": __version__,
-        "command": without_password(without_header_values(settings.command)),
+        "command": command,
         "seed": settings.seed,
         "model": settings.model,
         "dataset": {
@@ -106,7 +114,7 @@ def manifest(
         "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
         "front": [{**front_entry(candidate, found.knee_id), "call": call(candidate)} for candidate in found.front],
         "short": {**front_entry(shortest, found.knee_id), "call": call(shortest)} if shortest else None,
-        "calls": {**calls(evaluator.budget), **_models_of(evaluator)},
+        "calls": {**_calls(evaluator.budget), **_models_of(evaluator)},
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **own_prompt,
@@ -115,14 +123,10 @@ def manifest(
         "settings": {
             **settings.to_dict(),
             "storage": settings.storage and without_password(settings.storage),
-            "command": without_password(without_header_values(settings.command)),
+            "command": command,
         },
-        **(_kept(before) if baseline is None else _said_of(found, evaluator, settings)),
+        **found_then,
     }
-
-
-def _kept(before: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: before[name] for name in FOUND if before.get(name)}
 
 
 def _said_of(found: Found, evaluator: Evaluator, settings: RunSettings) -> dict[str, Any]:
@@ -158,13 +162,6 @@ def _against_knee(evaluator: Evaluator, shortest: Candidate, chosen: Candidate) 
     }
 
 
-def _prompt_source(prompt: Prompt, file: str) -> dict[str, Any]:
-    """What the user's own prompt came as; ``psopt`` where it is in psopt's own form."""
-    if prompt.template is None:
-        return {"format": "psopt", "file": file, "fields": []}
-    return {"format": prompt.template.origin.format, "file": file, "fields": list(prompt.template.fields)}
-
-
 def _models_of(evaluator: Evaluator) -> dict[str, Any]:
     """How many answers each model gave, where responses name several."""
     answered: Counter[str] = Counter()
@@ -174,7 +171,7 @@ def _models_of(evaluator: Evaluator) -> dict[str, Any]:
     return {"models": dict(answered.most_common())} if len(answered) > 1 else {}
 
 
-def calls(budget: Budget) -> dict[str, Any]:
+def _calls(budget: Budget) -> dict[str, Any]:
     """What was asked and paid, by all parts of a run."""
     usage = budget.earlier + budget.usage
     return {

@@ -87,7 +87,10 @@ class SearchBasis:
         ignoring_cache: bool = False,
         growth: TokenRange | None = None,
     ) -> SearchBasis:
-        """Count it on what prompts are compared on; nothing is sent. The growth takes longest: say it if you know."""
+        """Count it on what prompts are compared on; nothing is sent. The growth takes longest: say it if you know.
+
+        Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
+        """
         model, baseline = evaluator.model, settings.baseline(task)
         without_races = replace(settings, search=replace(settings.search, race="off"))  # several models don't race
 
@@ -242,14 +245,6 @@ class SearchBasis:
             for wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
         )
         return Phase(PRIORS, least, expected, most, "one a wording of each candidate")
-
-
-def estimate_search(task: Task, settings: RunSettings, evaluator: Evaluator, n_done: int = 0) -> CostEstimate:
-    """Count what a run would ask that has scored so many candidates already; nothing is sent.
-
-    Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
-    """
-    return SearchBasis.of(task, settings, evaluator).estimate(settings, n_done)
 
 
 def _growth_of_candidates(trials: int) -> Span:
