@@ -19,12 +19,11 @@ from psopt.api._migrate import (
     migration_of,
     start_migration,
 )
-from psopt.api._optimize import optimize
+from psopt.api._optimize import optimize, run
 from psopt.api._planning import plan_run
 from psopt.api._prompts import prompt_to_show
 from psopt.api._rephrase import rephrase
 from psopt.api._resume import load_run, resume, settings_to_resume
-from psopt.api._run import run
 from psopt.api._searching import search_in
 from psopt.api._thresholds import RESTS_ON_NA, FailingSample, Threshold
 from psopt.api._worker import worker

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._optimize import run as run_settings
 from psopt.api._progress import watched
-from psopt.api._run import run as run_settings
 from psopt.errors import InputError
 from psopt.report import run_figure
 from psopt.runs import MANIFEST, RunDirectory, RunSettings, read_run

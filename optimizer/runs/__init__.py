@@ -37,7 +37,6 @@ from psopt.runs._prompt_source import (
     read_source,
     with_prompt_options,
 )
-from psopt.runs._read_run import read_run
 from psopt.runs._recommendation import (
     NOTHING_COMPARED,
     Recommendation,
@@ -53,7 +52,7 @@ from psopt.runs._recommendation import (
     verdict_lines,
 )
 from psopt.runs._recorder import RunRecorder, check_same_prompt
-from psopt.runs._run import Run, scores_and_bounds
+from psopt.runs._run import Run, read_run, scores_and_bounds
 from psopt.runs._search_estimate import SearchBasis
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_note import StudyNote

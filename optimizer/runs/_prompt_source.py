@@ -15,8 +15,7 @@ from psopt.models.chat import read_response_format
 from psopt.rephrasings import read_file
 from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
 from psopt.runs._front_file import picked_prompt
-from psopt.runs._measured import Measured
-from psopt.runs._promptfoo_provider import stated_model
+from psopt.runs._measured import Measured, stated_model
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions

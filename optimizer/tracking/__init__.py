@@ -4,10 +4,9 @@ No tracker's package is imported before a run asks for it.
 """
 
 from psopt.tracking._base import CallbackTracker, Ending, OptunaCallback, Tracker
-from psopt.tracking._choosing import Callback, split_callbacks, tracker_names
 from psopt.tracking._mlflow import MLflowTracker
 from psopt.tracking._records import RunRecord, TrialRecord
-from psopt.tracking._tracking import tracked
+from psopt.tracking._tracking import Callback, split_callbacks, tracked, tracker_names
 
 __all__ = [
     "Callback",

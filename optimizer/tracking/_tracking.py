@@ -1,4 +1,4 @@
-"""Whoever watches a run, together: the screen, and trackers, none of which can hurt the run."""
+"""From what the user names to trackers that watch a run, with the screen; none of them can hurt the run."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import logging
 from typing import TYPE_CHECKING, Any, Self
 
 from optuna.trial import TrialState
-from psopt.errors import BudgetReachedError, InputError, PsoptError
+from psopt.errors import BudgetReachedError, InputError, PsoptError, UnknownNameError, import_own
 from psopt.runs import TRACKING, RunDirectory
 from psopt.search import Observer
 from psopt.search.distributed import PROMPT_ID
-from psopt.tracking._choosing import make_trackers
+from psopt.tracking._base import CallbackTracker, OptunaCallback, Tracker
+from psopt.tracking._mlflow import MLflowTracker
 from psopt.tracking._records import RunRecord, TrialRecord
 
 if TYPE_CHECKING:
@@ -19,15 +20,87 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    import optuna
     from psopt.models.chat import Budget, CallEnd, CallStart, OnCallEnd
     from psopt.search import Candidate
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
-    from psopt.tracking._base import Ending, OptunaCallback, Tracker
+    from psopt.tracking._base import Ending
 
+
+Callback = str | Tracker | OptunaCallback
+"""What `psopt.optimize` takes as a callback: a tracker by its name, a tracker, or a function of Optuna's form."""
+
+OFF = "off"  # in place of names: no tracker
+_MLFLOW = "mlflow"
+_RECIPES = {"wandb": "wandb_tracker:WandbTracker", "otel": "otel_tracker:OTelTracker"}
 _LONGEST_REASON = 300  # characters of what a tracker has failed with
 LOGGER = logging.getLogger("psopt.tracking")
+
+
+def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
+    """Read ``--log``: names with commas between; ``off`` for none.
+
+    >>> tracker_names(["mlflow:tickets,my_trackers:Screen"])
+    ('mlflow:tickets', 'my_trackers:Screen')
+
+    Raises InputError if there is no such tracker, or one is named twice.
+    """
+    names = [name.strip() for part in asked for name in part.split(",")]
+    if names == [OFF]:
+        return ()
+    for name in names:
+        kind, colon, place = name.partition(":")
+        if kind in _RECIPES:
+            recipe = _RECIPES[kind]
+            raise InputError(f"--log {name}: copy psopt's examples/trackers/{kind}_tracker.py, and give --log {recipe}")
+        if kind == _MLFLOW and colon and not place:
+            raise InputError(f"--log {name}: an experiment follows mlflow:")
+        if kind != _MLFLOW and not colon:
+            raise UnknownNameError("tracker in --log", kind, (_MLFLOW, "MODULE:NAME", OFF))
+    kinds = [_MLFLOW if name.startswith(f"{_MLFLOW}:") else name for name in names]
+    if len(set(kinds)) < len(kinds):
+        raise InputError(f"--log {','.join(names)}: each tracker is named once")
+    return tuple(names)
+
+
+def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
+    """Tell names, which a run keeps for its resumption, from objects.
+
+    Raises InputError if a name is unknown, or something can't be called.
+    """
+    listed = list(callbacks)
+    for callback in listed:
+        if not (isinstance(callback, str | Tracker) or callable(callback)):
+            raise InputError(f"callbacks: {callback!r} is no tracker, no name of one, and can't be called")
+    names = tracker_names(callback for callback in listed if isinstance(callback, str))
+    return names, tuple(callback for callback in listed if not isinstance(callback, str))
+
+
+def make_trackers(
+    names: Iterable[str],
+    callbacks: Sequence[Tracker | OptunaCallback],
+    study: Callable[[], optuna.Study | None],
+) -> list[Tracker]:
+    """Make the trackers of these names, and of callbacks; those that are trackers are taken as they are.
+
+    Raises InputError if a name of the user's own is none of a tracker.
+    """
+    named = [_named(name) for name in names]
+    return named + [each if isinstance(each, Tracker) else CallbackTracker(each, study) for each in callbacks]
+
+
+def _named(name: str) -> Tracker:
+    kind, _, experiment = name.partition(":")
+    if kind == _MLFLOW:
+        return MLflowTracker(experiment)
+    own = import_own(name, "--log")
+    if isinstance(own, type) and issubclass(own, Tracker):
+        own = own()
+    if not isinstance(own, Tracker):
+        raise InputError(f"--log {name} is no psopt.tracking.Tracker, but a {type(own).__name__}")
+    return own
 
 
 def tracked(

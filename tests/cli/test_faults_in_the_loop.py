@@ -94,7 +94,7 @@ def check_end(
     with monkeypatch.context() as patch:
         if not place.startswith("jinja2"):  # plotly's figures take longer than all else
             patch.setattr("psopt.api._finishing.write_report", lambda _: [])
-        patch.setattr("psopt.api._run.timed_pace", lambda *_: None)  # how much is timed hangs on the machine
+        patch.setattr("psopt.api._optimize.timed_pace", lambda *_: None)  # how much is timed hangs on the machine
         calls = break_once(patch, place, number, error)
         code = psopt(*OPTIMIZE)
     monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])
