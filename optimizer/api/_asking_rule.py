@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +26,7 @@ from psopt.search import rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
     from psopt.api._classify import Classified
@@ -109,7 +109,7 @@ def asking_rule(
         raise InputError(
             "under one wording every answer is as steady as any other: give --wordings 2 or more, such as 5"
         )
-    source = read_source(prompt) if isinstance(prompt, str | Path) else prompt
+    source = read_source(prompt)
     if not _is_asked_as_measured(source, model, lm):
         if target_f1 is not None:
             raise InputError(

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
@@ -16,18 +15,19 @@ from psopt.evaluation import NA, evaluate, votes
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import PromptSource, TaskPrompt, read_source
-from psopt.search_spaces import Prompt
-from psopt.settings import PromptOptions
+from psopt.runs import TaskPrompt, read_source
 from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from psopt.answers import NoLabel
     from psopt.evaluation import Predictions, Split
     from psopt.models import OnProgress
-    from psopt.search_spaces import PromptFormat
+    from psopt.runs import PromptSource
+    from psopt.search_spaces import Prompt, PromptFormat
+    from psopt.settings import PromptOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def classify(
     PsoptError
         If there is no such prompt, nothing says which model it is for, or the model fails.
     """
-    source = _source_of(prompt, prompt_options)
+    source = read_source(prompt, prompt_options)
     named = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
     columns = input_columns(source, inputs, tuple(named))
     rows = texts_of_records(texts, columns)
@@ -204,14 +204,6 @@ class Classifier:
         (text,) = texts_of_records([row if is_row else content], columns, source="text")
         _check_fields(self.prompt, [text])
         return text
-
-
-def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOptions | None) -> PromptSource:
-    if isinstance(prompt, PromptSource):
-        return prompt
-    if isinstance(prompt, Prompt):
-        return PromptSource(Path("prompt"), prompt, options=options or PromptOptions())
-    return read_source(prompt, options)
 
 
 def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConfig]:

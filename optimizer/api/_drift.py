@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._classify import Classifier, input_columns
@@ -15,6 +14,7 @@ from psopt.runs import REPHRASINGS, RunDirectory, read_predictions, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from psopt.evaluation import Predictions, Split
     from psopt.models import OnProgress
@@ -95,7 +95,7 @@ def drift(
     PsoptError
         If it is no prompt of a run that has kept its answers, or the model fails.
     """
-    source = read_source(baseline) if isinstance(baseline, str | Path) else baseline
+    source = read_source(baseline)
     run, prompt = run_of_baseline(source)
     if source.rephrasings is None:
         raise InputError(f"{run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under")

@@ -44,8 +44,6 @@ def own_prompt(
     if isinstance(prompt, Prompt):
         check_fits(prompt, task)
         return with_prompt_options(prompt, options or PromptOptions())
-    if isinstance(prompt, PromptSource):
-        return prompt.for_task(task)
     return read_source(prompt, options).for_task(task)
 
 

@@ -149,14 +149,13 @@ class RunDirectory:
         """
         arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA]), **kept_arrays(splits)}
         for split, predictions in splits.items():
-            if predictions.probabilities is not None:
-                arrays[f"{split}_probabilities"] = predictions.probabilities
-            if predictions.metric_scores is not None:
-                arrays[f"{split}_merits"] = predictions.metric_scores
-            if predictions.same is not None:
-                arrays[f"{split}_same"] = predictions.same.astype(np.int16)
-            if predictions.no_labels:
-                arrays[f"{split}_na_kinds"] = kind_array(predictions)
+            beside = {
+                "probabilities": predictions.probabilities,
+                "merits": predictions.metric_scores,
+                "same": None if predictions.same is None else predictions.same.astype(np.int16),
+                "na_kinds": kind_array(predictions) if predictions.no_labels else None,
+            }
+            arrays |= {f"{split}_{name}": array for name, array in beside.items() if array is not None}
         content = io.BytesIO()
         np.savez_compressed(content, **arrays)
         self._write(f"predictions/{prompt.id}{ending}.npz", content.getvalue())

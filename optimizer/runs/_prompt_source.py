@@ -222,15 +222,21 @@ def _schema_in(path: str | Path) -> str:
 _NO_NAME = re.compile(r"[\n{]")
 
 
-def read_source(path: str | Path | Sequence[Mapping[str, Any]], options: PromptOptions | None = None) -> PromptSource:
+def read_source(
+    path: Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]], options: PromptOptions | None = None
+) -> PromptSource:
     """Read a prompt's file, and what is known of how it was measured; ``MODULE:NAME`` is a Python function.
 
     A string with a line break or a brace is no file's name but the prompt's text, and a list its messages. A run's
-    folder stands for the prompt that the run recommends.
+    folder stands for the prompt that the run recommends. What was read already stays as it is.
 
     Raises InputError if the file can't be read, or holds no prompt.
     """
+    if isinstance(path, PromptSource):
+        return path
     options = options or PromptOptions()
+    if isinstance(path, Prompt):
+        return PromptSource(Path("prompt"), path, options=options)
     if not isinstance(path, (str, Path)):
         return _in_memory(json.dumps(list(path), ensure_ascii=False, indent=2), options)
     if isinstance(path, str) and is_prompt_text(path):
