@@ -120,22 +120,22 @@ class PromptSource:
         kept = self.run / REPHRASINGS if self.run else None
         return read_file(kept) if kept and kept.exists() else None
 
-    @cached_property
+    @property
     def task(self) -> Task | None:
         """The task of the run that the file lies in; None where there is no run, or its data can't be had."""
-        return self._task_or_reason if isinstance(self._task_or_reason, Task) else None
+        return self._task_or_reason[0]
 
-    @cached_property
+    @property
     def lacking(self) -> str | None:
         """Why the run's task can't be had, where it can't."""
-        return self._task_or_reason if isinstance(self._task_or_reason, str) else None
+        return self._task_or_reason[1]
 
     @cached_property
-    def _task_or_reason(self) -> Task | str | None:
+    def _task_or_reason(self) -> tuple[Task | None, str | None]:
         try:
-            return self.settings.load_task() if self.settings else None
+            return (self.settings.load_task() if self.settings else None), None
         except InputError as error:
-            return str(error)
+            return None, str(error)
 
 
 def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:

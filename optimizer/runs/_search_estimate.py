@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 # Least, middle and most of a search, from 27 searches in which a hash of the prompt or a simulated model answered, on
-# five data sets with 30 and 10 trials. Growth is in shares of what all edits
-# of the first round add.
+# five data sets with 30 and 10 trials. Growth is in shares of what all edits of the first round add.
 _GROWTH = Span(0.36, 0.58, 0.82)  # of candidates, on average
 _GROWTH_OF_FEW = Span(0.27, 0.42, 0.8)  # the same with 10 trials
 _GROWTH_UNSHORTENED = Span(0.3, 0.55, 0.95)  # the same with less, of which none is for shorter prompts
@@ -52,8 +51,6 @@ _FEW_TRIALS = 10
 _GROWTH_OF_FRONT = Span(0.0, 0.3, 1.0)
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
 _FRONT = (0, 3, 8)  # prompts beside the original prompt; the fewer samples, the more tie
-
-
 _SPLITS: tuple[Split, ...] = ("val", "train", "test")
 
 
@@ -70,9 +67,7 @@ class SearchBasis:
     single_price: Price | None  # the same, where it is asked call by call and not by batches
     races: bool  # whether candidates race
     pace: Pace | None = None  # how fast the model that is asked most will answer; nobody knows of batches
-    prior_texts: int = (
-        0  # on how many texts label priors are measured under each wording; 0 where nothing is calibrated
-    )
+    prior_texts: int = 0  # on how many texts label priors are measured under each wording; 0 for no calibration
     labelled_texts: int = 0  # from how many labelled texts a label map is learnt, once
     model: str = ""  # which of several models this is of; empty where there is one
     others: tuple[SearchBasis, ...] = ()  # of further models that are asked the same
