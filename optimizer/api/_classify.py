@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -169,12 +169,11 @@ class Classifier:
         Raises PsoptError if the model fails.
         """
         answered = self.answered(texts, on_progress)
-        found = zip(texts, *votes(answered), strict=True)
-        classified = [
-            Classified(text, None if label == NA else label, float(share), None, None, float(spread), float(steady))
-            for text, label, share, spread, steady in found
-        ]
-        return _explained(classified, answered.no_labels)
+        unread: dict[int, list[NoLabel]] = defaultdict(list)
+        for answer in answered.no_labels:
+            unread[answer.sample].append(answer)
+        of_texts = zip(texts, *votes(answered), strict=True)
+        return [_classified(unread[place], *of_text) for place, of_text in enumerate(of_texts)]
 
     def answered(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Predictions:
         """Return what each text is answered under each wording; raises as the classifier does."""
@@ -214,17 +213,15 @@ def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConf
     return measured.model, lm or LMConfig(**measured.options)
 
 
-def _explained(classified: list[Classified], missed: Sequence[NoLabel]) -> list[Classified]:
-    """Add to texts without a label the kind of most of their answers, and one of them."""
-    kinds: dict[int, list[NoLabel]] = {}
-    for answer in missed:
-        kinds.setdefault(answer.sample, []).append(answer)
-    for place, answers in kinds.items():
-        if classified[place].label is None:
-            kind = Counter(answer.kind for answer in answers).most_common(1)[0][0]
-            said = next(answer.said for answer in answers if answer.kind == kind)
-            classified[place] = replace(classified[place], na_kind=kind, said=said)
-    return classified
+def _classified(
+    unread: Sequence[NoLabel], text: str, label: str, share: float, spread: float, steady: float
+) -> Classified:
+    """A text with its label; one without has the kind of most of its answers, and one of them."""
+    kind = said = None
+    if label == NA and unread:
+        kind = Counter(answer.kind for answer in unread).most_common(1)[0][0]
+        said = next(answer.said for answer in unread if answer.kind == kind)
+    return Classified(text, None if label == NA else label, float(share), kind, said, float(spread), float(steady))
 
 
 def _wordings(
