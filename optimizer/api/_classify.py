@@ -118,7 +118,6 @@ class Classifier:
 
     Parameters
     ----------
-    source : PromptSource
     columns : InputColumns
         The columns of rows; see `input_columns`.
     labels, model, seed, lm, cache_dir : optional

@@ -40,18 +40,9 @@ def plan_run(
     *,
     model: Any = None,
 ) -> Plan:
-    """Plan a run with these settings: its sizes, and what they are expected to take; nothing is sent.
+    """Plan a run: the sizes that are not `asked` for, and what they are expected to take; nothing is sent.
 
-    Raises PsoptError if an argument or the task can't be used.
-
-    Parameters
-    ----------
-    settings : RunSettings
-        What is asked beside the sizes, with the user's limits.
-    asked : SizeOptions
-        The effort, and the sizes that are not to be planned.
-    model : Model or dspy.LM, optional
-        Goes before the settings' name of one.
+    A `model` goes before the settings' name of one. Raises PsoptError if an argument or the task can't be used.
     """
     models = ModelProvider(cache_dir, settings.lm)
     answering = answering_models(task, settings, models, model)

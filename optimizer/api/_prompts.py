@@ -63,12 +63,9 @@ _WITHOUT_DATA = "without --dataset: names in braces are taken for columns, and l
 def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt:
     """Read a prompt to say what of it is rephrased and what is kept; nothing is asked.
 
-    Raises InputError if the prompt can't be read.
+    A task says which names in braces are columns and what the labels are; without it, names in braces are fields.
 
-    Parameters
-    ----------
-    task : Task, optional
-        Says which names in braces are columns and what the labels are; without it, names in braces are fields.
+    Raises InputError if the prompt can't be read.
     """
     if task is not None:
         return source.read_for(task)

@@ -45,16 +45,8 @@ def check_bounds(
 ) -> None:
     """Refuse bounds that can't be asked, before a model is.
 
-    Raises InputError: one line that says which bound, and how to fix it.
-
-    Parameters
-    ----------
-    bounds : dict of option to float, dict of label to float, or None
-        At least one must be given.
-    labels : sequence of str
-        The task's.
-    has_labels : bool
-        Whether answers are labels, one or several.
+    At least one must be given; `has_labels` says whether answers are labels, one or several. Raises InputError: one
+    line that says which bound, and how to fix it.
     """
     given = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
     if not given:
@@ -114,8 +106,6 @@ def each_threshold(predictions: Predictions, each: float, least: float, *, end: 
 
     Parameters
     ----------
-    predictions : Predictions
-        With labels.
     each : float
         Under which share of the wordings a sample must be answered rightly, in (0, 1].
     least : float

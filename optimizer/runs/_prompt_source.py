@@ -163,12 +163,7 @@ def _description(text: str) -> str:
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
     """Refuse a prompt for other labels, or one that names fields which the samples don't have.
 
-    Raises InputError.
-
-    Parameters
-    ----------
-    source : str
-        Where the prompt comes from, as messages name it; empty for one that was made in Python.
+    Raises InputError: naming `source`, where the prompt comes from; that is empty for one that was made in Python.
     """
     named = f"prompt {source or prompt.id}"
     if prompt.asks != task.spec.form:

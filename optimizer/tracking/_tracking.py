@@ -131,22 +131,13 @@ def tracked(
 class Tracking(Observer):
     """Passes on to trackers what an observer is told, and says once of each that fails that it is left out.
 
-    As a context manager it ends what is recorded with the `with` statement, by the error that ends that.
-
-    Parameters
-    ----------
-    observer : Observer
-        Is told of everything first.
-
-    Attributes
-    ----------
-    trackers : list of Tracker
-        Those that have not failed.
+    The observer is told of everything first. As a context manager it ends what is recorded with the `with` statement,
+    by the error that ends that.
     """
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
-        self.trackers: list[Tracker] = []
+        self.trackers: list[Tracker] = []  # those that have not failed
         self._to_close: list[Tracker] = []
         self._directory: RunDirectory | None = None
         self._record: RunRecord | None = None

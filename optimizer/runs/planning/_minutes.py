@@ -51,16 +51,9 @@ def is_long(calls: float, per_minute: float) -> bool:
 
 
 def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = None) -> str:
-    """What to give for a run of five minutes, or else for the smallest.
+    """What to give for a run of five minutes, or else for the smallest that makes sense, which takes `least`.
 
-    Parameters
-    ----------
-    least : CostEstimate
-        Of the smallest run that makes sense.
-    per_minute : float
-        Answers to the original prompt.
-    effort : str, optional
-        The one that was asked for by name: with ``full`` a limit would end a run that is as large as before.
+    With the effort ``full``, asked for by name, a limit would end a run that is as large as before.
     """
     within = _rounded_down(_FEW * per_minute / _SLOWER)
     if not Limits(calls=within).pay(least, with_room=True):

@@ -239,13 +239,6 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
     """Return the settings with which a run is resumed: what was not asked for anew is as its run.json says.
 
     Raises InputError if another effort is asked for.
-
-    Parameters
-    ----------
-    manifest : mapping
-        The content of run.json.
-    settings : RunSettings
-        As they are asked for now.
     """
     before = RunSettings.from_dict(manifest["settings"])
     if asked.effort not in {None, before.effort}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,20 +55,7 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
 
     Each of the gate's tests is to see its difference in 80 % of cases, under as many held-out wordings as now: their
     part of the standard error does not shrink with samples, and may be all that is needed to fail.
-
-    Parameters
-    ----------
-    baseline, nominee : Predictions
-        On test.
-    test : NomineeTest
-        What the gate has found of the nominee.
-    margin : float
-        That of F1.
-
-    Returns
-    -------
-    int or None
-        Rounded up to two digits.
+    The predictions are those on test, and the margin is that of F1. The number is rounded up to two digits.
     """
     if len(baseline.samples) < 2 or test.is_barred:
         return None
@@ -78,11 +66,8 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
 
     if not passes(_MOST):
         return None
-    low, high = 1, _MOST  # by halves: what a test sees grows with its samples
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return int(rounded_up(high))  # more digits would say that somebody knows
+    fewest = 2 + bisect_left(range(2, _MOST), True, key=passes)  # what a test sees grows with its samples
+    return int(rounded_up(fewest))  # more digits would say that somebody knows
 
 
 def _spreads(baseline: Predictions, nominee: Predictions) -> dict[str, DifferenceSpread]:
