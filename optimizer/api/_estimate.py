@@ -93,7 +93,7 @@ def estimate_run(
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models)
     n_done = n_evaluated(run / STUDY) if run else 0
     counted = SearchBasis.of(task, settings, evaluator).estimate(settings, n_done)
-    return replace(counted, pace=counted.pace or kept_pace([one.model for one in evaluator.each], models))
+    return replace(counted, pace=counted.pace or kept_pace([each.model for each in evaluator.each], models))
 
 
 def estimate_measuring(

@@ -87,7 +87,7 @@ def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candi
 def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
     """A candidate whose prompt brings its label prior, where it is calibrated."""
     prompt = candidate.prompt
-    models = [one.model for one in search.problem.evaluator.each]
+    models = [each.model for each in search.problem.evaluator.each]
     measured = [model.measured(prompt).calibration for model in models if calibrates(model)]
     known = [calibration for calibration in measured if calibration is not None]
     if not known:
@@ -112,7 +112,7 @@ def _most_left_out(recorder: RunRecorder) -> int:
     asked = recorder.settings.leave_one_out
     if asked is not None:
         return asked
-    is_free = all(capabilities_of(one.model).is_free for one in recorder.evaluator.each)
+    is_free = all(capabilities_of(each.model).is_free for each in recorder.evaluator.each)
     return _LEFT_OUT if is_free else 0
 
 

@@ -202,7 +202,7 @@ def run(
             make_proposer(settings, models),
             artifacts=directory.path / ARTIFACTS,
         )
-        if any(capabilities_of(one).costs_time for one in answering):
+        if any(capabilities_of(each).costs_time for each in answering):
             estimate = plan.estimate if plan else _estimate(task, settings, evaluator, directory)
             _say_how_long(problem, settings, estimate, models, sizes, observer or Observer(), resume=resume)
         told = plan.to_dict() if plan else None
@@ -229,7 +229,7 @@ def _evaluator(
 ) -> Evaluator:
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
     options = rephrasing_again(settings.rephrasing, directory.path)
-    able = [capabilities_of(one) for one in answering]
+    able = [capabilities_of(each) for each in answering]
     if resume and settings.own_model and any(can.costs_time for can in able):
         models.budget.max_calls = None  # no cache has its answers: all are asked for again
     is_counted = any(can.asks_in_chat or can.costs_time for can in able)
@@ -261,7 +261,7 @@ def _say_how_long(
     resume: bool,
 ) -> None:
     """Time a model that answers here, and say how long the run will take; where that is long, what takes less."""
-    answering = [one.model for one in problem.evaluator.each]
+    answering = [each.model for each in problem.evaluator.each]
     if resume:
         pace = kept_pace(answering, models)
     else:

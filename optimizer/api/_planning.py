@@ -160,8 +160,8 @@ def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> P
 
     Where they are in the cache, what was kept before tells it.
     """
-    timed = [one for one in evaluator.each if not capabilities_of(one.model).is_free]
-    return Pace.of_several([_timed(one, prompt, models) for one in timed], len(evaluator.each) - len(timed))
+    timed = [_timed(each, prompt, models) for each in evaluator.each if not capabilities_of(each.model).is_free]
+    return Pace.of_several(timed, len(evaluator.each) - len(timed))
 
 
 def _timed(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:

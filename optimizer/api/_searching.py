@@ -80,9 +80,9 @@ def search_in(
                 say_how_to_go_on(error, _how_to_resume(settings, directory.path))
         raise
     finally:
-        for model in (one.model for one in evaluator.each):
-            if asks_in_chat(model):
-                model.engine.keep_rate()
+        for each in evaluator.each:
+            if asks_in_chat(each.model):
+                each.model.engine.keep_rate()
     if limit and settings.limited_by != "user":  # it ends as it was planned
         observer.phase(f"{limit}; {_how_to_resume(settings, directory.path)} --max-calls N")
     elif limit:
@@ -130,8 +130,8 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
 def _uneven_calibration(evaluator: Evaluator) -> str:
     """Say which of several models are calibrated, where some are and some can't be."""
     names: dict[bool, list[str]] = {True: [], False: []}
-    for one in evaluator.each:
-        names[calibrates(one.model)].append(one.model.name)
+    for each in evaluator.each:
+        names[calibrates(each.model)].append(each.model.name)
     if not all(names.values()):
         return ""
     without = f"{' and '.join(names[False])}, which {'gives' if len(names[False]) == 1 else 'give'}"

@@ -165,9 +165,9 @@ def _against_knee(evaluator: Evaluator, shortest: Candidate, chosen: Candidate) 
 def _models_of(evaluator: Evaluator) -> dict[str, Any]:
     """How many answers each model gave, where responses name several."""
     answered: Counter[str] = Counter()
-    for model in (one.model for one in evaluator.each):
-        if asks_in_chat(model):
-            answered.update(model.answered_by)
+    for each in evaluator.each:
+        if asks_in_chat(each.model):
+            answered.update(each.model.answered_by)
     return {"models": dict(answered.most_common())} if len(answered) > 1 else {}
 
 
