@@ -285,7 +285,5 @@ def _verified(
 
 def _spread(samples: Sequence[Sample], n: int) -> list[Sample]:
     """So many of them, from first to last at equal distances: data are often sorted by class."""
-    if not samples:
-        return []
     places = np.linspace(0, len(samples) - 1, min(n, len(samples))).round().astype(int)
     return [samples[place] for place in dict.fromkeys(places.tolist())]

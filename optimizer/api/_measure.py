@@ -175,8 +175,13 @@ def _how(task: Task, options: MeasureOptions) -> dict[str, Any]:
 
 
 def chosen_samples(task: Task, options: MeasureOptions) -> tuple[Sample, ...]:
-    """The samples that a prompt is measured on."""
-    return subset(_samples(task, options.split), options.samples, seed=options.seed, by_label=not task.spec.is_open)
+    """The samples that a prompt is measured on: of all, where the split has none."""
+    whole = (*task.train, *task.val, *task.test)
+    splits = {"train": task.train, "val": task.val, "test": task.test, "all": whole}
+    if options.split not in splits:
+        raise InputError(f"split must be train, val, test or all, not {options.split!r}")
+    samples = splits[options.split] or whole
+    return subset(samples, options.samples, seed=options.seed, by_label=not task.spec.is_open)
 
 
 def grids(
@@ -245,15 +250,3 @@ def _freeze(
     worded = replace(options.rephrasing, families=options.rephrasing.wordings)
     frozen = freeze_rephrasings(task, prompt, n_search, n_heldout, options.seed, worded, models=models)
     return frozen.on(options.split)
-
-
-def _samples(task: Task, split: str) -> tuple[Sample, ...]:
-    splits = {
-        "train": task.train,
-        "val": task.val,
-        "test": task.test,
-        "all": (*task.train, *task.val, *task.test),
-    }
-    if split not in splits:
-        raise InputError(f"split must be train, val, test or all, not {split!r}")
-    return splits[split] or splits["all"]

@@ -196,9 +196,7 @@ def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]
                 "leave it out, or check more samples (--samples, --split)"
             )
         interval = of_class.ci.get("f1")
-        held.append(
-            _threshold(MIN_CLASS_F1, least, of_class.f1, interval, end, scores, of_class.n, label=label),
-        )
+        held.append(_threshold(MIN_CLASS_F1, least, of_class.f1, interval, end, scores, of_class.n, label=label))
     return held
 
 
@@ -265,11 +263,10 @@ class Threshold:
     @property
     def met(self) -> bool:
         """Whether the value keeps to the bound."""
-        if self.option == RESTS_ON_NA:
-            return self.value <= self.bound
         if self.option == DRIFT:
             return self.value > self.bound
-        return self.value <= self.bound if self.option.startswith("max") else self.value >= self.bound
+        is_most = self.option.startswith("max") or self.option == RESTS_ON_NA
+        return self.value <= self.bound if is_most else self.value >= self.bound
 
     @property
     def name(self) -> str:

@@ -21,7 +21,6 @@ from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
     from psopt.search.distributed import StudyMetadata
-    from psopt.tasks import Task
 
 
 def worker(
@@ -60,7 +59,13 @@ def worker(
     study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31, tell=observer.phase)
     metadata = read_metadata(study)
     settings = _settings(metadata, dataset, lm_changes)
-    task = _same_task(settings, metadata.dataset_sha256)
+    task = settings.load_task()
+    own, of_study = task.info.sha256, metadata.dataset_sha256
+    if own != of_study:
+        raise InputError(
+            f"the data here are not those of the study: {settings.data.dataset} has sha256 {own[:12]}.., the study's "
+            f"{of_study[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
+        )
     models = ModelProvider(cache_dir, settings.lm)
     evaluator = make_evaluator(task, settings, models, from_file(metadata.rephrasings))
     evaluator.show_progress(observer.answers)
@@ -85,14 +90,3 @@ def _settings(metadata: StudyMetadata, dataset: str | None, lm_changes: dict[str
         raise InputError(f"the study is of psopt {metadata.psopt_version}, this is {__version__}: install the same")
     data = replace(settings.data, dataset=dataset or settings.data.dataset)
     return replace(settings, data=data, lm=settings.lm.changed(**lm_changes))
-
-
-def _same_task(settings: RunSettings, sha256: str) -> Task:
-    task = settings.load_task()
-    own = task.info.sha256
-    if own != sha256:
-        raise InputError(
-            f"the data here are not those of the study: {settings.data.dataset} has sha256 {own[:12]}.., the study's "
-            f"{sha256[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
-        )
-    return task
