@@ -3,9 +3,8 @@
 No tracker's package is imported before a run asks for it.
 """
 
-from psopt.tracking._base import CallbackTracker, Ending, OptunaCallback, Tracker
+from psopt.tracking._base import CallbackTracker, Ending, OptunaCallback, RunRecord, Tracker, TrialRecord
 from psopt.tracking._mlflow import MLflowTracker
-from psopt.tracking._records import RunRecord, TrialRecord
 from psopt.tracking._tracking import Callback, split_callbacks, tracked, tracker_names
 
 __all__ = [

@@ -1,17 +1,35 @@
-"""What a tracker is: whoever is told of a run and tells somebody else."""
+"""What a tracker is: whoever is told of a run and tells somebody else; and what is told of a run and of its trials."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from optuna.study import Study
 from optuna.trial import FrozenTrial
+from psopt.evaluation import OBJECTIVES
+from psopt.models.chat import public_address
+from psopt.runs import (
+    FRONT,
+    MANIFEST,
+    PROPOSALS,
+    REPORT,
+    TRIALS,
+    RunDirectory,
+    quality_name,
+    recommendation_lines,
+    scores_and_bounds,
+)
+from psopt.search.distributed import PROMPT_ID, RACED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
     from psopt.models.chat import CallWatcher
     from psopt.search_spaces import Prompt
-    from psopt.tracking._records import RunRecord, TrialRecord
+
 
 Ending = Literal["finished", "failed", "killed"]
 """How a run has ended: with a result, also one that a limit has cut short; by an error; by Ctrl-C."""
@@ -82,3 +100,176 @@ class CallbackTracker(Tracker):
         """Call the function."""
         if (study := self._study()) is not None and trial.frozen is not None:
             self._callback(study, trial.frozen)
+
+
+# What says nothing of how the run was made, or may hold what is nobody else's: a password in an address.
+_LEFT_OUT = frozenset({"command", "prompt", "folder", "own_model", "storage", "log", "headers", "extra_body"})
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as its directory has it now.
+
+    Attributes
+    ----------
+    folder : Path
+        The run directory.
+    manifest : mapping
+        run.json, as it is or, where a run without a result was taken away, as it was.
+    front : mapping
+        front.json; empty where there is none.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    front: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> RunRecord:
+        """Read the run directory.
+
+        Raises
+        ------
+        InputError
+            If there is no run, or a file of it is damaged.
+        """
+        directory = RunDirectory.open(folder)
+        front = directory.read_json(FRONT) if (folder / FRONT).exists() else {}
+        return cls(folder, directory.read_json(MANIFEST), front)
+
+    @property
+    def name(self) -> str:
+        """What the run is called: as its directory."""
+        return self.folder.resolve().name
+
+    @property
+    def params(self) -> dict[str, str | int | float | bool]:
+        """The settings that are set, side by side: ``lm.max_tokens``, and the sizes of the data."""
+        dataset = self.manifest["dataset"]
+        sizes = {f"dataset.{name}": dataset[name] for name in ("n_train", "n_val", "n_test")}
+        return {**dict(_flat(self.manifest["settings"])), **sizes}
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """What runs are found by: version, data and their fingerprint, model; at its end what came out."""
+        dataset = self.manifest["dataset"]
+        recommended = self.manifest.get("recommended") or {}
+        tags = {
+            "psopt.version": self.manifest["psopt_version"],
+            "psopt.dataset": dataset["name"],
+            "psopt.dataset_source": dataset["source"],
+            "psopt.dataset_sha256": dataset["sha256"],
+            "psopt.rephrasings_sha256": self.manifest["rephrasings"]["sha256"],
+            "psopt.model": self.manifest["model"],
+            "psopt.quality": quality_name(self.manifest),
+            "psopt.run": str(self.folder.resolve()),
+            "psopt.finish_reason": self.manifest["finish_reason"],
+            "psopt.recommended": recommended.get("id", ""),
+            "psopt.verdict": recommended.get("verdict", ""),
+        }
+        return {name: value for name, value in tags.items() if value}
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Scores of the baseline and of the recommended prompt, with the ends of their 95 % intervals; what it took."""
+        scores = dict(_scores("baseline", self.manifest.get("baseline")))
+        scores |= dict(_scores("recommended", self.recommended))
+        calls = {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
+        n_front = float(len(self.manifest.get("front") or ()))
+        return {**scores, **calls, "seconds": float(self.manifest["seconds"]), "front/prompts": n_front}
+
+    @property
+    def note(self) -> str:
+        """What the gate has decided, in a sentence; empty before the end."""
+        recommended = self.manifest.get("recommended")
+        return recommendation_lines(recommended, quality_name(self.manifest))[0] if recommended else ""
+
+    @property
+    def recommended(self) -> Mapping[str, Any] | None:
+        """The recommended prompt with its scores, as run.json or front.json lists it; None before the end."""
+        chosen = (self.manifest.get("recommended") or {}).get("id")
+        baseline, short = self.manifest.get("baseline"), self.manifest.get("short")
+        beside = self.front.get("recommended")
+        listed = (beside, baseline, short, *(self.manifest.get("front") or ()))
+        return next((entry for entry in listed if entry and entry["id"] == chosen), None)
+
+    @property
+    def files(self) -> list[Path]:
+        """What is worth keeping elsewhere, relative to the run directory: the report, the summaries, the prompts."""
+        names = [MANIFEST, FRONT, TRIALS, PROPOSALS, REPORT]
+        folders = ("prompts", "programs")
+        inner = [file for name in folders for file in sorted((self.folder / name).glob("**/*")) if file.is_file()]
+        files = [file for file in (self.folder / name for name in names) if file.is_file()]
+        return [file.relative_to(self.folder) for file in (*files, *inner)]
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str | int | float | bool]]:
+    for name, value in settings.items():
+        if name in _LEFT_OUT or value is None or value in ("", [], {}):
+            continue
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif name == "api_base":
+            yield f"{prefix}{name}", public_address(value) or ""
+        else:
+            yield f"{prefix}{name}", ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _scores(role: str, entry: Mapping[str, Any] | None) -> Iterator[tuple[str, float]]:
+    """``baseline/test/f1``, ``baseline/test/f1_low``, .. as far as they are defined."""
+    for split in ("val", "test"):
+        for name, value in scores_and_bounds((entry or {}).get(split)).items():
+            if value is not None:
+                yield f"{role}/{split}/{name}", float(value)
+
+
+_EFFORT = ("calls", "tokens", "cost_usd", "seconds")
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A candidate as its trial in the study has it.
+
+    Attributes
+    ----------
+    number : int
+        The trial's.
+    prompt_id : str
+    edits : tuple of str
+        What it adds to the prompt that the run started from.
+    metrics : dict
+        On val ``f1``, ``sensitivity``, ``consistency`` where there is one, and ``na_rate`` where the whole grid was
+        asked; and what it took in this process: ``calls``, ``tokens``, ``cost_usd``, ``seconds``.
+    raced : str
+        How far it came where it stopped in its race, and why: its metrics are estimates then. Else empty.
+    frozen : FrozenTrial or None
+        Optuna's own.
+    """
+
+    number: int
+    prompt_id: str
+    edits: tuple[str, ...]
+    metrics: dict[str, float]
+    raced: str = ""
+    frozen: FrozenTrial | None = None
+
+    @classmethod
+    def of(cls, trial: FrozenTrial) -> TrialRecord:
+        """Read a finished trial."""
+        attributes = trial.user_attrs
+        names = [name for name, _ in zip(OBJECTIVES, trial.values or (), strict=False)]
+        metrics = dict(zip(names, trial.values or (), strict=True))
+        metrics |= {name: float(attributes[name]) for name in ("na_rate", *_EFFORT) if name in attributes}
+        return cls(
+            trial.number,
+            str(attributes.get(PROMPT_ID, "")),
+            tuple(attributes.get("edits", ())),
+            metrics,
+            str(attributes.get(RACED, "")),
+            trial,
+        )
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What was tried."""
+        return {"prompt_id": self.prompt_id, "n_edits": len(self.edits), "edits": "\n".join(self.edits)}

@@ -19,8 +19,7 @@ from psopt.tracking._base import Tracker
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from psopt.tracking._base import Ending
-    from psopt.tracking._records import RunRecord, TrialRecord
+    from psopt.tracking._base import Ending, RunRecord, TrialRecord
 
 
 _STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}

@@ -11,9 +11,8 @@ from psopt.errors import BudgetReachedError, InputError, PsoptError, UnknownName
 from psopt.runs import TRACKING, RunDirectory
 from psopt.search import Observer
 from psopt.search.distributed import PROMPT_ID
-from psopt.tracking._base import CallbackTracker, OptunaCallback, Tracker
+from psopt.tracking._base import CallbackTracker, OptunaCallback, RunRecord, Tracker, TrialRecord
 from psopt.tracking._mlflow import MLflowTracker
-from psopt.tracking._records import RunRecord, TrialRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
