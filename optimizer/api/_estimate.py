@@ -105,31 +105,30 @@ def estimate_measuring(
 ) -> CostEstimate:
     """Count what `diagnose`, `check` or `compare` would ask, of `further` samples too; nothing is sent."""
     first_price = price_of(models[0]) if isinstance(models[0], str) else None
-    phases: list[Phase] = []
+    estimates: list[CostEstimate] = []
     answering: list[Phase] = []
-    spreads = []
-    prices = []
     for name, prompt in prompts.items():
+        phases: list[Phase] = []
         turns = options.rephrasing.turns(options.rephrasings)
         n_wordings = sum(family in FAMILIES for family in turns)
         if n_wordings:
             phases += rephrasing_phases(prompt, options.rephrasing, n_wordings, first_price)
         n_written = min(turns.count("text-paraphrase"), len(turns) - n_wordings - 1)  # one is the text as it is
-        chosen = [sample.text for sample in chosen_samples(task, options)]
-        phases += text_phases(chosen, n_written, options.rephrasing, first_price)
+        texts_measured = [sample.text for sample in chosen_samples(task, options)]
+        phases += text_phases(texts_measured, n_written, options.rephrasing, first_price)
         for model, rephrased, texts in grids(task, prompt, models, options, further):
             grid = Grid.of(model, rephrased, texts)
             price = grid_price(model.name, in_batches=options.lm.batch)
             named = " ".join([*([name] if len(prompts) > 1 else []), *([model.name] if len(models) > 1 else [])])
             answering.append(Phase.of(named or "answers", grid, price))
             phases.append(answering[-1])
-            spreads.append(grid.spread(price))
-            prices.append(price)
             if options.rephrasing.repeats:
                 phases.append(_asked_again(task, prompt, model, options, price))
-    phases += judging_phases(task, answering, options.rephrasings, first_price)
-    widest = max(low for low, _ in spreads), max(high for _, high in spreads)
-    return CostEstimate(tuple(phases), None if None in prices else prices[0], widest)
+            estimates.append(CostEstimate(tuple(phases), price, grid.spread(price)))
+            phases = []  # what is written is written once, whichever model is asked
+    judging = judging_phases(task, answering, options.rephrasings, first_price)
+    counted = CostEstimate.of_several(estimates)
+    return replace(counted, phases=(*counted.phases, *judging))
 
 
 def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptions, price: Price | None) -> Phase:
