@@ -26,7 +26,7 @@ from psopt.runs import (
     spending_kept,
 )
 from psopt.runs.planning import is_long, run_settings, run_time_line, shorter_line
-from psopt.search import Observer, SearchProblem, check_limits
+from psopt.search import SearchProblem, check_limits
 from psopt.tasks import as_task
 from psopt.tracking import split_callbacks, tracked
 
@@ -38,13 +38,11 @@ if TYPE_CHECKING:
     from psopt.models import Model
     from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
     from psopt.runs.planning import Plan
+    from psopt.search import Observer
     from psopt.search_spaces import Prompt
     from psopt.settings import PromptOptions, SizeOptions
     from psopt.tasks import Task
     from psopt.tracking import Callback, OptunaCallback, Tracker
-
-    OnEstimate = Callable[[CostEstimate], None]
-    OnPlan = Callable[[Plan], None]
 
 
 def optimize(
@@ -160,8 +158,8 @@ def run(
     resume: bool = False,
     force: bool = False,
     observer: Observer | None = None,
-    on_estimate: OnEstimate | None = None,
-    on_plan: OnPlan | None = None,
+    on_estimate: Callable[[CostEstimate], None] | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
     callbacks: Sequence[Tracker | OptunaCallback] = (),
 ) -> Run:
     """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
@@ -204,7 +202,7 @@ def run(
         )
         if any(capabilities_of(each).costs_time for each in answering):
             estimate = plan.estimate if plan else _estimate(task, settings, evaluator, directory)
-            _say_how_long(problem, settings, estimate, models, sizes, observer or Observer(), resume=resume)
+            _say_how_long(problem, settings, estimate, models, sizes, resume=resume)
         told = plan.to_dict() if plan else None
         return search_in(directory, problem, settings, plan=told, probes=probes, resume=resume, force=force)
 
@@ -223,7 +221,7 @@ def _evaluator(
     models: ModelProvider,
     answering: Sequence[Model],
     directory: RunDirectory,
-    on_estimate: OnEstimate | None,
+    on_estimate: Callable[[CostEstimate], None] | None,
     *,
     resume: bool,
 ) -> Evaluator:
@@ -256,7 +254,6 @@ def _say_how_long(
     estimate: CostEstimate,
     models: ModelProvider,
     sizes: SizeOptions | None,
-    observer: Observer,
     *,
     resume: bool,
 ) -> None:
@@ -265,14 +262,14 @@ def _say_how_long(
     if resume:
         pace = kept_pace(answering, models)
     else:
-        observer.phase(f"timing a few answers of {settings.model}")
+        problem.observer.phase(f"timing a few answers of {settings.model}")
         pace = timed_pace(problem.evaluator, problem.baseline_prompt, models)
     if pace is None:
         return
     most = settings.lm.max_calls
     n_answers = estimate.calls_expected if most is None else min(most, estimate.calls_expected)
-    observer.phase(run_time_line(n_answers, pace.per_minute))
+    problem.observer.phase(run_time_line(n_answers, pace.per_minute))
     if sizes and not resume and is_long(n_answers, pace.per_minute):
         least = least_estimate(problem.task, settings, sizes, models, answering)
         if least.calls_expected < n_answers:
-            observer.phase(shorter_line(least, pace.per_minute, sizes.effort))
+            problem.observer.phase(shorter_line(least, pace.per_minute, sizes.effort))
