@@ -1,4 +1,4 @@
-"""The part of an answer that holds the label: between tags, where a pattern fits, on the last line."""
+"""The part of an answer that holds the label: after reasoning, between tags, where a pattern fits, on the last line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from typing import NamedTuple
 from psopt.answers._no_label import NO_MATCH, NO_TAG
 from psopt.errors import InputError
 
+_THOUGHTS = "think|thinking|thoughts?|reasoning|analysis|scratchpad|reflection"
+# Mistral's Magistral writes [THINK], gpt-oss its channels where a server leaves them in
+# (docs.mistral.ai/capabilities/reasoning; cookbook.openai.com/articles/openai-harmony).
+_THOUGHT_TAG = re.compile(rf"<(/?)(?:{_THOUGHTS})>|\[(/?)THINK\]", re.IGNORECASE)
+_FINAL_CHANNEL = "<|channel|>final<|message|>"
+_CHANNEL = "<|channel|>analysis"
+_END_OF_TURN = re.compile(r"<\|(?:end|return)\|>\s*\Z")
 _TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
 
 
@@ -21,6 +28,40 @@ class Extract(NamedTuple):
     text: str | None
     kind: str = ""
     structure: str = ""
+
+
+def spoken_part(text: str) -> str | None:
+    """Take reasoning off in whatever form models write it; None where it does not end.
+
+    A template may have opened it: then only its end is seen.
+
+    >>> spoken_part("[THINK]Sales? No.[/THINK]billing").strip()
+    'billing'
+    """
+    before, final, after = text.rpartition(_FINAL_CHANNEL)
+    if final:
+        return _END_OF_TURN.sub("", after)
+    if before == "" and after.lstrip().startswith(_CHANNEL):
+        return None
+    if "<" not in text and "[" not in text:
+        return text
+    outside: list[str] = []
+    depth = 0
+    end = 0
+    for tag in _THOUGHT_TAG.finditer(text):
+        closes = any(tag.groups())
+        if depth == 0:
+            outside.append(text[end : tag.start()])
+        if closes and depth == 0:
+            outside.clear()
+        depth = max(0, depth - 1) if closes else depth + 1
+        end = tag.end()
+    return None if depth else " ".join([*outside, text[end:]])
+
+
+def has_thoughts(text: str) -> bool:
+    """Whether reasoning begins or ends in a text, in whatever form models write it."""
+    return _CHANNEL in text or _FINAL_CHANNEL in text or _THOUGHT_TAG.search(text) is not None
 
 
 class XMLTag:

@@ -9,7 +9,7 @@ import numpy as np
 from psopt.answers._no_label import EMPTY
 from psopt.answers._open_answers import OpenAnswers
 from psopt.errors import InputError
-from psopt.tasks import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument, references_of
+from psopt.tasks import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,10 +94,6 @@ class FreeTexts(OpenAnswers):
             return 1.0
         self.prepare([first, second])
         return float(np.clip(_vectors[first] @ _vectors[second], 0.0, 1.0))
-
-    def worth(self, answer: str, reference: str) -> float:
-        """Return the similarity to the nearest reference."""
-        return max(self.similarity(answer, right) for right in references_of(reference))
 
 
 def read_free(answer: str) -> tuple[str | None, str]:

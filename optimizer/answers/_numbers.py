@@ -53,16 +53,12 @@ class Numbers(OpenAnswers):
         return classes
 
     def similarity(self, first: str, second: str) -> float:
-        """Return 1 if two numbers are within tolerance, else 0."""
-        return float(self._is_same(float(first), float(second)))
+        """Return 1 if two numbers are within tolerance, else 0.
 
-    def worth(self, answer: str, reference: str) -> float:
-        """Return 1 within tolerance of what is right, else 0.
-
-        >>> Numbers(0.01, is_share=True).worth("99.5", "100"), Numbers().worth("99.5", "100")
+        >>> Numbers(0.01, is_share=True).similarity("99.5", "100"), Numbers().similarity("99.5", "100")
         (1.0, 0.0)
         """
-        return self.similarity(answer, reference)
+        return float(self._is_same(float(first), float(second)))
 
     def _is_same(self, first: float, second: float) -> bool:
         scale = max(abs(first), abs(second))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from psopt.tasks import references_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,17 +40,22 @@ class OpenAnswers(ABC):
     def prepare(self, answers: Sequence[str]) -> None:  # noqa: B027  # most kinds have nothing to look up
         """Look up what is to be known of many answers, all at once."""
 
-    @abstractmethod
     def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which of different answers to one sample are the same: equal numbers from 0 on."""
+        """Return which of different answers to one sample are the same, equal numbers from 0 on: those of one form."""
+        numbers: dict[str, int] = {}
+        return [numbers.setdefault(self.form_of(answer), len(numbers)) for answer in answers]
+
+    def form_of(self, answer: str) -> str:
+        """Return an answer as it is compared, where that is by equality."""
+        return answer
 
     @abstractmethod
     def similarity(self, first: str, second: str) -> float:
         """Return how alike two answers are, in [0, 1]: a kernel (positive semidefinite)."""
 
-    @abstractmethod
     def worth(self, answer: str, reference: str) -> float:
-        """Return what an answer is worth beside what is right, in [0, 1]."""
+        """Return what an answer is worth beside what is right, in [0, 1]: its similarity to the nearest reference."""
+        return max(self.similarity(answer, right) for right in references_of(reference))
 
     @property
     def least_right(self) -> float:

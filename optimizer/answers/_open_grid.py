@@ -1,22 +1,72 @@
-"""A grid of open answers: which are the same, how alike they are, and what they are worth, sample by sample."""
+"""Open answers by number, so that an array of them is as small as one of labels; and grids of them, sample by sample.
+
+Which answers to a sample are the same, how alike they are, and what they are worth.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers._book import FIRST_CODE, text_of
 from psopt.tasks import references_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers._open_answers import OpenAnswers
 
     Codes = NDArray[np.int64]
 
+FIRST_CODE = 1 << 40
+"""Below are labels, N/A, and -1 where nobody has asked."""
+_BITS = 60
 _NA = -1  # the class of answers that can't be read
+_texts: dict[int, str] = {}
+
+
+def code_of(text: str) -> int:
+    """Return the number of an answer: equal ones have equal numbers, in any process and on any machine.
+
+    The number is drawn from the text (60 bits of BLAKE2): among a million different answers two have the same in one
+    case of two million. This process remembers which text it was.
+    """
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    code = FIRST_CODE + int.from_bytes(digest) % (1 << _BITS)
+    _texts[code] = text
+    return code
+
+
+def text_of(code: int) -> str:
+    """Return the answer of a number that `code_of` gave, here or in the process whose answers were taken over."""
+    return _texts[code]
+
+
+def packed(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[str]]:
+    """Return a grid of open answers as it can be kept: places among the texts, N/A after the last, -1 not asked."""
+    distinct = np.unique(codes[codes >= FIRST_CODE])
+    places = np.searchsorted(distinct, codes)
+    places = np.where(codes >= FIRST_CODE, places, np.where(codes < 0, -1, len(distinct)))
+    return places.astype(np.int32), [text_of(code) for code in distinct.tolist()]
+
+
+def unpacked(places: NDArray[np.integer], texts: Sequence[str], n_labels: int) -> NDArray[np.int64]:
+    """Return the numbers of answers that `packed` has written, for a task of so many labels."""
+    codes = np.array([*map(code_of, texts), n_labels, -1], dtype=np.int64)  # the last is where -1 points to
+    return np.asarray(codes[places])
+
+
+def texts_to_bytes(texts: Sequence[str]) -> NDArray[np.uint8]:
+    """Return texts as an array of bytes: an array of strings takes the longest one's room for each."""
+    return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
+
+
+def texts_from_bytes(content: NDArray[np.uint8]) -> list[str]:
+    """Return the texts that `texts_to_bytes` wrote."""
+    texts: list[str] = json.loads(content.tobytes().decode())
+    return texts
 
 
 def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
@@ -98,3 +148,61 @@ def worths_of(codes: Codes, truth: Codes, rule: OpenAnswers) -> tuple[NDArray[np
             weights[number] = rule.claims(answer, text_of(right))
             worths[number] = 0.0 if answer is None else rule.worth(answer, text_of(right))
     return worths[place].reshape(codes.shape), weights[place].reshape(codes.shape)
+
+
+def classes_by_pairs(
+    answers: Sequence[Sequence[str]], are_same: Callable[[list[tuple[int, str, str]]], Sequence[bool]]
+) -> list[list[int]]:
+    """Put the answers to each sample into classes: each is compared with the first of every class, until one fits.
+
+    As in Farquhar et al., "Detecting hallucinations in large language models using semantic entropy", 2024. Answers are
+    taken in the order of their texts, so that classes are no matter of which wording was answered first. Of all samples
+    one pair each is asked for at a time.
+
+    Parameters
+    ----------
+    answers : sequence of sequence of str
+        The different answers to each sample.
+    are_same : callable
+        Takes the number of a sample and two of its answers, many at once, and says of each whether they are the same.
+
+    Returns
+    -------
+    classes : list of list of int
+        Equal numbers, from 0 on, for answers that are the same.
+
+    Examples
+    --------
+    >>> by_first_letter = lambda pairs: [first[0] == second[0] for _, first, second in pairs]
+    >>> classes_by_pairs([["yes", "no", "yep"], ["no"]], by_first_letter)
+    [[1, 0, 1], [0]]
+    """
+    groupings = [_grouping(texts) for texts in answers]
+    classes: list[list[int]] = [[] for _ in answers]
+    said: dict[int, bool | None] = dict.fromkeys(range(len(answers)))
+    while said:
+        pairs: list[tuple[int, str, str]] = []
+        for number, is_same in said.items():
+            try:
+                first, second = groupings[number].send(is_same)
+            except StopIteration as done:
+                classes[number] = done.value
+            else:
+                pairs.append((number, first, second))
+        said = {pair[0]: is_same for pair, is_same in zip(pairs, are_same(pairs) if pairs else (), strict=True)}
+    return classes
+
+
+def _grouping(answers: Sequence[str]) -> Generator[tuple[str, str], bool | None, list[int]]:
+    """Asks for pairs of answers to one sample and is told whether they are the same; returns the classes."""
+    leaders: list[str] = []
+    class_of: dict[str, int] = {}
+    for answer in sorted(answers):
+        for number, leader in enumerate(leaders):
+            if (yield leader, answer):
+                class_of[answer] = number
+                break
+        else:
+            class_of[answer] = len(leaders)
+            leaders.append(answer)
+    return [class_of[answer] for answer in answers]

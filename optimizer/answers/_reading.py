@@ -12,8 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers._assertions import is_asserted, is_parted
+from psopt.answers._extract import spoken_part
 from psopt.answers._label_names import LabelNames, joined_key
-from psopt.answers._thoughts import without_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
 
     1. The answer that is a label, white space, quotes, markdown, brackets and closing punctuation apart. Exact case
        wins; where one label only fits, neither case nor separators matter (`human_being`: "Human being").
-    2. Reasoning in ``<think>`` is taken off. One that never ends leaves no answer: N/A.
+    2. Reasoning, such as in ``<think>``, is taken off. One that never ends leaves no answer: N/A.
     3. JSON, bare or fenced, is read by the values of its fields label, answer, class and the like, else by all.
     4. A last line such as ``Answer: X`` decides over reasoning before it. It must name one label, and neither an
        earlier such line nor a first line that is a label may say otherwise: then a model has gone on to invent
@@ -155,7 +155,7 @@ class _Reader:
         whole = self.whole(answer)
         if whole is not None:
             return whole
-        spoken = without_thoughts(answer)
+        spoken = spoken_part(answer)
         if spoken is None:
             return None
         value = json_part(spoken) if depth < _DEEPEST else None
@@ -167,7 +167,7 @@ class _Reader:
 
     def names(self, answer: str) -> int:
         """How many labels stand in an answer, reasoning apart."""
-        return len({standing.label for standing in self._names.standing(unescaped(without_thoughts(answer) or ""))})
+        return len({standing.label for standing in self._names.standing(unescaped(spoken_part(answer) or ""))})
 
     def _label_named(self, text: str) -> int | None:
         """The label that a text asserts."""

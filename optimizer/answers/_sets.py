@@ -50,11 +50,6 @@ class LabelSets(OpenAnswers):
         """Whether two sets may be alike to a degree, by the labels that they share."""
         return not self.is_exact
 
-    def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which sets are the same: those that are written the same."""
-        known: dict[str, int] = {}
-        return [known.setdefault(answer, len(known)) for answer in answers]
-
     def similarity(self, first: str, second: str) -> float:
         """Return Jaccard's coefficient, of two sets without a label 1; it is a kernel.
 

@@ -6,16 +6,12 @@ import functools
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from psopt.answers._no_label import EMPTY, NO_JSON
 from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import declared_part, fenced_part
-from psopt.tasks import JSON, TOKEN_F1, references_of
+from psopt.tasks import JSON, TOKEN_F1
 from psopt.text import answer_words, normal_form
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _QUOTES = "\"'`“”„«»"
 
@@ -48,11 +44,6 @@ class Texts(OpenAnswers):
         """Whether two texts may be alike to a degree."""
         return self.by == TOKEN_F1
 
-    def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which texts are the same."""
-        forms: dict[str, int] = {}
-        return [forms.setdefault(self._form(answer), len(forms)) for answer in answers]
-
     def similarity(self, first: str, second: str) -> float:
         """Return how alike two texts are: the F1 of their words, or 1 if they are the same.
 
@@ -63,19 +54,18 @@ class Texts(OpenAnswers):
         0.8
         """
         if not self.is_graded:
-            return float(self._form(first) == self._form(second))
+            return float(self.form_of(first) == self.form_of(second))
         ours, theirs = _bag(first), _bag(second)
         if not ours or not theirs:
             return float(normal_form(first) == normal_form(second))
         return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
 
     def worth(self, answer: str, reference: str) -> float:
-        """Return the similarity to the nearest of the texts that are right."""
-        if self.by == JSON:
-            return self.similarity(answer, reference)
-        return max(self.similarity(answer, right) for right in references_of(reference))
+        """Return the similarity to the nearest of the texts that are right; JSON is one, be it a list."""
+        return self.similarity(answer, reference) if self.by == JSON else OpenAnswers.worth(self, answer, reference)
 
-    def _form(self, answer: str) -> str:
+    def form_of(self, answer: str) -> str:
+        """Return a text but for case, articles and punctuation; of JSON one way to write it."""
         return canonical_json(answer) or answer if self.by == JSON else normal_form(answer)
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from psopt.text import names_label
+from psopt.text import label_pattern, names_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,7 +122,7 @@ def _labels(text: str, labels: Sequence[str]) -> Iterator[Span]:
     if len(named) < 2:
         return
     for label in named:
-        for match in re.finditer(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE):
+        for match in label_pattern(label, re.IGNORECASE).finditer(text):
             yield match.span()
 
 

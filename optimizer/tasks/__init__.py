@@ -19,12 +19,10 @@ from psopt.tasks._answer_spec import (
     Instrument,
     check_answers,
 )
-from psopt.tasks._data import DatasetInfo, Sample
-from psopt.tasks._dataset import RemoteFile
+from psopt.tasks._data import DatasetInfo, RemoteFile, Sample
 from psopt.tasks._download import DownloadError, check_online, fetch_dataset, retrieve
 from psopt.tasks._hub import HubName, is_hub_name
-from psopt.tasks._label_hints import are_mostly_rare
-from psopt.tasks._ordered import in_order
+from psopt.tasks._labels import are_mostly_rare, in_order
 from psopt.tasks._origin import list_datasets
 from psopt.tasks._read import columns_of, read_bundled
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set

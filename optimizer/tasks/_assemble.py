@@ -6,25 +6,23 @@ import hashlib
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
-from psopt.tasks._checks import check_classes
 from psopt.tasks._data import DatasetInfo
-from psopt.tasks._label_hints import scale_hint, several_hint, typo_hint
-from psopt.tasks._ordered import in_order
-from psopt.tasks._references import set_written, written_set
-from psopt.tasks._splits import Splits, pinned_note, rare_note
+from psopt.tasks._labels import check_classes, in_order, scale_hint, several_hint, typo_hint
+from psopt.tasks._references import labels_in, set_written, written_set
+from psopt.tasks._splits import pinned_note, rare_note
 from psopt.text import shown_signs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from psopt.tasks._answer_spec import AnswerSpec
-    from psopt.tasks._data import Sample, Source
+    from psopt.tasks._data import Source
     from psopt.tasks._samples import Table
+    from psopt.tasks._splits import Splits
     from psopt.tasks._taskfile import TaskFile
 
 
@@ -65,8 +63,7 @@ def assemble(
     if not spec.is_open and source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))
         if not described.labels:
-            sizes = Counter(str(sample.label) for split in splits for sample in split if sample.label is not None)
-            notes.append(typo_hint(sizes))
+            notes.append(typo_hint(Counter(splits.labels)))
     labels, splits = _labels(described, splits)
     positions: tuple[float, ...] = ()
     if spec.kind == ORDINAL:
@@ -97,9 +94,8 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Split
         if described.labels or described.definitions or described.subclasses:
             raise DataError(f"{described.origin}: answers are {described.spec}, which have no labels; leave them out")
         return (), splits
-    is_set = described.spec.kind == LABELS
-    given = {sample.label for split in splits for sample in split if sample.label is not None}
-    in_data = sorted({label for text in given for label in set_written(text)} if is_set else given)
+    spec = described.spec
+    in_data = sorted({label for text in splits.labels for label in labels_in(text, spec)})
     labels = described.labels or tuple(in_data)
     if not labels:
         raise DataError(
@@ -111,14 +107,9 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Split
         if label not in labels:
             hint = nearest(label, labels) or f": {', '.join(labels)}"
             raise DataError(f"{described.origin}: the data's label {label!r} is not among its labels{hint}")
-    if not is_set:
-        return labels, splits
-    return labels, Splits(*(tuple(_in_order(sample, labels) for sample in split) for split in splits))
-
-
-def _in_order(sample: Sample, labels: Sequence[str]) -> Sample:
-    """A sample with its set of labels in the task's order."""
-    return sample if sample.label is None else replace(sample, label=written_set(set_written(sample.label), labels))
+    if spec.kind == LABELS:
+        splits = splits.relabelled(lambda text: written_set(set_written(text), labels))
+    return labels, splits
 
 
 def _digest(splits: Splits) -> str:
@@ -156,9 +147,7 @@ def _merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tupl
 
     Raises DataError if two labels of the task file look the same.
     """
-    sizes = Counter(
-        name for split in splits for sample in split if sample.label is not None for name in _names(sample, spec)
-    )
+    sizes = Counter(name for label in splits.labels for name in labels_in(label, spec))
     seen = shown_signs if spec.kind == ORDINAL else _as_number  # two places on a scale that are one number are a fault
     by_form: dict[str, list[str]] = {}
     for name in sorted(sizes, key=lambda name: (name not in given, -sizes[name], name)):
@@ -173,10 +162,14 @@ def _merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tupl
         spelling.update({name: kept for name in names if name != kept and name not in given})
     if not spelling:
         return splits, ""
-    merged = type(splits)(*(tuple(_spelt(sample, spelling, spec) for sample in split) for split in splits))
+
+    def spelt(label: str) -> str:
+        names = {spelling.get(name, name): None for name in labels_in(label, spec)}
+        return written_set(names, [*names]) if spec.kind == LABELS else next(iter(names))
+
     said = [f"{name!a} ({sizes[name]:,}) is taken for {kept!a}" for name, kept in spelling.items()]
     more = f", and {len(said) - _MOST_NAMED:,} more are merged" if len(said) > _MOST_NAMED else ""
-    return merged, f"label {', '.join(said[:_MOST_NAMED])}, which looks the same{more}"
+    return splits.relabelled(spelt), f"label {', '.join(said[:_MOST_NAMED])}, which looks the same{more}"
 
 
 def _as_number(label: str) -> str:
@@ -185,13 +178,3 @@ def _as_number(label: str) -> str:
     whole = _WHOLE.fullmatch(shown)
     return whole[1] if whole else shown
 
-
-def _names(sample: Sample, spec: AnswerSpec) -> Sequence[str]:
-    return tuple(set_written(str(sample.label))) if spec.kind == LABELS else (str(sample.label),)
-
-
-def _spelt(sample: Sample, spelling: Mapping[str, str], spec: AnswerSpec) -> Sample:
-    if sample.label is None or not any(name in spelling for name in _names(sample, spec)):
-        return sample
-    names = list(dict.fromkeys(spelling.get(name, name) for name in _names(sample, spec)))
-    return replace(sample, label=written_set(names, names) if spec.kind == LABELS else names[0])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError, UnknownNameError, nearest
-from psopt.tasks._data import Sample
-from psopt.tasks._dataset import Builtin, RemoteFile
+from psopt.tasks._data import Builtin, RemoteFile, Sample
 from psopt.tasks._dbpedia import DBPEDIA
 from psopt.tasks._superglue import CB, RTE
 from psopt.tasks._wos import WOS
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from psopt.tasks._dataset import TrainTest
+    from psopt.tasks._data import TrainTest
 
 
 TRAIN = "train_5500.label"

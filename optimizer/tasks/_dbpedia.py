@@ -6,7 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
-from psopt.tasks._dataset import Builtin, RemoteFile
+from psopt.tasks._data import Builtin, RemoteFile
 from psopt.tasks._formats import Record, in_words, wide_fields
 from psopt.tasks._samples import read_train_test, samples_of
 from psopt.tasks._strata import draw_balanced
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.tasks._data import Sample
-    from psopt.tasks._dataset import TrainTest
+    from psopt.tasks._data import Sample, TrainTest
 
 TRAIN = "train.csv"
 TEST = "test.csv"

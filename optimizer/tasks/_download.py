@@ -26,7 +26,7 @@ from psopt.tasks._origin import by_hand, cached_folder, user_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from psopt.tasks._dataset import Builtin, RemoteFile
+    from psopt.tasks._data import Builtin, RemoteFile
 
     Entry = tuple[str, Callable[[], IO[bytes] | None]]
 

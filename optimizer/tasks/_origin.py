@@ -13,8 +13,7 @@ from psopt.tasks._builtin import BUILTINS
 from psopt.text import read_bytes
 
 if TYPE_CHECKING:
-    from psopt.tasks._data import Source
-    from psopt.tasks._dataset import Builtin
+    from psopt.tasks._data import Builtin, Source
 
 
 @dataclass(frozen=True, slots=True)

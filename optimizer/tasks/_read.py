@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.tasks._columns import ColumnChoice
-    from psopt.tasks._data import Source
-    from psopt.tasks._dataset import Builtin, TrainTest
+    from psopt.tasks._data import Builtin, Source, TrainTest
     from psopt.tasks._formats import Record
 
 

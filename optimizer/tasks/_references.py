@@ -125,6 +125,11 @@ def set_written(text: str) -> frozenset[str]:
     return frozenset(json.loads(text))
 
 
+def labels_in(label: str, spec: AnswerSpec) -> tuple[str, ...]:
+    """Return the labels that stand in `Sample.label`: the only one, or those of a set."""
+    return tuple(set_written(label)) if spec.kind == LABELS else (label,)
+
+
 def as_value(reference: str | None, spec: AnswerSpec) -> Any:
     """Return what a reference stands for: several labels as a list, a number as one, else the text.
 

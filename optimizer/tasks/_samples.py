@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.tasks._columns import Columns
-    from psopt.tasks._dataset import TrainTest
+    from psopt.tasks._data import TrainTest
     from psopt.tasks._formats import Record
 
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
@@ -90,13 +90,13 @@ def make_samples(
         with_text = [(number, row) for number, row in numbered if not is_without_text(row.values, columns.inputs)]
         if not with_text:
             raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
-        numbered = [(number, row) for number, row in with_text if not _is_without_label(row, columns, spec)]
+        numbered = with_text
+        if columns.label and spec.kind != LABELS:  # of several labels an empty cell says that there is none
+            numbered = [(number, row) for number, row in with_text if not is_empty(row.values.get(columns.label))]
         if not numbered:
             raise DataError(f"{source}: no row has a label (column {columns.label!r}); name another column")
-    numbers = [number for number, _ in numbered]
-    kept = [row for _, row in numbered]
-    placed = _all_placed(source, kept, numbers, columns, spec, only_texts=not choice.inputs)
-    return Table(placed, label_column or "", len(rows) - len(with_text), len(with_text) - len(kept), code_column)
+    placed = _all_placed(source, numbered, columns, spec, only_texts=not choice.inputs)
+    return Table(placed, label_column or "", len(rows) - len(with_text), len(with_text) - len(placed), code_column)
 
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
@@ -115,25 +115,28 @@ def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
     return None
 
 
-def _is_without_label(row: Record, columns: Columns, spec: AnswerSpec) -> bool:
-    """Whether nothing is said of a row's answer; of several labels that says that there is none."""
-    return columns.label is not None and spec.kind != LABELS and is_empty(row.values.get(columns.label))
-
-
 def _all_placed(
-    source: str, rows: Sequence[Record], numbers: Sequence[int], columns: Columns, spec: AnswerSpec, *, only_texts: bool
+    source: str, numbered: Sequence[tuple[int, Record]], columns: Columns, spec: AnswerSpec, *, only_texts: bool
 ) -> list[Placed]:
-    """Make a sample of each row; `numbers` are those of the rows in the data."""
+    """Make a sample of each row; the numbers are those of the rows in the data."""
+    rows = [row for _, row in numbered]
     references: Sequence[str | None] = ()
     if columns.label and spec.is_open:
         references = read_references(source, rows, columns.label, spec)
     places: dict[str, str] = {}
 
     def place(index: int, row: Record) -> Placed:
-        where = f"{source}, {row.where}"
-        sample, split = _placed(where, row, columns, numbers[index], only_texts=only_texts)
+        where, values = f"{source}, {row.where}", row.values
+        subclass = values.get(columns.subclass) if columns.subclass else None
+        sample = Sample(
+            id=_id(values.get(columns.id), where) if columns.id else str(numbered[index][0]),
+            text=text_of(where, values, columns, only_texts=only_texts, may_skip=True),
+            subclass=None if is_empty(subclass) else str(subclass).strip(),
+            pinned=_pinned(values.get(columns.pinned), where, columns.pinned) if columns.pinned else False,
+        )
+        split = _split(values.get(columns.split), where) if columns.split else None
         if columns.label:
-            label = references[index] if spec.is_open else _label(row.values.get(columns.label), where, columns.label)
+            label = references[index] if spec.is_open else _label(values.get(columns.label), where, columns.label)
             sample = replace(sample, label=label)
         if sample.id in places:
             fault = f"id {sample.id!r} is that of {places[sample.id]} too"
@@ -161,19 +164,6 @@ def read_train_test(folder: Path) -> TrainTest:
     train = folder / "train.jsonl"
     test = folder / "test.jsonl"
     return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
-
-
-def _placed(where: str, row: Record, columns: Columns, number: int, *, only_texts: bool) -> Placed:
-    """Make a sample without its label."""
-    values = row.values
-    subclass = values.get(columns.subclass) if columns.subclass else None
-    sample = Sample(
-        id=_id(values.get(columns.id), where) if columns.id else str(number),
-        text=text_of(where, values, columns, only_texts=only_texts, may_skip=True),
-        subclass=None if is_empty(subclass) else str(subclass).strip(),
-        pinned=_pinned(values.get(columns.pinned), where, columns.pinned) if columns.pinned else False,
-    )
-    return Placed(sample, _split(values.get(columns.split), where) if columns.split else None)
 
 
 def _label(value: Any, where: str, column: str) -> str:

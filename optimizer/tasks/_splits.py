@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import DataError
-from psopt.tasks._label_hints import words_hint
+from psopt.tasks._labels import words_hint
 from psopt.tasks._strata import class_sizes, part_off
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Callable, Sequence, Set
 
     from psopt.tasks._data import Sample
     from psopt.tasks._samples import Placed
@@ -29,6 +29,19 @@ class Splits(NamedTuple):
     train: tuple[Sample, ...]
     val: tuple[Sample, ...]
     test: tuple[Sample, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """The label of each sample that has one."""
+        return [sample.label for split in self for sample in split if sample.label is not None]
+
+    def relabelled(self, new: Callable[[str], str]) -> Splits:
+        """The same samples with new labels; those without one stay as they are."""
+
+        def of(sample: Sample) -> Sample:
+            return sample if sample.label is None else replace(sample, label=new(sample.label))
+
+        return Splits(*(tuple(map(of, split)) for split in self))
 
 
 def make_splits(

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
-from psopt.tasks._dataset import Builtin, RemoteFile
+from psopt.tasks._data import Builtin, RemoteFile
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Record
 from psopt.tasks._row import Row
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from psopt.tasks._data import Sample
-    from psopt.tasks._dataset import TrainTest
+    from psopt.tasks._data import Sample, TrainTest
 
 TRAIN = "val.jsonl"
 TEST = "train.jsonl"

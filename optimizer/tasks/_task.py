@@ -12,12 +12,11 @@ from psopt.errors import DataError, InputError
 from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._builtin import BUILTINS, check_fields
-from psopt.tasks._checks import check_classes, check_positions, check_samples
 from psopt.tasks._columns import ColumnChoice, as_names, listed
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
-from psopt.tasks._ordered import number_of
+from psopt.tasks._labels import check_classes, check_positions, check_samples, number_of
 from psopt.tasks._read import check_name, described_data, read_builtin, read_data, refuse, split_rows
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples

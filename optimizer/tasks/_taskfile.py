@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
-from psopt.tasks._checks import check_classes
 from psopt.tasks._columns import ColumnChoice, as_names
 from psopt.tasks._hub import HubName, is_hub_name
+from psopt.tasks._labels import check_classes
 from psopt.text import read_toml
 
 if TYPE_CHECKING:

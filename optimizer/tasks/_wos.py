@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
-from psopt.tasks._dataset import Builtin, RemoteFile
+from psopt.tasks._data import Builtin, RemoteFile
 from psopt.tasks._files import read_filled
 from psopt.tasks._formats import Record
 from psopt.tasks._samples import read_train_test, samples_of
@@ -15,7 +15,7 @@ from psopt.tasks._strata import draw_balanced
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.tasks._dataset import TrainTest
+    from psopt.tasks._data import TrainTest
 
 TEXTS = "X.txt"
 DOMAINS = "YL1.txt"

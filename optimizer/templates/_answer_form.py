@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.templates._literals import json_objects
+from psopt.text import names_label
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -133,7 +134,7 @@ def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tu
 
 
 def _shows_label(value: str, labels: Sequence[str]) -> bool:
-    named = [label for label in labels if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", value)]
+    named = [label for label in labels if names_label(value, label, match_case=True)]
     return value.strip('"') in labels or len(named) > 1
 
 

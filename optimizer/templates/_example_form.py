@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of
 from psopt.templates._places import announcing_line
 from psopt.templates._template import ExampleForm, Field
+from psopt.text import label_pattern, names_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,9 +119,9 @@ def _shown_answer(draft: Draft, labels: Sequence[str]) -> str:
         text = message.text.strip()
         if message.role != "assistant" or not text or "\n" in text or _is_json(text):
             continue
-        named = [label for label in labels if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text)]
+        named = [label for label in labels if names_label(text, label, match_case=True)]
         if len(named) == 1:
-            return re.sub(rf"(?<!\w){re.escape(named[0])}(?!\w)", "{label}", text, count=1)
+            return label_pattern(named[0]).sub("{label}", text, count=1)
     return ""
 
 

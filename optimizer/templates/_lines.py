@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from psopt.templates._literals import TAG, fences, json_objects, touching
-from psopt.text import names_label
+from psopt.text import label_pattern, names_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,6 +132,6 @@ def _is_label_list(line: str, labels: Sequence[str]) -> bool:
         return False
     rest = line
     for label in sorted(named, key=len, reverse=True):
-        rest = re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", " ", rest, flags=re.IGNORECASE)
+        rest = label_pattern(label, re.IGNORECASE).sub(" ", rest)
     words = re.findall(r"\w+", rest)
     return len(words) <= _FILLING_WORDS and len(words) < len(named)

@@ -2,26 +2,41 @@
 
 from psopt.text._document import Node, json_node, yaml_node
 from psopt.text._files import as_text, parse_json, read_bytes, read_json, read_text, read_toml
-from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
-from psopt.text._line_changes import line_changes, unified_diff
-from psopt.text._markup import escaped_markdown, fenced, latex_table, markdown_table
-from psopt.text._normal_form import answer_words, normal_form, shown_signs
-from psopt.text._numbers import numbers_in, whole_number
-from psopt.text._one_line import one_line, shell_line
+from psopt.text._label_mentions import (
+    LabelMention,
+    Statements,
+    label_mentions,
+    label_pattern,
+    names_label,
+    quoted_cues,
+    statements,
+)
 from psopt.text._phrases import (
     ARTICLES,
     FUNCTION_WORDS,
+    LIGHT_WORDS,
     field_and_phrase,
     phrase_of_field,
     phrases_of,
     shows,
+    tells_a_topic,
+    topic_words,
     without_markup,
     words_of,
     written_phrases,
 )
 from psopt.text._private_text import private_pieces, private_words
-from psopt.text._statements import Statements, statements
-from psopt.text._topic_words import LIGHT_WORDS, tells_a_topic, topic_words
+from psopt.text._short_answers import answer_words, normal_form, numbers_in, shown_signs, whole_number
+from psopt.text._shown_text import (
+    escaped_markdown,
+    fenced,
+    latex_table,
+    line_changes,
+    markdown_table,
+    one_line,
+    shell_line,
+    unified_diff,
+)
 
 __all__ = [
     "ARTICLES",
@@ -37,6 +52,7 @@ __all__ = [
     "field_and_phrase",
     "json_node",
     "label_mentions",
+    "label_pattern",
     "latex_table",
     "line_changes",
     "markdown_table",

@@ -1,4 +1,4 @@
-"""Where a text names a label, and what its sentences say of labels."""
+"""Where a text names a label, and what its sentences and lines say of labels, as a simple model reads them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from psopt.text._phrases import field_and_phrase, phrase_of_field, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _QUOTED = re.compile(r"\"([^\"]{1,80})\"|“([^”]{1,80})”")
 _OPENING = re.compile(r"\b(begin|begins|beginning|start|starts|starting|open|opens|opening)\b", re.IGNORECASE)
@@ -21,6 +21,11 @@ _FIELD = re.compile(
 )
 _WHOLE_TEXT = re.compile(r"\bthat\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
+# Words up to which a line is a heading or the name of a field, and says nothing of the task; chosen, not measured.
+_HEADING_WORDS = 4
+_MARKS = re.compile(r"^[\s>#*•–-]+|[*`]+|^\s*\d+[.)]\s+")
+_ITEM = re.compile(r"\s*(?:[-*•#>|<]|\d+[.)]\s)|    |\t")
+_TAG = re.compile(r"</?\w[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,13 @@ def names_label(text: str, label: str, *, match_case: bool = False) -> bool:
     if not match_case:
         text = text.casefold()
         label = label.casefold()
-    return _label_pattern(label).search(text) is not None
+    return label_pattern(label).search(text) is not None
+
+
+def label_pattern(label: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what finds a label in a text, as a whole word or words."""
+    # not \b, which is no border beside a label that ends in a sign, such as C++
+    return re.compile(rf"(?<!\w){re.escape(label)}(?!\w)", flags)
 
 
 def label_mentions(text: str, labels: Sequence[str]) -> list[LabelMention]:
@@ -77,18 +88,13 @@ def _mention(sentence: str, labels: Sequence[str]) -> LabelMention | None:
     if len(named) != 1:
         return None
     cues = quoted_cues(sentence)
-    without_label = _label_pattern(labels[named[0]]).sub(" ", sentence)
+    without_label = label_pattern(labels[named[0]]).sub(" ", sentence)
     topic = ", ".join(field_and_phrase(cue)[1].removeprefix("^") for cue in cues) or " ".join(without_label.split())
     return LabelMention(named[0], topic, cues)
 
 
 def _named(text: str, labels: Sequence[str]) -> list[int]:
     return [index for index, label in enumerate(labels) if names_label(text, label, match_case=True)]
-
-
-def _label_pattern(label: str) -> re.Pattern[str]:
-    # not \b, which is no border beside a label that ends in a sign, such as C++
-    return re.compile(rf"(?<!\w){re.escape(label)}(?!\w)")
 
 
 def quoted_cues(sentence: str) -> tuple[str, ...]:
@@ -123,3 +129,70 @@ def _field(between: str, field: str) -> str:
     if named:
         return str(named[-1])
     return "" if _WHOLE_TEXT.search(between) else field
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """A text, sorted by what it says of labels."""
+
+    definitions: tuple[tuple[str, str], ...]  # one a label: several that stand in the text are joined by semicolons
+    notes: tuple[str, ...]  # lines with a sentence that names one label
+    # Lines that do neither, and prose that names a label in passing; headings, names of fields and the form of the
+    # answer are left out
+    rest: tuple[str, ...]
+
+
+def statements(text: str, labels: Sequence[str]) -> Statements:
+    r"""Read what a text says of labels; each line counts once.
+
+    >>> text = "# Teams\n\n- **sales**: offers\n\nSort mail.\nBills go to billing."
+    >>> said = statements(text, ["sales", "billing"])
+    >>> said.definitions, said.notes, said.rest
+    ((('sales', 'offers'),), ('Sort mail. Bills go to billing.',), ('Sort mail. Bills go to billing.',))
+    """
+    definitions: dict[str, list[str]] = {}
+    notes = []
+    rest = []
+    for line, is_item in dict.fromkeys(_lines(text)):
+        if defined := _definition(line, labels):
+            definitions.setdefault(defined[0], []).append(defined[1])
+        elif any(f">{label}<" in line for label in labels):
+            continue  # the form of an answer
+        elif label_mentions(line, labels):
+            notes.append(line)
+            rest += [] if is_item else [line]
+        else:
+            rest.append(line)
+    joined = tuple((label, "; ".join(meanings)) for label, meanings in definitions.items())
+    return Statements(joined, tuple(notes), tuple(rest))
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines that say something, and whether they are items; paragraphs whose lines are broken joined to one."""
+    for paragraph in re.split(r"\n\s*\n", text):
+        joined: list[str] = []
+        for line in paragraph.splitlines():
+            if _ITEM.match(line) or not joined:
+                joined.append(line)
+            elif line.strip():
+                joined[-1] += " " + line.strip()
+        for line in joined:
+            if line.lstrip().startswith(("{", "[", "}")):
+                continue  # the form of an answer
+            spoken = _MARKS.sub("", line).strip()
+            is_heading = spoken.endswith(":") or line.lstrip().startswith("#") or not _TAG.sub("", spoken).strip()
+            if spoken and not (is_heading and len(_TAG.sub("", spoken).split()) <= _HEADING_WORDS):
+                yield spoken, bool(_ITEM.match(line))
+
+
+def _definition(line: str, labels: Sequence[str]) -> tuple[str, str] | None:
+    """A line that says what a label means: ``label: ..``, or a tag that names the label."""
+    for label in sorted(labels, key=len, reverse=True):
+        name = re.escape(label)
+        meaning = re.match(rf"{name}\s*(?::|=|->|→|[–—]|- )\s*(\S.*)", line) or re.match(
+            rf"<\w+[^>]*[\"']{name}[\"'][^>]*>(.+?)</\w+>", line
+        )
+        meaning = meaning or re.match(rf"<{name}>(.+?)</{name}>", line)
+        if meaning:
+            return label, meaning[1]
+    return None

@@ -1,10 +1,15 @@
-"""Numbers as people and models write them: with signs, separators of thousands, currencies, units, scale words."""
+"""Short answers as they are compared: their words without case, articles and punctuation; and their numbers.
+
+Numbers are read as people and models write them: with signs, separators of thousands, currencies, units, scale words.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
+
+from psopt.text._phrases import ARTICLES
 
 # Words for powers of ten, in the languages that answers come in most. A billion is 1e9 as English has it.
 _WORDS_OF_SCALES = {
@@ -53,6 +58,11 @@ _CURRENCY = r"(?:[$€£¥₹]|[A-Z]{3})"
 _OWED = re.compile(rf"{_CURRENCY}\s?\([^()]+\)|\({_CURRENCY}\s?[^()]+\)|\([^()]+\)\s?{_CURRENCY}")
 _UNSURE = re.compile(r"\d{1,3}\.\d{3}")  # an amount of money has no three decimals: thousands, or a price of petrol
 _LONGEST = 400  # characters of what may be one number and its unit
+# A word with what joins its parts, 3.5 and o'clock; of scripts that write no spaces each character is one.
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff]|[^\W_]+(?:[.,:/'\u2019-][^\W_]+)*|[+%€$£¥-]"
+)
+_EMOJI_STYLE = "\ufe0f"  # asks for the coloured form of a sign
 
 
 def numbers_in(text: str) -> list[float]:
@@ -136,3 +146,29 @@ def _plain(digits: str) -> str | None:
     if commas > 1 and not re.fullmatch(r"\d{1,3}(,\d{2,3})*,\d{3}", bare):
         return None  # a list; India parts hundreds above thousands
     return bare.replace(",", "").replace(".", "" if points > 1 else ".")
+
+
+def answer_words(text: str) -> tuple[str, ...]:
+    """Return the words of an answer as it is compared; the articles of English only where nothing else stands.
+
+    >>> answer_words("The  Eiffel-Tower, Paris."), answer_words("3.50 €"), answer_words("The The"), answer_words("東京")
+    (('eiffel-tower', 'paris'), ('3.50', '€'), ('the', 'the'), ('東', '京'))
+    """
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return tuple(word for word in words if word not in ARTICLES) or tuple(words)  # as SQuAD (Rajpurkar et al., 2016)
+
+
+def normal_form(text: str) -> str:
+    """Return an answer as it is compared: equal ones have equal forms; a text without a word has its own.
+
+    >>> normal_form("The Louvre.") == normal_form("louvre"), normal_form("!?")
+    (True, '!?')
+    """
+    return " ".join(answer_words(text)) or " ".join(text.split())
+
+
+def shown_signs(text: str) -> str:
+    """What is seen of a text: composed, without signs of no width, all white space alike."""
+    composed = unicodedata.normalize("NFC", text)
+    seen = (sign for sign in composed if sign != _EMOJI_STYLE and unicodedata.category(sign) != "Cf")
+    return " ".join("".join(seen).split())

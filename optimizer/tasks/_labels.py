@@ -1,0 +1,228 @@
+"""Labels of a task: what they must be, in which order they stand, and what they look like that are more than names."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os.path
+import re
+import unicodedata
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from psopt.tasks._data import Sample
+
+_SEPARATORS = (";", "|", ",")
+_FEWEST_ON_A_SCALE = 3  # two numbers, such as 0 and 1, are often names
+# Chosen by judgement, both.
+_RARE = 2
+_SHARE_OF_RARE = 0.5
+_FEWEST_DIFFERENT = 10
+# By judgement too: A1 and A2 are two names, and two labels that are both frequent are no slip of the pen.
+_SHORTEST_MISSPELT = 4
+_TIMES_AS_FREQUENT = 10
+_MOST_MISSPELT = 5
+_SPACE = re.compile(r"\s+")
+_PARTING = re.compile(r"(?<!\d)[\s_\-\u2010-\u2015.'\u2019]+|[\s_\-\u2010-\u2015.'\u2019]+(?!\d)")
+
+
+def check_classes(
+    where: str, labels: Sequence[str], definitions: Iterable[str], subclasses: Mapping[str, object]
+) -> None:
+    """Check the labels, and that definitions and subclasses are those of labels; `where` begins the messages.
+
+    Raises DataError if there are fewer than two labels, one is empty, doubled, of several lines or holds a control
+    character, or another name is no label.
+    """
+    _check_labels(where, labels)
+    _check_named(where, "definitions", definitions, labels)
+    _check_named(where, "subclasses", subclasses, labels)
+
+
+def _check_labels(where: str, labels: Sequence[str]) -> None:
+    if len(labels) < 2:
+        only = f"only {labels[0]!r}" if labels else "none"
+        raise DataError(f"{where}: a classification needs at least two labels, and this has {only}")
+    for label in labels:
+        if not label.strip():
+            raise DataError(f"{where}: a label is empty; give it a name")
+        if len(label.splitlines()) > 1:
+            raise DataError(f"{where}: label {label!r} holds a line break; write it on one line")
+        if any(sign != "\t" and unicodedata.category(sign) == "Cc" for sign in label):
+            raise DataError(f"{where}: label {label!r} holds a control character, which terminals follow; remove it")
+        if list(labels).count(label) > 1:
+            raise DataError(f"{where}: label {label!r} stands twice; remove one")
+
+
+def _check_named(where: str, table: str, named: Iterable[str], labels: Sequence[str]) -> None:
+    for label in named:
+        if label not in labels:
+            hint = nearest(label, labels) or f"; the labels: {', '.join(labels)}"
+            raise DataError(f"{where}: {table} name {label!r}, which is no label{hint}")
+
+
+def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
+    """Raise DataError unless labels that are ordered have a place each, one above the other."""
+    if not positions:
+        return
+    are_rising = all(low < high for low, high in itertools.pairwise(positions))
+    if len(positions) != len(labels) or not are_rising:
+        raise DataError(f"{where}: ordered labels need a position each, rising: {list(positions)} for {list(labels)}")
+
+
+def check_samples(where: str, samples: Sequence[Sample], labels: Sequence[str] | None) -> None:
+    """Raise DataError if a sample has a label that is none of `labels`, or the id of another sample."""
+    allowed = None if labels is None else {None, *labels}
+    ids = set()
+    for sample in samples:
+        if allowed is not None and sample.label not in allowed:
+            raise DataError(f"{where}: sample {sample.id!r} has label {sample.label!r}, which is no label of the task")
+        if sample.id in ids:
+            raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")
+        ids.add(sample.id)
+
+
+def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the labels from the least to the most, and their places on the scale.
+
+    Labels that are numbers need no order: they stand at their values. Others stand as far apart as they are in the
+    order, which may hold labels that the data don't.
+
+    Raises DataError if there is no order, or it lacks a label.
+
+    Examples
+    --------
+    >>> in_order("reviews.csv", ["1", "10", "2"], [])
+    (('1', '2', '10'), (1.0, 2.0, 10.0))
+    >>> in_order("tickets.csv", ["high", "low"], ["low", "medium", "high"])
+    (('low', 'medium', 'high'), (0.0, 1.0, 2.0))
+    """
+    if order:
+        for label in labels:
+            if label not in order:
+                hint = nearest(label, order) or f": {', '.join(order)}"
+                raise DataError(f"{where}: label {label!r} is not in the order of labels{hint}")
+        if len(set(order)) < len(order):
+            raise DataError(f"{where}: the order of labels names one twice: {', '.join(order)}")
+        return tuple(order), tuple(map(float, range(len(order))))
+    values = {label: number_of(label) for label in labels}
+    wordy = next((label for label, value in values.items() if value is None), None)
+    if wordy is not None:
+        raise DataError(f"{where}: label {wordy!r} is no number, so say the order: --order low,medium,high")
+    places = {label: value for label, value in values.items() if value is not None}
+    if len(set(places.values())) < len(places):
+        raise DataError(f"{where}: two labels are the same number; write it one way: {', '.join(labels)}")
+    ordered = sorted(places, key=lambda label: places[label])
+    return tuple(ordered), tuple(places[label] for label in ordered)
+
+
+def number_of(label: str) -> float | None:
+    """Return the finite number that a label is; None if it is none."""
+    try:
+        value = float(label)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def scale_hint(labels: Sequence[str]) -> str:
+    """Say that labels look ordered, where all are numbers; else nothing.
+
+    >>> scale_hint(["1", "2", "3"])
+    'the labels are numbers: if near ones are nearly right, say so with --answers ordinal'
+    """
+    if len(labels) < _FEWEST_ON_A_SCALE or any(number_of(label) is None for label in labels):
+        return ""
+    return "the labels are numbers: if near ones are nearly right, say so with --answers ordinal"
+
+
+def several_hint(labels: Sequence[str]) -> str:
+    """Say that labels look like several in one, where their parts are met in others too; else nothing.
+
+    >>> several_hint(["billing", "billing, sales", "sales"])
+    "label 'billing, sales' looks like several in one: if it is, say --answers 'labels:,'"
+    >>> several_hint(["Paris, France", "Rome, Italy"])
+    ''
+    """
+    for separator in _SEPARATORS:
+        parts = {label: {part.strip() for part in label.split(separator)} for label in labels}
+        n_labels = Counter(part for own in parts.values() for part in own)
+        for label, own in parts.items():
+            if len(own) > 1 and all(n_labels[part] > 1 for part in own):
+                return f"label {label!r} looks like several in one: if it is, say --answers 'labels:{separator}'"
+    return ""
+
+
+def typo_hint(sizes: Mapping[str, int]) -> str:
+    """Say which rare labels are one edit apart from a frequent one, from how often each is met; else nothing.
+
+    Labels that differ in case, white space or signs between words alone are named however frequent they are; those that
+    differ in a digit are two names.
+
+    >>> typo_hint({"technical": 120, "tecnical": 1, "billing": 80})
+    "label 'tecnical' (1) looks like 'technical' (120)"
+    >>> typo_hint({"level 1": 120, "level 2": 1, "technical": 90, "clinical": 80})
+    ''
+    """
+    by_frequency = sorted(sizes, key=lambda label: (-sizes[label], label))
+    found = []
+    for number, label in enumerate(by_frequency):
+        alike = next((other for other in by_frequency[:number] if _is_misspelt(label, other, sizes)), None)
+        if alike is not None:
+            found.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
+    others = f", and {len(found) - _MOST_MISSPELT:,} more are alike" if len(found) > _MOST_MISSPELT else ""
+    return f"label {', '.join(found[:_MOST_MISSPELT])}{others}" if found else ""
+
+
+def _is_misspelt(label: str, other: str, sizes: Mapping[str, int]) -> bool:
+    if _bare(label) == _bare(other):
+        return True
+    one, two = ("".join(name.casefold().split()) for name in (label, other))
+    if min(len(one), len(two)) < _SHORTEST_MISSPELT or sizes[other] < _TIMES_AS_FREQUENT * sizes[label]:
+        return False
+    return _is_one_edit(one, two)
+
+
+def _bare(label: str) -> str:
+    """A label without case, white space and the signs that part words, which tell numbers apart alone."""
+    has_letters = any(map(str.isalpha, label))
+    return (_PARTING if has_letters else _SPACE).sub("", label.casefold())
+
+
+def _is_one_edit(one: str, two: str) -> bool:
+    """Tell whether one sign is added, left out, changed or swapped with its neighbour; digits are never a slip."""
+    if abs(len(one) - len(two)) > 1:
+        return False
+    start = len(os.path.commonprefix([one, two]))  # noqa: RUF071  # of signs, not of folders
+    end = len(os.path.commonprefix([one[start:][::-1], two[start:][::-1]]))  # noqa: RUF071
+    changed, instead = one[start : len(one) - end], two[start : len(two) - end]
+    if any(sign.isdigit() for sign in changed + instead):
+        return False
+    is_swapped = len(changed) == 2 and changed[::-1] == instead
+    return is_swapped or max(len(changed), len(instead)) == 1
+
+
+def are_mostly_rare(sizes: Collection[int]) -> bool:
+    """Tell from how often each value is met whether more than half are met once or twice: such are no classes.
+
+    >>> are_mostly_rare([1, 1, 2, 9]), are_mostly_rare([1, 7, 9])
+    (True, False)
+    """
+    n_rare = sum(size <= _RARE for size in sizes)
+    return n_rare > _SHARE_OF_RARE * len(sizes)
+
+
+def words_hint(sizes: Mapping[str, int]) -> str:
+    """Say that a column holds answers rather than classes, where most values stand in one or two rows; else nothing.
+
+    >>> words_hint({f"{number} EUR": 1 for number in range(40)})
+    'its 40 labels are mostly met once or twice'
+    """
+    if len(sizes) < _FEWEST_DIFFERENT or not are_mostly_rare(sizes.values()):
+        return ""
+    return f"its {len(sizes):,} labels are mostly met once or twice"

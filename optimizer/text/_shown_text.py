@@ -1,0 +1,116 @@
+"""Texts as they are shown: on one line, as Markdown or LaTeX, and what changed between two of them.
+
+Texts of others may read like markup, and are to show as they are.
+"""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import re
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_SIGNS = "\\`*_[]<&|#~"  # what begins markup, HTML or an entity within a line, or ends a table's cell
+
+
+def one_line(text: str) -> str:
+    r"""Return a text without control characters and half surrogate pairs, all white space as one blank.
+
+    >>> one_line("no\n\x1b[31m way\x9b0m \ud800")
+    'no [31m way 0m'
+    """
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def shell_line(words: Iterable[object], system: str = os.name) -> str:
+    r"""Return words as one line of a shell: of POSIX, or of Windows, where backslashes part folders.
+
+    >>> print(shell_line(["psopt", "resume", "my run"], "posix"))
+    psopt resume 'my run'
+    >>> print(shell_line(["psopt", "resume", "runs\\my run"], "nt"))
+    psopt resume "runs\my run"
+    >>> print(shell_line(["psopt", "resume", "runs\\mine"], "nt"))
+    psopt resume runs\mine
+    """
+    texts = [str(word) for word in words]
+    return subprocess.list2cmdline(texts) if system == "nt" else shlex.join(texts)
+
+
+def escaped_markdown(text: str) -> str:
+    r"""Return a text that shows as it is within a line or a cell of Markdown, its white space folded.
+
+    By backslashes and not by entities: they stand where CommonMark reads them, and read well where nothing does.
+
+    >>> print(escaped_markdown("don't <b>shout</b> | #1"))
+    don't \<b>shout\</b> \| \#1
+    """
+    return "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in " ".join(text.split()))
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """Return a text in a code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{language}\n{text}\n{ticks}"
+
+
+def markdown_table(rows: Sequence[Mapping[str, str]]) -> str:
+    """Rows of the same columns as Markdown.
+
+    >>> print(markdown_table([{"prompt": "a|b", "S": "5.9"}]))
+    | prompt | S |
+    | --- | --- |
+    | a&#124;b | 5.9 |
+    """
+    lines = [[*rows[0]], ["---"] * len(rows[0]), *([*row.values()] for row in rows)]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+
+
+def latex_table(rows: Sequence[Mapping[str, str]]) -> str:
+    r"""Rows of the same columns as a `tabular` with booktabs' rules; the first two columns hold words.
+
+    >>> print(latex_table([{"prompt": "a_b", "S": "40 (30–50)"}]).splitlines()[4])
+    a\_b & 40 (30--50) \\
+    """
+    cells = [[*rows[0]], *([*row.values()] for row in rows)]
+    head, *body = [f"{' & '.join(map(_escaped, line))} \\\\" for line in cells]
+    columns = "ll" + "r" * (len(rows[0]) - 2)
+    lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule", head, "\\midrule", *body, "\\bottomrule"]
+    return "\n".join([*lines, "\\end{tabular}"])
+
+
+def _escaped(text: str) -> str:
+    """A text as LaTeX has it."""
+    return re.sub(r"([_%&#$])", r"\\\1", text).replace("–", "--")
+
+
+def line_changes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """Return how new lines come about from old ones, as `difflib` has it.
+
+    That is ``equal``, ``insert``, ``delete`` or ``replace``, and where in the old and the new lines.
+
+    >>> line_changes(["a", "b"], ["a", "x", "b"])
+    [('equal', 0, 1, 0, 1), ('insert', 1, 1, 1, 2), ('equal', 1, 2, 2, 3)]
+    """
+    return difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+
+def unified_diff(old: str, new: str, old_name: str, new_name: str) -> str:
+    r"""Return what changed as a unified diff, as patch and git apply read it; empty where nothing did.
+
+    >>> print(unified_diff("Sort it.\n", "Sort it.\nNote: now.\n", "prompt.txt", "1a2b"), end="")
+    --- prompt.txt
+    +++ 1a2b
+    @@ -1 +1,2 @@
+     Sort it.
+    +Note: now.
+    """
+    old_lines, new_lines = (io.StringIO(text).readlines() for text in (old, new))  # line feeds alone end lines there
+    diff = difflib.unified_diff(old_lines, new_lines, old_name, new_name)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff)
