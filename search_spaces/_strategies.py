@@ -59,7 +59,7 @@ def _all_definitions(task: Task) -> tuple[Definition, ...]:
 def _one_of_each(task: Task, seed: int, *, with_columns: bool) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     examples = []
-    for label in (None,) if task.spec.is_open else task.labels:
+    for label in task.classes or (None,):
         fitting = [sample for sample in task.train if label is None or sample.label == label]
         if not fitting:
             lacking = "train is empty" if label is None else f"train has none of {label!r}"

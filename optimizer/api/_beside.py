@@ -152,7 +152,7 @@ def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Ca
     Raises BudgetReachedError if a limit does not pay for it.
     """
     notes = [edit for edit in chosen.edits if edit.kind == "note"]
-    planted = [] if task.spec.is_open else planted_texts(notes, task)
+    planted = planted_texts(notes, task)
     if not planted:
         return None
     description = evaluator.rephrasings.original

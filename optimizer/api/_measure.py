@@ -15,7 +15,6 @@ from psopt.models import ChangedTextsModel, ModelProvider
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.settings import MeasureOptions, built, check_keywords
-from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -181,7 +180,7 @@ def chosen_samples(task: Task, options: MeasureOptions) -> tuple[Sample, ...]:
     if options.split not in splits:
         raise InputError(f"split must be train, val, test or all, not {options.split!r}")
     samples = splits[options.split] or whole
-    return subset(samples, options.samples, seed=options.seed, by_label=not task.spec.is_open)
+    return task.subset(samples, options.samples, seed=options.seed)
 
 
 def grids(

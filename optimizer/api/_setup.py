@@ -93,7 +93,7 @@ def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sampl
     """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they say one."""
 
     def cut(samples: tuple[Sample, ...], most: int | None) -> tuple[Sample, ...]:
-        return samples if most is None else subset(samples, most, seed=settings.seed, by_label=not task.spec.is_open)
+        return samples if most is None else task.subset(samples, most, seed=settings.seed)
 
     def keeps_pinned(most: int | None) -> tuple[Sample, ...]:
         """Test, cut, with every pinned sample: as many as asked for, unless more are pinned."""

@@ -11,7 +11,7 @@ from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.errors import InputError, import_own
 from psopt.models import ModelProvider
-from psopt.tasks import as_value, subset
+from psopt.tasks import as_value
 from psopt.tracking import tracked
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def optimize_program(
     )
     most = {"train": settings.train_samples or settings.samples, "val": settings.samples, "test": settings.test_samples}
     samples = {
-        split: subset(of_split, most[split] or len(of_split), seed=settings.seed, by_label=not task.spec.is_open)
+        split: task.subset(of_split, most[split] or len(of_split), seed=settings.seed)
         for split, of_split in (("train", task.train), ("val", task.val), ("test", task.test))
     }
     splits = {split: _examples(of_split, input_field, label_field, task.spec) for split, of_split in samples.items()}

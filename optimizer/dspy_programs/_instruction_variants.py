@@ -42,8 +42,9 @@ def rephrase_instructions(program: Any, outcome_step: str, task: Task, rephrase:
     """
     signatures = {step: predictor.signature for step, predictor in program.named_predictors()}
     own = {step: signature.instructions for step, signature in signatures.items()}
-    labels = () if task.spec.is_open else task.labels
-    sets = {step: rephrase(of_step, labels if step == outcome_step else ()) for step, of_step in signatures.items()}
+    sets = {
+        step: rephrase(of_step, task.classes if step == outcome_step else ()) for step, of_step in signatures.items()
+    }
     instructions: dict[str, Mapping[str, str]] = {}
     for number, text in enumerate(sets[outcome_step].search):
         instructions[text] = {step: of_step.search[number] for step, of_step in sets.items()}

@@ -9,7 +9,7 @@ from psopt.dspy_programs._proposals import MOST_TEXTS
 from psopt.models.chat import Need
 from psopt.runs import whole_grids
 from psopt.runs.planning import FLOOR_TRIALS, Sizes, path, sized
-from psopt.tasks import FREE, subset
+from psopt.tasks import FREE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,10 +100,8 @@ def planned(
     if compilation.most_calls is not None:
         sizes = sizes_within(compilation.most_calls, n_steps, available, races=races)
         settings = sized(settings, asdict(sizes))
-        by_label = not task.spec.is_open
         drawn: dict[str, Any] = {
-            split: subset(getattr(task, split), getattr(sizes, split), seed=settings.seed, by_label=by_label)
-            for split in available
+            split: task.subset(getattr(task, split), getattr(sizes, split), seed=settings.seed) for split in available
         }
         task = replace(task, **drawn)
     else:

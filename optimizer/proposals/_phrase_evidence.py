@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.tasks import shown_words, subset, written_sample_phrases
+from psopt.tasks import shown_words, written_sample_phrases
 from psopt.text import field_and_phrase, phrase_of_field, private_words, tells_a_topic, words_of
 
 if TYPE_CHECKING:
@@ -54,10 +54,9 @@ class PhraseEvidence:
     def of(cls, task: Task) -> PhraseEvidence:
         """Look at a task's train."""
         labelled = [sample for sample in task.train if sample.label is not None]
-        is_open = task.spec.is_open
-        samples = subset(labelled, _MOST_TEXTS, seed=0, by_label=not is_open) if labelled else ()
+        samples = task.subset(labelled, _MOST_TEXTS, seed=0) if labelled else ()
         private = private_words(shown_words(sample.text) for sample in samples)
-        if is_open:  # without classes no phrase is a sign of one
+        if task.spec.is_open:  # without classes no phrase is a sign of one
             nothing: NDArray[np.int64] = np.array([], dtype=np.int64)
             return cls(tuple(task.labels), {}, nothing, {}, frozenset(), private, tuple(samples))
         distinct = _distinct(samples, private)

@@ -31,7 +31,7 @@ def planted_texts(notes: Iterable[Edit], task: Task, n: int = 8) -> list[Planted
     """
     made: list[Planted] = []
     for note in notes:
-        phrases = [phrase for phrase in cues_of(note, task.labels) if not field_and_phrase(phrase)[0]]
+        phrases = [phrase for phrase in cues_of(note, task.classes) if not field_and_phrase(phrase)[0]]
         bare = [phrase.removeprefix("^") for phrase in phrases]
         others = [
             sample

@@ -182,7 +182,7 @@ def rephrasings_for(
     if not n_parts:
         original = " ".join(original.split())
     curated = read_curated(task.name)
-    labels = () if task.spec.is_open else task.labels
+    labels = task.classes
     is_own_form = not n_parts  # which lists the labels and asks for one of them alone
     if curated is None or comparable(curated["original"]) != comparable(original):
         return rephrase_by_rules(

@@ -177,4 +177,3 @@ def _as_number(label: str) -> str:
     shown = shown_signs(label)
     whole = _WHOLE.fullmatch(shown)
     return whole[1] if whole else shown
-

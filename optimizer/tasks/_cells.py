@@ -97,11 +97,6 @@ def check_characters(value: str, where: str, cell: str) -> None:
         raise RowError(where, f"{cell} holds {fault}", "remove it", f"{cell} holds {kind}")
 
 
-def is_without_text(values: Mapping[str, Any], inputs: Sequence[str]) -> bool:
-    """Tell whether a row has nothing in any of its inputs."""
-    return all(is_empty(values.get(name)) for name in inputs)
-
-
 def _fault(value: str) -> str | None:
     if "\0" in value:
         return "a NUL character"

@@ -75,12 +75,12 @@ def check_positions(where: str, labels: Sequence[str], positions: Sequence[float
         raise DataError(f"{where}: ordered labels need a position each, rising: {list(positions)} for {list(labels)}")
 
 
-def check_samples(where: str, samples: Sequence[Sample], labels: Sequence[str] | None) -> None:
-    """Raise DataError if a sample has a label that is none of `labels`, or the id of another sample."""
-    allowed = None if labels is None else {None, *labels}
+def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str]) -> None:
+    """Raise DataError if a sample has the id of another, or, where there are classes, a label that is none of them."""
+    allowed = {None, *classes}
     ids = set()
     for sample in samples:
-        if allowed is not None and sample.label not in allowed:
+        if classes and sample.label not in allowed:
             raise DataError(f"{where}: sample {sample.id!r} has label {sample.label!r}, which is no label of the task")
         if sample.id in ids:
             raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")

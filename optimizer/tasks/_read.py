@@ -32,16 +32,10 @@ if TYPE_CHECKING:
 
 
 def read_data(
-    place: Path | HubName,
-    test: Path | None,
-    described: TaskFile,
-    choice: ColumnChoice,
-    *,
-    seed: int,
-    require_labels: bool,
-    skip_unread: bool,
+    place: Path | HubName, described: TaskFile, *, seed: int, require_labels: bool, skip_unread: bool
 ) -> dict[str, Any]:
     """Read a data file, or a data set on the hub, and perhaps a file of test samples, and split them."""
+    choice = described.columns
     revision = ""
     notes: Sequence[str] = ()
     kind: Source = "file"
@@ -55,7 +49,7 @@ def read_data(
         check_file(place)
         tests = read_tests(place)
         rows, notes = tests.rows, (tests.note(skip=skip_unread),)
-        choice = replace(choice, label=choice.label or EXPECTED)
+        described = replace(described, label_column=choice.label or EXPECTED)
     else:
         name = place.stem
         rows = read_rows(place)
@@ -64,8 +58,6 @@ def read_data(
         str(place),
         rows,
         described,
-        choice,
-        test=test,
         seed=seed,
         require_labels=require_labels,
         kind=kind,
@@ -79,9 +71,7 @@ def split_rows(
     source: str,
     rows: Sequence[Record],
     described: TaskFile,
-    choice: ColumnChoice,
     *,
-    test: Path | None = None,
     seed: int,
     require_labels: bool = True,
     kind: Source,
@@ -89,13 +79,15 @@ def split_rows(
     revision: str = "",
 ) -> dict[str, Any]:
     """Make samples of rows, and of those of a test file; split them, and put a task's fields together."""
-    spec, skips = described.spec, described.skip_empty
+    choice, spec, skips = described.columns, described.spec, described.skip_empty
     table = make_samples(source, rows, choice, require_labels=require_labels, spec=spec, skip_empty=skips)
     tables = [table]
-    if test:
-        of_test = read_rows(test)
-        tables.append(make_samples(str(test), of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
-    separate_test = tables[1].placed if test else None
+    separate_test = None
+    if described.test:
+        of_test = read_rows(described.test)
+        name_of_test = str(described.test)
+        tables.append(make_samples(name_of_test, of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
+        separate_test = tables[1].placed
     splits = make_splits(source, table.placed, separate_test, seed=seed, by_label=not spec.is_open)
     return assemble(
         name,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABELS, AnswerSpec
-from psopt.tasks._cells import OR_SKIP, check_characters, column_names, is_empty, is_without_text, text_of
+from psopt.tasks._cells import OR_SKIP, check_characters, column_names, is_empty, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
 from psopt.tasks._faults import RowError, of_each_row
@@ -87,7 +87,11 @@ def make_samples(
         columns = replace(columns, label=named, others=others)
     with_text = numbered = list(enumerate(rows, start=1))
     if skip_empty:
-        with_text = [(number, row) for number, row in numbered if not is_without_text(row.values, columns.inputs)]
+        with_text = [
+            (number, row)
+            for number, row in numbered
+            if not all(is_empty(row.values.get(name)) for name in columns.inputs)
+        ]
         if not with_text:
             raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
         numbered = with_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from psopt.tasks._labels import check_classes, check_positions, check_samples, n
 from psopt.tasks._read import check_name, described_data, read_builtin, read_data, refuse, split_rows
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
+from psopt.tasks._strata import subset
 from psopt.tasks._taskfile import TaskFile
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Task:
         of_labels = [_row_of_label(self, label) for label in self.labels[:_LABELS_SHOWN]]
         hidden = len(self.labels) - len(of_labels)
         shown = [(sample.id, sample.text, sample.label) for sample in self.train[:_SAMPLES_SHOWN]]
-        counted = table(("label", *_SPLITS, "what it means"), of_labels) if of_labels and not self.spec.is_open else ""
+        counted = table(("label", *_SPLITS, "what it means"), of_labels) if self.classes else ""
         return card(
             repr(self)[1:-1],
             line(self.description),
@@ -112,12 +113,21 @@ class Task:
         if self.spec.has_labels:
             check_classes(where, self.labels, self.definitions, self.subclasses)
             check_positions(where, self.labels, self.positions)
-        check_samples(where, samples, None if self.spec.is_open else self.labels)
+        check_samples(where, samples, self.classes)
 
     @property
     def spec(self) -> AnswerSpec:
         """What answers are."""
         return AnswerSpec.read(f"task {self.name}", self.answers)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels, where every sample has one of them; empty where answers are no single labels."""
+        return () if self.spec.is_open else self.labels
+
+    def subset(self, samples: Sequence[Sample], n: int, *, seed: int) -> tuple[Sample, ...]:
+        """Choose at most `n` samples, by class where there are classes; see `psopt.tasks.subset`."""
+        return subset(samples, n, seed=seed, by_label=not self.spec.is_open)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -184,16 +194,17 @@ class Task:
             inputs=as_names(inputs),
             text_column=text_column,
             label_column=label_column,
+            answers=answers,
+            order=tuple(order),
             skip_empty=skip_empty,
             pinned_column=pinned_column,
         )
-        described = described.answered(answers, order)
         rows = rows_of_frame(name, records)
         if rows is None:
             rows = [_row(name, number, record) for number, record in enumerate(records, start=1)]
         if not rows:
             raise DataError(f"{name}: no records")
-        return cls(**split_rows(name, name, rows, described, described.columns(), seed=seed, kind="memory"))
+        return cls(**split_rows(name, name, rows, described, seed=seed, kind="memory"))
 
     @classmethod
     def from_pandas(cls, frame: Any, **options: Any) -> Task:
@@ -299,12 +310,17 @@ def load_task(
         check_fields(BUILTINS[name], as_names(inputs))
         return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))
     place, described = described_data(name, task_file)
-    described = replace(described.answered(answers, order), skip_empty=skip_empty or described.skip_empty)
-    choice = described.columns(inputs, text_column, label_column, pinned_column)
-    test = Path(test_file) if test_file else described.test
-    return Task(
-        **read_data(place, test, described, choice, seed=seed, require_labels=require_labels, skip_unread=skip_unread)
+    described = described.overruled(
+        inputs=as_names(inputs) if inputs else (),
+        text_column=text_column,
+        label_column=label_column,
+        answers=answers,
+        order=tuple(order),
+        skip_empty=skip_empty,
+        pinned_column=pinned_column,
+        test=Path(test_file) if test_file else None,
     )
+    return Task(**read_data(place, described, seed=seed, require_labels=require_labels, skip_unread=skip_unread))
 
 
 def read_samples(
@@ -325,7 +341,7 @@ def read_samples(
     table = make_samples(str(path), rows, choice, require_labels=False, spec=task.spec)
     samples = tuple(placed.sample for placed in table.placed)
     for sample in samples:
-        if sample.label is not None and not task.spec.is_open and sample.label not in task.labels:
+        if sample.label is not None and task.classes and sample.label not in task.classes:
             raise DataError(
                 f"{path}, sample {sample.id}: {sample.label!r} is none of the task's labels: {listed(task.labels)}"
             )

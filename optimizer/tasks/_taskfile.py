@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
-from psopt.tasks._columns import ColumnChoice, as_names
+from psopt.tasks._columns import ColumnChoice
 from psopt.tasks._hub import HubName, is_hub_name
 from psopt.tasks._labels import check_classes
 from psopt.text import read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -38,33 +37,26 @@ class TaskFile:
     skip_empty: bool = False  # leave rows without a text or a label out
     pinned_column: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse answers that there are not."""
+        check_answers(self.origin, self.answers, self.order)
+
     @property
     def spec(self) -> AnswerSpec:
         """What answers are."""
         return AnswerSpec.read(self.origin, self.answers)
 
-    def columns(
-        self,
-        inputs: str | Sequence[str] = (),
-        text_column: str | None = None,
-        label_column: str | None = None,
-        pinned_column: str | None = None,
-    ) -> ColumnChoice:
-        """The columns that are named, here or by the caller, whose word counts for more."""
-        label = label_column or self.label_column
-        pinned = pinned_column or self.pinned_column
-        if inputs or text_column is not None:
-            return ColumnChoice(as_names(inputs), label, text_column, pinned)
-        return ColumnChoice(self.inputs, label, self.text_column, pinned)
+    @property
+    def columns(self) -> ColumnChoice:
+        """The columns that are named."""
+        return ColumnChoice(self.inputs, self.label_column, self.text_column, self.pinned_column)
 
-    def answered(self, answers: str | None, order: Sequence[str]) -> TaskFile:
-        """The same with the answers that the caller names, whose word counts for more.
-
-        Raises InputError if there are no such answers.
-        """
-        changed = replace(self, answers=answers or self.answers, order=tuple(order) or self.order)
-        check_answers(self.origin, changed.answers, changed.order)
-        return changed
+    def overruled(self, **by_caller: Any) -> TaskFile:
+        """The same with what the caller says, whose word counts for more; what is empty or None was not said."""
+        changes = {name: value for name, value in by_caller.items() if value}
+        if not changes.keys().isdisjoint(("inputs", "text_column")):
+            changes = {"inputs": (), "text_column": None, **changes}
+        return replace(self, **changes)
 
 
 _LISTS = {
@@ -86,7 +78,6 @@ def read_task_file(path: Path) -> TaskFile:
             hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
             raise DataError(f"{path}: unknown key {key!r}{hint}")
     described = TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
-    check_answers(str(path), described.answers, described.order)
     if described.labels:
         check_classes(str(path), described.labels, described.definitions, described.subclasses)
     return described
