@@ -69,11 +69,6 @@ class XMLTag:
 
     A tag that is never closed counts where no pair does: stop sequences cut its end off. Likewise one that is never
     opened, where the prompt ends with the opening.
-
-    Parameters
-    ----------
-    tag : str
-        Its name.
     """
 
     def __init__(self, tag: str) -> None:

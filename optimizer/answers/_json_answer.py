@@ -26,10 +26,7 @@ _MISSING = object()
 class JSONField:
     """Reads a member of the last complete JSON object that has it.
 
-    Parameters
-    ----------
-    path : str
-        ``team``, or ``result.team`` of objects within objects; a number stands for a place in a list.
+    Its path is ``team``, or ``result.team`` of objects within objects; a number stands for a place in a list.
     """
 
     def __init__(self, path: str) -> None:

@@ -160,7 +160,7 @@ def _extractor(spec: str) -> Callable[[str], Extract]:
             raise InputError(f"--answer {spec} says not where the label stands: give {whole}")
         return _EXTRACTORS[form](argument)
     if colon and _FUNCTION.fullmatch(spec):
-        return _OwnFunction(spec)
+        return _own_function(spec)
     hint = nearest(form, [LABEL, LAST_LINE, *_EXTRACTORS])
     raise InputError(f"--answer {spec!r} is none of {', '.join(ANSWER_FORMS)}{hint}")
 
@@ -171,28 +171,20 @@ def _or_refused(kind: str, answer: str) -> str:
     return REFUSED if declines else kind
 
 
-class _OwnFunction:
-    """Takes what a function says that an answer names: a label, or None.
+def _own_function(spec: str) -> Callable[[str], Extract]:
+    """Take what a function, ``MODULE:NAME``, says that an answer names: a label, or None."""
+    function = import_own_function(spec, "--answer", "an answer")
 
-    Parameters
-    ----------
-    spec : str
-        ``MODULE:NAME``; modules in the working directory count.
-    """
-
-    def __init__(self, spec: str) -> None:
-        self._spec = spec
-        self._function = import_own_function(spec, "--answer", "an answer")
-
-    def __call__(self, text: str) -> Extract:
-        """Return the label that the function names."""
+    def extract(text: str) -> Extract:
         try:
-            label = self._function(text)
+            label = function(text)
         except Exception as error:  # whatever the user's function does
-            said = one_line(f"{type(error).__name__}: {error}")
-            raise InputError(f"--answer {self._spec} failed on an answer: {said}") from error
+            fault = one_line(f"{type(error).__name__}: {error}")
+            raise InputError(f"--answer {spec} failed on an answer: {fault}") from error
         if label is None:
             return Extract(None, NO_MATCH)
         if not isinstance(label, str):
-            raise InputError(f"--answer {self._spec} returned {label!r}: a label or None is wanted")
+            raise InputError(f"--answer {spec} returned {label!r}: a label or None is wanted")
         return Extract(label)
+
+    return extract

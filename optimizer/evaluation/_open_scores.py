@@ -121,7 +121,7 @@ def _band(predictions: Predictions) -> dict[str, float | None]:
     """S at other thresholds: how much of it is the matcher's."""
     band: dict[str, float | None] = {}
     for threshold in BAND:
-        if threshold != predictions.answers.spec.threshold:
+        if threshold != predictions.answers.spec.equivalence.threshold:
             other = AnswerType(spec=AnswerSpec(FREE, f"{EMBEDDING}:{threshold}"))
             band[f"S at {threshold:g}"] = float(replace(predictions, answers=other).sensitivities.mean())
     return band

@@ -7,8 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.rephrasings._passages import read_passages
-from psopt.rephrasings._protected import protected_ranges
+from psopt.rephrasings._passages import protected_ranges, read_passages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

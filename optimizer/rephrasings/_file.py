@@ -80,9 +80,9 @@ def from_file(data: Any) -> RephrasingSet:
     original = data.get("original", search[0]["text"] if search else None)
     if not isinstance(original, str):
         raise InputError(f"'original' must be text, not {original!r}")
-    forms = [tuple(map(_form, entries)) for entries in (search, heldout)]
-    if not any(form != PLAIN for of_set in forms for form in of_set):
-        forms = [(), ()]  # a set without forms keeps the digest that it had before there were any
+    search_forms, heldout_forms = (tuple(map(_form, entries)) for entries in (search, heldout))
+    if all(form == PLAIN for form in (*search_forms, *heldout_forms)):
+        search_forms = heldout_forms = ()  # a set without forms keeps the digest that it had before there were any
     return RephrasingSet(
         original,
         tuple(entry["text"] for entry in search),
@@ -90,8 +90,8 @@ def from_file(data: Any) -> RephrasingSet:
         str(data.get("source", "file")),
         checks={entry["text"]: entry.get("checks") or {} for entry in (*search, *heldout)},
         rejected=tuple(Rejected(str(entry["text"]), str(entry["reason"])) for entry in data.get("rejected") or ()),
-        search_forms=forms[0],
-        heldout_forms=forms[1],
+        search_forms=search_forms,
+        heldout_forms=heldout_forms,
         n_parts=data.get("n_parts", 0),
     )
 

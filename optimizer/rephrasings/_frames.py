@@ -81,19 +81,19 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
     instruction = read_instruction(text, named.labels)
     rng = np.random.default_rng(seed)
     slots = named.slots
-    framed = _framed(instruction, frames, named, slots)
+    in_its_form, in_any = _framed(instruction, frames, named, slots)
     closings = [closing.format(**slots) for closing in frames["closings"]] if named.around else []
     beside = _beside(instruction, frames, named, slots)
     kinds = [
         _by_labels(instruction, frames, named, slots),
-        framed["form"],
+        in_its_form,
         beside,
-        framed["any"],
+        in_any,
         [with_sentence(text, closing) for closing in closings],
     ]
     kinds = [[kind[int(place)] for place in rng.permutation(len(kind))] for kind in kinds]
     yield from by_turns(*naming_and_others(by_turns(*kinds), named.labels))
-    pairs = list(itertools.product([*framed["form"], *framed["any"], *beside], closings))
+    pairs = list(itertools.product([*in_its_form, *in_any, *beside], closings))
     for place in rng.permutation(len(pairs)):
         yield with_sentence(*pairs[int(place)])
 
@@ -118,7 +118,9 @@ def naming_and_others(texts: Iterable[str], labels: Sequence[str]) -> tuple[list
     return naming, others
 
 
-def _framed(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> dict[str, list[str]]:
+def _framed(
+    instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]
+) -> tuple[list[str], list[str]]:
     """The instruction in frames: those that fit what it is, and those that fit any."""
     forms = {"order": frames["orders"], "question": frames["questions"]}.get(instruction.form, [])
     said = {"D": instruction.core, "d": continued(instruction.core)}
@@ -132,7 +134,7 @@ def _framed(instruction: Instruction, frames: Frames, named: Named, slots: dict[
     of_any = [
         frame.format(D=instruction.text, **slots) for frame in around if _suits(frame, instruction, instruction.text)
     ]
-    return {"form": of_form, "any": of_any}
+    return of_form, of_any
 
 
 def _suits(frame: str, instruction: Instruction, text: str) -> bool:

@@ -63,7 +63,11 @@ def freeze_rephrasings(
         return _from_file(options.file, description, n_parts, n_search, n_heldout)
     if options.is_written:
         provider = models or ModelProvider()
-        paraphrases = _by_llm(task, description, n_parts, n_search, n_heldout, options, provider, on_text)
+        writer = provider.writer(_rephraser(options))
+        judge = provider.judge(options.judge) if options.judge is not None else None
+        original = description if n_parts else " ".join(description.split())
+        checks = Checks(original, task.labels, options.keep_labels, closeness(provider), judge=judge)
+        paraphrases = write_rephrasings(writer, checks, n_search, n_heldout, on_text, n_parts=n_parts)
     else:
         paraphrases = rephrasings_for(task, n_search, n_heldout, description=description, seed=seed, n_parts=n_parts)
     paraphrases = paraphrases if n_parts else _on_its_lines(paraphrases, description)
@@ -91,26 +95,13 @@ def _on_its_lines(rephrasings: RephrasingSet, description: str) -> RephrasingSet
     return replace(rephrasings, original=original, search=(original, *rephrasings.search[1:]))
 
 
-def _by_llm(
-    task: Task,
-    description: str,
-    n_parts: int,
-    n_search: int,
-    n_heldout: int,
-    options: RephrasingOptions,
-    models: ModelProvider,
-    on_text: Callable[[Verdict], None] | None,
-) -> RephrasingSet:
-    """Descriptions in other words, by a language model."""
-    if options.rephraser is None or "/" not in options.rephraser:
+def _rephraser(options: RephrasingOptions) -> str:
+    """The model that rephrases, whose name must be that of one that writes."""
+    name = str(options.rephraser)
+    if "/" not in name:
         chat_names = [name for name in NAMES if name.startswith(("openai", "azure", "dspy", "gguf"))]
-        name = str(options.rephraser)
         raise UnknownNameError("rephraser", name, ["rules", *chat_names], hint=name_hint(name))
-    writer = models.writer(options.rephraser)
-    judge = models.judge(options.judge) if options.judge is not None else None
-    original = description if n_parts else " ".join(description.split())
-    checks = Checks(original, task.labels, options.keep_labels, closeness(models), judge=judge)
-    return write_rephrasings(writer, checks, n_search, n_heldout, on_text, n_parts=n_parts)
+    return name
 
 
 def closeness(models: ModelProvider) -> Closeness | None:
@@ -182,7 +173,6 @@ def rephrasings_for(
     if not n_parts:
         original = " ".join(original.split())
     curated = read_curated(task.name)
-    labels = task.classes
     is_own_form = not n_parts  # which lists the labels and asks for one of them alone
     if curated is None or comparable(curated["original"]) != comparable(original):
         return rephrase_by_rules(
@@ -193,16 +183,10 @@ def rephrasings_for(
             seed,
             protect=task.labels,
             n_parts=n_parts,
-            labels=labels,
+            labels=task.classes,
             asks_for_label=is_own_form,
         )
-    named = Named(task.noun, labels, alone=is_own_form, asks_for_label=is_own_form)
-    return replace(_curated_first(curated, original, named, n_search, n_heldout, seed), n_parts=n_parts)
-
-
-def _curated_first(
-    curated: dict[str, Any], original: str, named: Named, n_search: int, n_heldout: int, seed: int
-) -> RephrasingSet:
+    named = Named(task.noun, task.classes, alone=is_own_form, asks_for_label=is_own_form)
     rng = np.random.default_rng([seed, 4])
     texts: dict[Side, list[str]] = {"search": [original], "heldout": []}
     wanted: dict[Side, int] = {"search": n_search, "heldout": n_heldout}
@@ -210,10 +194,10 @@ def _curated_first(
         written = [curated[side][int(index)] for index in rng.permutation(len(curated[side]))]
         avoid = (original, *curated["search"], *curated["heldout"])
         by_rule = rephrasings(original, named, side, seed, named.labels, avoid)
-        naming, rest = naming_and_others(by_rule, named.labels)
-        texts[side] = [*texts[side], *by_turns(naming, written), *rest][:n_wanted]
-        check_enough("search" if side == "search" else "held-out", texts[side], n_wanted)
-    return RephrasingSet(original, tuple(texts["search"]), tuple(texts["heldout"]), "builtin")
+        naming, not_naming = naming_and_others(by_rule, named.labels)
+        texts[side] = [*texts[side], *by_turns(naming, written), *not_naming][:n_wanted]
+        check_enough(side, texts[side], n_wanted)
+    return RephrasingSet(original, tuple(texts["search"]), tuple(texts["heldout"]), "builtin", n_parts=n_parts)
 
 
 def read_curated(task_name: str) -> dict[str, Any] | None:

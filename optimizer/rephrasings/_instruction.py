@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.rephrasings._protected import protected_ranges, sentence_ranges
+from psopt.rephrasings._passages import protected_ranges, sentence_ranges
 from psopt.text import FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:

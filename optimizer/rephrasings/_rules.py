@@ -96,7 +96,7 @@ def rephrase_by_rules(
     held_out = rephrasings(original, named, "heldout", seed, protect, search, n_parts=n_parts)
     heldout = tuple(itertools.islice(held_out, n_heldout))
     check_enough("search", search, n_search)
-    check_enough("held-out", heldout, n_heldout)
+    check_enough("heldout", heldout, n_heldout)
     return RephrasingSet(original, search, heldout, "rules", n_parts=n_parts)
 
 
@@ -107,9 +107,10 @@ def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
             raise InputError(f"{name} must be a whole number, at least {least}, not {number!r}")
 
 
-def check_enough(kind: str, texts: Sequence[str], wanted: int) -> None:
+def check_enough(side: Side, texts: Sequence[str], wanted: int) -> None:
     """Raise InputError if there are fewer texts than wanted."""
     if len(texts) < wanted:
+        kind = {"search": "search", "heldout": "held-out"}[side]
         raise InputError(
             f"{wanted} {kind} rephrasings were asked for; the rules give {len(texts)} of this description; ask for less"
         )

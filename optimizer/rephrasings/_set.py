@@ -91,13 +91,9 @@ class RephrasingSet:
     @property
     def sha256(self) -> str:
         """Digest of both sets, in order."""
-        content = json.dumps([self.original, self.search, self.heldout, *self._forms().values()])
+        forms = [[form.to_dict() for form in of_set] for of_set in (self.search_forms, self.heldout_forms) if of_set]
+        content = json.dumps([self.original, self.search, self.heldout, *forms])
         return hashlib.sha256(content.encode()).hexdigest()
-
-    def _forms(self) -> dict[str, list[dict[str, Any]]]:
-        """The forms as plain JSON data, where there are any."""
-        forms = {name: [form.to_dict() for form in getattr(self, name)] for name in ("search_forms", "heldout_forms")}
-        return {name: entries for name, entries in forms.items() if entries}
 
 
 def comparable(text: str) -> str:

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from psopt.rephrasings._passages import read_passages
-from psopt.rephrasings._protected import protected_ranges
+from psopt.rephrasings._passages import protected_ranges, read_passages
 from psopt.search_spaces import render
 from psopt.templates import Field, Part, Slot, split_description
 

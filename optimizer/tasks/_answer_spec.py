@@ -153,11 +153,6 @@ class AnswerSpec:
         value = float(self.detail.removesuffix("%") or 0)
         return (value / 100, True) if self.detail.endswith("%") else (value, False)
 
-    @property
-    def threshold(self) -> float:
-        """From which cosine on two free answers are the same; the usual one where something else says so."""
-        return self.equivalence.threshold
-
 
 def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
     """Refuse what is no answer type, and an order of labels that have none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError, UnknownNameError, nearest
+from psopt.tasks._columns import listed
 from psopt.tasks._data import Builtin, RemoteFile, Sample
 from psopt.tasks._dbpedia import DBPEDIA
 from psopt.tasks._superglue import CB, RTE
@@ -66,18 +67,8 @@ TREC = Builtin(
     name="trec",
     description="questions by the kind of answer they ask for: 6 classes, 50 subclasses (Li and Roth)",
     files=(
-        RemoteFile(
-            TRAIN,
-            _ORIGIN + TRAIN,
-            "9e4c8bdcaffb96ed61041bd64b564183d52793a8e91d84fc3a8646885f466ec3",
-            335_858,
-        ),
-        RemoteFile(
-            TEST,
-            _ORIGIN + TEST,
-            "033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e",
-            23_354,
-        ),
+        RemoteFile(TRAIN, _ORIGIN + TRAIN, "9e4c8bdcaffb96ed61041bd64b564183d52793a8e91d84fc3a8646885f466ec3", 335_858),
+        RemoteFile(TEST, _ORIGIN + TEST, "033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e", 23_354),
     ),
     read=read_published,
     package="psopt.tasks.bundled_trec",
@@ -103,7 +94,6 @@ def check_fields(builtin: Builtin, names: Iterable[str]) -> None:
     fields = tuple(dict.fromkeys((*builtin.fields, "text")))
     for name in names:
         if name not in fields:
-            hint = nearest(name, fields)
             raise InputError(
-                f"{builtin.name}: has no column {name!r}{hint}; its columns: {', '.join(map(repr, fields))}"
+                f"{builtin.name}: has no column {name!r}{nearest(name, fields)}; its columns: {listed(fields)}"
             )

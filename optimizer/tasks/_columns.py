@@ -68,7 +68,10 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     for column in choice.named:
         if column not in names:
             raise DataError(f"{source}: has no column {column!r}{nearest(column, names)}; its columns: {listed(names)}")
-    inputs = choice.inputs or (_text_column(source, names, choice, option),)
+    text = choice.text or _customary([name for name in names if name != choice.label], TEXT_NAMES)
+    if not choice.inputs and text is None:
+        raise missing_column(source, names, "text", option)
+    inputs = choice.inputs or (str(text),)
     label = choice.label or _customary([name for name in names if name not in inputs], LABEL_NAMES)
     if label in inputs:
         kind = "an input" if choice.inputs else "the texts"
@@ -84,13 +87,6 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
         kept["id"] = "id"  # shown beside other columns it still tells the rows apart
     others = tuple(name for name in free if name not in ("split", "subclass", pinned))
     return Columns(inputs, label, kept.get("id"), kept.get("split"), kept.get("subclass"), others, pinned)
-
-
-def _text_column(source: str, names: Sequence[str], choice: ColumnChoice, option: str) -> str:
-    column = choice.text or _customary([name for name in names if name != choice.label], TEXT_NAMES)
-    if column is None:
-        raise missing_column(source, names, "text", option)
-    return column
 
 
 def missing_column(source: str, names: Sequence[str], kind: str, option: str) -> DataError:

@@ -17,23 +17,13 @@ _MOST_NAMED = 10  # rows that a message names, of each kind of fault
 
 
 class RowError(DataError):
-    """One row that can't be used.
+    """One row that can't be used: where it stands in the data, what is wrong, with its own value, and how to fix it.
 
-    Attributes
-    ----------
-    where : str
-        The data and the place of the row in them.
-    fault : str
-        What is wrong, with the row's own value.
-    fix : str
-        How to fix it.
-    kind : str
-        What is wrong, in the words that all rows of this fault share.
+    `kind` is what is wrong in the words that all rows of this fault share.
     """
 
     def __init__(self, where: str, fault: str, fix: str, kind: str | None = None) -> None:
         super().__init__(f"{where}: {fault}; {fix}")
-        self.where = where
         self.fault = fault
         self.fix = fix
         self.kind = fault if kind is None else kind

@@ -19,7 +19,6 @@ from psopt.errors import DataError, InputError, import_extra
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_HIDDEN, _FORBIDDEN = 401, 403
 PREFIX = "hf:"
 _FORM = re.compile(r"hf:(?P<repository>[\w.-]+/[\w.-]+)(?::(?P<config>[^@\s]+))?(?:@(?P<revision>[^@\s]+))?")
 
@@ -194,7 +193,7 @@ def _as_data_errors(name: HubName) -> Iterator[None]:
         raise DataError(f"{name}: has no revision {name.revision!r}; name a branch, a tag or a commit of it") from error
     except errors.HfHubHTTPError as error:
         status = error.response.status_code
-        fix = "look at HF_TOKEN" if status in (_HIDDEN, _FORBIDDEN) else "try again later"
+        fix = "look at HF_TOKEN" if status in (401, 403) else "try again later"
         raise DataError(f"{name}: {_host()} answers {status}; {fix}") from error
     except (errors.HTTPError, ConnectionError) as error:
         raise DataError(f"{name}: the connection to {_host()} broke off ({_in_words(error)}); try again") from error

@@ -44,8 +44,7 @@ def list_datasets() -> list[DatasetStatus]:
 
 
 def _status(builtin: Builtin) -> DatasetStatus:
-    origin = None
-    note = ""
+    origin, note = None, ""
     try:
         origin = find_local(builtin)
     except DataError as error:

@@ -69,16 +69,9 @@ def assertion_of_cell(cell: str) -> dict[str, Any]:
 def answer_of(assertion: Any, variables: Mapping[str, Any], read_file: Callable[[str], str]) -> Any:
     """Return the answer that an assertion says is right; None where it says nothing of which that is.
 
-    Raises UnreadError if it says something that is no answer to compare with.
+    Its value may name variables of its test; `read_file` reads what it names by ``file://``.
 
-    Parameters
-    ----------
-    assertion : object
-        Plain data, with a ``type`` and mostly a ``value``.
-    variables : mapping of str to object
-        Those of its test, which the value may name.
-    read_file : callable
-        Reads what the value names by ``file://``.
+    Raises UnreadError if it says something that is no answer to compare with.
     """
     kind = assertion.get("type") if isinstance(assertion, dict) else None
     if not isinstance(kind, str):

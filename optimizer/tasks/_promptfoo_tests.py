@@ -29,20 +29,11 @@ _MEMBERS = frozenset({"vars", "assert", "path", "options", "description", "metad
 
 @dataclass(frozen=True, slots=True)
 class PromptfooTests:
-    """The tests of a configuration, or of a file of tests.
-
-    Attributes
-    ----------
-    path : Path
-    rows : list of Record
-        Each with the label in the column `EXPECTED`, None where no assertion names one.
-    unread : tuple of (str, str)
-        Assertions that psopt can't use: what they are, and where.
-    """
+    """The tests of a configuration, or of a file of tests."""
 
     path: Path
-    rows: list[Record]
-    unread: tuple[tuple[str, str], ...] = ()
+    rows: list[Record]  # each with the label in the column `EXPECTED`, None where no assertion names one
+    unread: tuple[tuple[str, str], ...] = ()  # assertions that psopt can't use: what they are, and where
 
     def note(self, *, skip: bool) -> str:
         """What is left out; empty for nothing.

@@ -101,16 +101,6 @@ def split_rows(
     )
 
 
-def check_name(name: str) -> None:
-    """Refuse what is neither a built-in data set, one on the hub, nor a file."""
-    if is_hub_name(name):
-        HubName.read(name)
-        return
-    path = Path(name)
-    if not path.suffix and "/" not in name and not os.access(path, os.F_OK):
-        find_builtin(name)  # raises, unless it is one
-
-
 def refuse(name: str, **options: object) -> None:
     for option, value in options.items():
         if value is not None:
@@ -118,10 +108,12 @@ def refuse(name: str, **options: object) -> None:
 
 
 def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubName, TaskFile]:
-    """Return the data file, or the data set on the hub, and its description."""
+    """Return the data file, or the data set on the hub, and its description; refuse a name that is neither."""
     if is_hub_name(name):
         return HubName.read(name), read_task_file(Path(task_file)) if task_file else TaskFile(origin=name)
     path = Path(name)
+    if not path.suffix and "/" not in name and not os.access(path, os.F_OK):
+        find_builtin(name)  # raises: it is none of them
     if path.suffix.lower() != ".toml":
         return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
     if task_file:
@@ -152,7 +144,6 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
     """
     if str(dataset) in BUILTINS:
         return BUILTINS[str(dataset)].fields
-    check_name(str(dataset))
     place, _ = described_data(str(dataset), task_file)
     if isinstance(place, HubName):
         return tuple(dict.fromkeys(name for table in fetch_tables(place).tables.values() for name in table.features))

@@ -30,8 +30,7 @@ def subset(samples: Sequence[Sample], n: int, *, seed: int, by_label: bool = Tru
     if n >= len(samples):
         return tuple(samples)
     strata = _strata(samples, by_label=by_label)
-    chosen = _choose(strata, shares(Counter(strata), n), _generator(seed, 3))
-    return tuple(sample for index, sample in enumerate(samples) if index in chosen)
+    return _parted(samples, strata, shares(Counter(strata), n), _generator(seed, 3))[1]
 
 
 def part_off(
@@ -46,9 +45,7 @@ def part_off(
     sizes = Counter(strata)
     n = max(round(share * len(samples)), len(sizes))
     wanted = {label: min(size, sizes[label] - 1) for label, size in shares(sizes, n).items()}
-    chosen = _choose(strata, wanted, _generator(seed, stream))
-    rest = tuple(sample for index, sample in enumerate(samples) if index not in chosen)
-    return rest, tuple(sample for index, sample in enumerate(samples) if index in chosen)
+    return _parted(samples, strata, wanted, _generator(seed, stream))
 
 
 def class_sizes(samples: Sequence[Sample]) -> Counter[str]:
@@ -106,12 +103,16 @@ def _keys(stream: int) -> Iterator[float]:
         yield from rng.random(4096).tolist()
 
 
-def _choose(strata: Sequence[str], wanted: Mapping[str, int], rng: np.random.Generator) -> set[int]:
-    chosen: set[int] = set()
+def _parted(
+    samples: Sequence[Sample], strata: Sequence[str], wanted: Mapping[str, int], rng: np.random.Generator
+) -> tuple[Samples, Samples]:
+    """The samples that are not drawn, and as many of each stratum as wanted."""
+    drawn: set[int] = set()
     for label in sorted(wanted):
         members = [index for index, stratum in enumerate(strata) if stratum == label]
-        chosen.update(int(index) for index in rng.permutation(members)[: wanted[label]])
-    return chosen
+        drawn.update(rng.permutation(members)[: wanted[label]].tolist())
+    left = tuple(sample for index, sample in enumerate(samples) if index not in drawn)
+    return left, tuple(sample for index, sample in enumerate(samples) if index in drawn)
 
 
 def _generator(seed: int, stream: int) -> np.random.Generator:

@@ -69,42 +69,34 @@ def _row(where: str, row: Record, labels: Mapping[str, str]) -> Record:
 
 _ORIGIN = "https://dl.fbaipublicfiles.com/glue/superglue/data/v2/"
 
-CB = Builtin(
-    name="cb",
-    description="does a premise entail a hypothesis, contradict it, or neither: 3 classes (CommitmentBank, SuperGLUE)",
-    files=(
-        RemoteFile(
-            "CB.zip",
-            _ORIGIN + "CB.zip",
-            "8d641383298d54554066ba1c93f56ae7410af75df621b90c63028806bbbbb535",
-            75_482,
-            members=(f"CB/{TEST}", f"CB/{TRAIN}"),
-        ),
-    ),
-    read=partial(read_published, CB_LABELS),
-    package="psopt.tasks.bundled_cb",
-    read_bundled=read_bundled,
-    page="https://super.gluebenchmark.com/tasks",
-    fields=FIELDS,
-    layout=LAYOUT,
-)
 
-RTE = Builtin(
-    name="rte",
-    description="does a hypothesis follow from a premise: 2 classes (SuperGLUE)",
-    files=(
-        RemoteFile(
-            "RTE.zip",
-            _ORIGIN + "RTE.zip",
-            "6310aab3f000424c9d0318a1ff20692e07c7f4aa15e8f17a5972ea0a35c398b9",
-            750_920,
-            members=(f"RTE/{TEST}", f"RTE/{TRAIN}"),
-        ),
-    ),
-    read=partial(read_published, RTE_LABELS),
-    package="psopt.tasks.bundled_rte",
-    read_bundled=read_bundled,
-    page="https://super.gluebenchmark.com/tasks",
-    fields=FIELDS,
-    layout=LAYOUT,
+def _builtin(name: str, description: str, labels: Mapping[str, str], sha256: str, n_bytes: int) -> Builtin:
+    archive, folder = f"{name.upper()}.zip", name.upper()
+    members = (f"{folder}/{TEST}", f"{folder}/{TRAIN}")
+    return Builtin(
+        name=name,
+        description=description,
+        files=(RemoteFile(archive, _ORIGIN + archive, sha256, n_bytes, members),),
+        read=partial(read_published, labels),
+        package=f"psopt.tasks.bundled_{name}",
+        read_bundled=read_bundled,
+        page="https://super.gluebenchmark.com/tasks",
+        fields=FIELDS,
+        layout=LAYOUT,
+    )
+
+
+CB = _builtin(
+    "cb",
+    "does a premise entail a hypothesis, contradict it, or neither: 3 classes (CommitmentBank, SuperGLUE)",
+    CB_LABELS,
+    "8d641383298d54554066ba1c93f56ae7410af75df621b90c63028806bbbbb535",
+    75_482,
+)
+RTE = _builtin(
+    "rte",
+    "does a hypothesis follow from a premise: 2 classes (SuperGLUE)",
+    RTE_LABELS,
+    "6310aab3f000424c9d0318a1ff20692e07c7f4aa15e8f17a5972ea0a35c398b9",
+    750_920,
 )

@@ -17,7 +17,7 @@ from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
 from psopt.tasks._labels import check_classes, check_positions, check_samples, number_of
-from psopt.tasks._read import check_name, described_data, read_builtin, read_data, refuse, split_rows
+from psopt.tasks._read import described_data, read_builtin, read_data, refuse, split_rows
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
 from psopt.tasks._strata import subset
@@ -302,11 +302,9 @@ def load_task(
     name = str(dataset)
     if seed < 0:
         raise InputError(f"seed must be 0 or more, not {seed}")
-    check_name(name)
     if name in BUILTINS:
         refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
-        refuse(name, answers=answers, order=tuple(order) or None, skip_empty=skip_empty or None)
-        refuse(name, pinned_column=pinned_column)
+        refuse(name, answers=answers, order=order or None, skip_empty=skip_empty or None, pinned_column=pinned_column)
         check_fields(BUILTINS[name], as_names(inputs))
         return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))
     place, described = described_data(name, task_file)

@@ -12,7 +12,7 @@ from psopt.text import names_label
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from psopt.templates._draft import Draft, Span
+    from psopt.templates._draft import Draft, DraftMessage
 
 _MEMBER = re.compile(r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*))")
 _AS_JSON = re.compile(
@@ -64,20 +64,18 @@ class AnswerForm:
         return bool(self.keys) or self.output != "{label}"
 
 
-def answer_form(
-    draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], label_column: str, answer: str | None
-) -> AnswerForm:
+def answer_form(draft: Draft, labels: Sequence[str], label_column: str, answer: str | None) -> AnswerForm:
     """Find how a prompt wants to be answered; what the user says goes before what the prompt says."""
     if answer is None:
         return (
-            _json(draft, fields, labels, label_column)
-            or _xml(draft, fields, labels, label_column)
-            or _last_line(draft, fields)
-            or AnswerForm(why=_unclear(draft, fields))
+            _json(draft, labels, label_column)
+            or _xml(draft, labels, label_column)
+            or _last_line(draft)
+            or AnswerForm(why=_unclear(draft))
         )
     kind, _, name = answer.partition(":")
     if kind == "json":
-        stated = _json(draft, fields, labels, name)
+        stated = _json(draft, labels, name)
         keys = stated.keys if stated and name in stated.keys else (name,)
         return AnswerForm(answer, "", key=name, keys=keys)
     if kind == "xml":
@@ -85,10 +83,8 @@ def answer_form(
     return AnswerForm(answer, "", "Answer: {label}" if answer == "last-line" else "{label}")
 
 
-def _json(
-    draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], label_column: str
-) -> AnswerForm | None:
-    for skeleton in _skeletons(draft, fields):
+def _json(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm | None:
+    for skeleton in _skeletons(draft):
         key, keys = _skeleton_key(skeleton, labels, label_column)
         if key:
             return AnswerForm(f"json:{key}", f"it shows {_shortened(skeleton)}", key=key, keys=keys)
@@ -104,12 +100,16 @@ def _json(
     return None
 
 
-def _skeletons(draft: Draft, fields: Sequence[Sequence[Span]]) -> Iterator[str]:
+def _skeletons(draft: Draft) -> Iterator[str]:
     """The JSON that a prompt shows, but for what is its input as JSON."""
-    for message, named in zip(draft.messages, fields, strict=True):
+    for message in draft.messages:
         for start, end in json_objects(message.text):
-            if not any(start <= field.start and field.end <= end for field in named):
+            if not _holds_field(message, start, end):
                 yield message.text[start:end]
+
+
+def _holds_field(message: DraftMessage, start: int, end: int) -> bool:
+    return any(start <= field.start and field.end <= end for field in message.fields)
 
 
 def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
@@ -149,16 +149,16 @@ def _label_key(keys: Collection[str], label_column: str) -> str:
     return others[0] if len(others) == 1 else ""
 
 
-def _xml(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], label_column: str) -> AnswerForm | None:
+def _xml(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm | None:
     wanted = {name.casefold() for name in (label_column, *_ANSWER_TAGS) if name}
-    for message, named in zip(draft.messages, fields, strict=True):
+    for message in draft.messages:
         for pattern in (_TAG_PAIR, _TAG_NAMED):
             for match in pattern.finditer(message.text):
                 tag = match["tag"] or match["inner"]
                 shows_label = pattern is _TAG_PAIR and match["inner"].strip() in labels
                 if not (tag.casefold() in wanted or shows_label) or _is_listed(message.text, match, tag):
                     continue
-                if not any(match.start() <= field.start and field.end <= match.end() for field in named):
+                if not _holds_field(message, *match.span()):
                     why = f"it says {_shortened(match.group())!r}"
                     return AnswerForm(f"xml:{tag}", why, f"<{tag}>{{label}}</{tag}>")
     return None
@@ -171,10 +171,10 @@ def _is_listed(text: str, match: re.Match[str], tag: str) -> bool:
     return before.endswith(f"</{tag}>") or after.startswith(f"<{tag}>")
 
 
-def _last_line(draft: Draft, fields: Sequence[Sequence[Span]]) -> AnswerForm | None:
-    for message, named in zip(draft.messages, fields, strict=True):
+def _last_line(draft: Draft) -> AnswerForm | None:
+    for message in draft.messages:
         for match in _LAST_LINE.finditer(message.text) if message.role != "assistant" else ():
-            if any(match.start() <= field.start and field.end <= match.end() for field in named):
+            if _holds_field(message, *match.span()):
                 continue  # an answer that is the input, as a judge is shown it
             captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
             output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
@@ -182,12 +182,12 @@ def _last_line(draft: Draft, fields: Sequence[Sequence[Span]]) -> AnswerForm | N
     return None
 
 
-def _unclear(draft: Draft, fields: Sequence[Sequence[Span]]) -> str:
+def _unclear(draft: Draft) -> str:
     """What to say where a prompt shows JSON of which no member is plainly the label."""
-    for skeleton in _skeletons(draft, fields):
-        shown = _shortened(skeleton)
-        return f"it shows {shown}, of which no member is plainly the label (--answer json:NAME says which)"
-    return ""
+    skeleton = next(_skeletons(draft), None)
+    if skeleton is None:
+        return ""
+    return f"it shows {_shortened(skeleton)}, of which no member is plainly the label (--answer json:NAME says which)"
 
 
 def _shortened(text: str) -> str:

@@ -65,16 +65,9 @@ def looks_like_chat(node: Node) -> bool:
 
 
 def draft_messages(where: str, messages: Sequence[Any]) -> tuple[DraftMessage, ...]:
-    """Take chat messages as text.
+    """Take chat messages, plain data, as text; `where` begins what an error says.
 
     Raises InputError if one has no role, an unknown one, or content that is no text.
-
-    Parameters
-    ----------
-    where : str
-        Begins what an error says.
-    messages : sequence of object
-        Plain data.
     """
     if not messages:
         raise InputError(f"{where} holds no messages")

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.templates._answer_form import answer_form
-from psopt.templates._draft import Draft, Span, pieces_of
-from psopt.templates._example_form import example_form, fields_as_lines, has_turns
+from psopt.templates._draft import Draft, DraftMessage, Span, pieces_of
+from psopt.templates._example_form import InputBlock, example_form, fields_as_lines, input_block
 from psopt.templates._fields import field_spans
-from psopt.templates._input_block import InputBlock, input_block
 from psopt.templates._lines import lines_of
 from psopt.templates._marks import without_marks
 from psopt.templates._parts import PartSpan, parts_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.templates._lines import Line
-    from psopt.templates._template import Piece, SlotKind
+    from psopt.templates._template import SlotKind
 
 
 _ORDER: tuple[SlotKind, ...] = ("definitions", "notes", "examples")
@@ -30,10 +29,9 @@ _ORDER: tuple[SlotKind, ...] = ("definitions", "notes", "examples")
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A draft and what was found in it; `fields` by message, `appended` what psopt puts at the end."""
+    """A draft and what was found in it; `appended` is what psopt puts at the end."""
 
     draft: Draft
-    fields: tuple[tuple[Span, ...], ...]
     labels: tuple[str, ...]
     parts: tuple[PartSpan, ...] = ()
     appended: tuple[str | Field, ...] = ()
@@ -44,7 +42,7 @@ class _Reading:
 
     def lines(self, index: int) -> list[Line]:
         """The lines of one message."""
-        return lines_of(self.text(index), self.fields[index], self.labels)
+        return lines_of(self.draft.messages[index], self.labels)
 
     def parts_in(self, index: int) -> list[PartSpan]:
         """The parts of one message."""
@@ -52,7 +50,7 @@ class _Reading:
 
     def elsewhere(self, index: int) -> str:
         """The text of all other messages."""
-        return "\n".join(self.text(other) for other in range(len(self.draft.messages)) if other != index)
+        return "\n".join(message.text for number, message in enumerate(self.draft.messages) if number != index)
 
     @property
     def chosen(self) -> list[str]:
@@ -66,15 +64,13 @@ class _Reading:
         if "examples" in self.chosen:
             return False
         last = self.draft.last_user
-        return has_turns(self.draft) or (last > 0 and not self.parts_in(last))
+        return self.draft.shows_turns or (last > 0 and not self.parts_in(last))
 
     @property
     def block(self) -> InputBlock | None:
         """Where the user's last message shows the sample."""
-        index = self.draft.last_user
-        parts = [Span(part.start, part.end) for part in self.parts_in(index)]
-        edges = [slot.start for slot in self.draft.messages[index].slots]
-        return input_block(self.text(index), self.lines(index), self.fields[index], parts, edges)
+        last = self.draft.last_user
+        return input_block(self.draft.messages[last], self.lines(last), self.parts_in(last))
 
 
 def compile_draft(
@@ -89,19 +85,19 @@ def compile_draft(
 
     Raises InputError if a name in braces is no column, a place for edits is chosen twice, or there is no instruction.
     """
-    draft = replace(draft, messages=tuple(map(without_marks, draft.messages)))
-    fields = tuple(_fields(draft, index, columns, label_column) for index in range(len(draft.messages)))
-    appended = () if any(fields) else tuple(fields_as_lines(inputs or ["text"]))
-    parts = tuple(parts_of(draft, fields, labels))
-    reading = _Reading(draft, fields, tuple(labels), parts, appended)
+    messages = [without_marks(message) for message in draft.messages]
+    messages = [_searched(message, columns, label_column, draft.double_braces) for message in messages]
+    draft = replace(draft, messages=tuple(messages))
+    appended = () if any(message.fields for message in messages) else tuple(fields_as_lines(inputs or ["text"]))
+    parts = tuple(parts_of(draft, labels))
+    reading = _Reading(draft, tuple(labels), parts, appended)
     twice = [kind for kind in reading.chosen if reading.chosen.count(kind) > 1]
     if twice:
         raise InputError(f"{{{{psopt.{twice[0]}}}}} stands in the prompt twice: edits have one place")
-    form = answer_form(draft, fields, labels, label_column, answer)
+    form = answer_form(draft, labels, label_column, answer)
     example = example_form(
         draft,
         reading.block,
-        fields[draft.last_user],
         form,
         labels,
         appended=appended,
@@ -120,15 +116,13 @@ def compile_draft(
     return template, description, notes
 
 
-def _fields(draft: Draft, index: int, columns: Sequence[str], label_column: str) -> tuple[Span, ...]:
-    message = draft.messages[index]
-    if message.fields is not None:
-        return message.fields
+def _searched(message: DraftMessage, columns: Sequence[str], label_column: str, double_braces: bool) -> DraftMessage:
+    """The message with its fields."""
+    if message.is_searched:
+        return message
     answer = message.role == "assistant"
-    spans = field_spans(
-        message.text, columns, label_column=label_column, answer=answer, double_braces=draft.double_braces
-    )
-    return tuple(spans)
+    spans = field_spans(message.text, columns, label_column=label_column, answer=answer, double_braces=double_braces)
+    return replace(message, fields=tuple(spans), is_searched=True)
 
 
 def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
@@ -142,28 +136,18 @@ def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
         spans[index].append(Span(place.position, place.position, (slot,)))
     last = reading.draft.last_user
     has_user = messages[last].role == "user"
-    if has_user:
-        spans[last].append(_end(reading, last))
+    sample = tuple(Unwritten(piece) if isinstance(piece, str) else piece for piece in reading.appended)
+    if sample and has_user:  # a paragraph of its own, at the end
+        text = messages[last].text
+        joint = Unwritten("\n" if text.endswith("\n") else "\n\n")
+        spans[last].append(Span(len(text), len(text), (joint, *sample)))
     compiled = [
         Message(message.role, pieces_of(message.text, stretch), message.name)
         for message, stretch in zip(messages, spans, strict=True)
     ]
-    if reading.appended and not has_user:
-        compiled.append(Message("user", _unwritten(reading.appended)))
+    if sample and not has_user:
+        compiled.append(Message("user", sample))
     return tuple(compiled)
-
-
-def _end(reading: _Reading, last: int) -> Span:
-    """The sample at the end of the user's last message, where no field names it: a paragraph of its own."""
-    text = reading.text(last)
-    if not reading.appended:
-        return Span(len(text), len(text))
-    joint = Unwritten("\n" if text.endswith("\n") else "\n\n")
-    return Span(len(text), len(text), (joint, *_unwritten(reading.appended)))
-
-
-def _unwritten(pieces: Sequence[str | Field]) -> tuple[Piece, ...]:
-    return tuple(Unwritten(piece) if isinstance(piece, str) else piece for piece in pieces)
 
 
 def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
@@ -177,8 +161,8 @@ def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
     text = reading.text(index)
     if block is None:
         return index, place_at_end(text)
-    first = next((field.start for field in reading.fields[index] if field.start >= block.start), block.start)
-    return index, place_before(text, block.top, block.start, first)
+    starts = [field.start for field in reading.draft.messages[index].fields if field.start >= block.start]
+    return index, place_before(text, block.top, block.start, min(starts, default=block.start))
 
 
 def _outside_parts(reading: _Reading, index: int, place: Place) -> tuple[int, Place]:
@@ -197,9 +181,9 @@ def _author_spans(reading: _Reading, index: int) -> list[Span]:
     inside: list[Span] = []
     for number, part in enumerate(reading.parts):
         if part.message == index:
-            held = [field for field in reading.fields[index] if part.start <= field.start and field.end <= part.end]
+            held = [field for field in message.fields if part.start <= field.start and field.end <= part.end]
             places = dict.fromkeys(piece for field in held for piece in field.pieces if isinstance(piece, Field))
             spans.append(Span(part.start, part.end, (Part(number, tuple(places)),)))
             inside += held
-    spans += [field for field in reading.fields[index] if field not in inside]
+    spans += [field for field in message.fields if field not in inside]
     return spans

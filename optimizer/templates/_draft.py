@@ -33,8 +33,8 @@ class DraftMessage:
     role: str
     text: str  # the whole content
     seams: tuple[Span, ...] = ()  # where the text parts meet, if it came in several
-    # Where fields are, if that is known already: braces in the text mean nothing then
-    fields: tuple[Span, ...] | None = None
+    fields: tuple[Span, ...] = ()  # where fields are
+    is_searched: bool = False  # whether these are all: braces in the text mean nothing then
     marked: tuple[tuple[int, int], ...] = ()  # what the author marked for rephrasing
     slots: tuple[Span, ...] = ()  # where the author wants edits
     name: str = ""  # whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty
@@ -68,6 +68,11 @@ class Draft:
         """The index of the last message of the user's; of the last message where there is none."""
         indices = [index for index, message in enumerate(self.messages) if message.role == "user"]
         return max(indices, default=len(self.messages) - 1)
+
+    @property
+    def shows_turns(self) -> bool:
+        """Whether examples are shown as turns: an assistant answers before the user's last message."""
+        return any(message.role == "assistant" for message in self.messages[: self.last_user])
 
 
 def pieces_of(text: str, spans: Iterable[Span]) -> tuple[Piece, ...]:

@@ -1,12 +1,14 @@
-"""How a template shows few-shot examples: its own input, and its own answer."""
+"""How a template shows few-shot examples: its own input, by the lines that show the sample, and its own answer."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of
+from psopt.templates._literals import touching
 from psopt.templates._places import announcing_line
 from psopt.templates._template import ExampleForm, Field
 from psopt.text import label_pattern, names_label
@@ -15,14 +17,118 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.templates._answer_form import AnswerForm
-    from psopt.templates._draft import Draft
-    from psopt.templates._input_block import InputBlock
+    from psopt.templates._draft import Draft, DraftMessage
+    from psopt.templates._lines import Line
+    from psopt.templates._parts import PartSpan
+
+_OPEN_END = re.compile(r"[ \t]*(?:[^\w<>\n]*(?:\w+[ \t]+){0,3}\w+[^\w<>\n]*:|<[A-Za-z_][\w.-]*>)[ \t]*\r?$")
+_DELIMITER = re.compile(r"(?P<mark>\"{3,}|'{3,}|-{3,}|={3,}|\*{3,}|`{3,}|~{3,}|#{3,}|<{3,}|>{3,})\w*\s*")
+_JOINING = ("blank", "tag", "lead", "caption")
+"""Kinds of lines that may stand between fields of one block."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputBlock:
+    """Where a message shows its sample."""
+
+    # The block that examples repeat, its leading line and enclosing tags included
+    start: int
+    end: int
+    top: int  # where examples go: the block's start, or that of the heading or instruction which opens it
+    tail: tuple[int, int]  # an open end after the block, such as ``Answer:``; empty where there is none
+
+
+def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[PartSpan]) -> InputBlock | None:
+    """Find the last block of fields in a message; None where it has no fields.
+
+    What is rephrased is no part of what examples repeat, and no line is one with the block across a place where the
+    author wants edits.
+    """
+    text, fields = message.text, message.fields
+    places = [(field.start, field.end) for field in fields]
+    rows = [row for row, line in enumerate(lines) if touching(line.outer_start, line.outer_end, places)]
+    if not rows:
+        return None
+    first = last = rows[-1]
+    for above in reversed(rows[:-1]):
+        if any(line.kind not in _JOINING for line in lines[above + 1 : first]):
+            break
+        first = above
+    first, last = _with_tags(text, lines, *_with_delimiters(text, lines, first, last))
+    start, end = lines[first].outer_start, lines[last].outer_end
+    top = first
+    parted = any(lines[first - 1].outer_start <= slot.start <= start for slot in message.slots)
+    if first and lines[first - 1].kind == "lead" and not parted:
+        first -= 1
+        start, top = lines[first].outer_start, first
+    opening = _opening_row(text, lines, top)
+    tail = _open_end(text, lines, last)
+    if lines[opening].kind == "heading" and text[tail[0] : tail[1]].startswith("#"):
+        start = lines[opening].outer_start  # sections of input and of answer: an example has both
+    shared = [part for part in parts if part.start < end and start < part.end]
+    if shared:
+        # An instruction on the same line is no part of what an example repeats.
+        after = [field.start for field in fields if field.start >= shared[-1].end and field.end <= end]
+        start = after[0] if after else end
+    return InputBlock(start, end, lines[opening].outer_start, tail)
+
+
+def _with_delimiters(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
+    """Take in the pair of lines between which the block is quoted: three quotes, dashes, or a code fence."""
+    if first and last + 1 < len(lines):
+        opening = _DELIMITER.fullmatch(text, lines[first - 1].outer_start, lines[first - 1].outer_end)
+        closing = _DELIMITER.fullmatch(text, lines[last + 1].outer_start, lines[last + 1].outer_end)
+        if opening and closing and opening["mark"] == closing["mark"]:
+            return first - 1, last + 1
+    return first, last
+
+
+def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
+    """Take in the tags that enclose the block, one pair a step, and those that close what the block opens."""
+    while last + 1 < len(lines) and lines[last + 1].kind == "tag":
+        closes = re.match(r"\s*</([\w.-]+)>", text[lines[last + 1].start : lines[last + 1].end])
+        block = text[lines[first].outer_start : lines[last].outer_end]
+        if closes is None or block.count(f"<{closes[1]}") <= block.count(f"</{closes[1]}>"):
+            break
+        last += 1
+    while first and last + 1 < len(lines) and lines[first - 1].kind == lines[last + 1].kind == "tag":
+        opening = text[lines[first - 1].start : lines[first - 1].end].strip()
+        closing = text[lines[last + 1].start : lines[last + 1].end].strip()
+        name = re.match(r"<([\w.-]+)", opening)
+        if name is None or closing != f"</{name[1]}>":
+            break
+        first, last = first - 1, last + 1
+    return first, last
+
+
+def _opening_row(text: str, lines: Sequence[Line], row: int) -> int:
+    """The row of the heading, or of the paragraph ending in a colon, that opens a block."""
+    above = row - 1
+    while above >= 0 and lines[above].kind == "blank":
+        above -= 1
+    if above < 0:
+        return row
+    if lines[above].kind == "heading":
+        return above
+    if lines[above].kind in ("lead", "prose", "output") and text[: lines[above].end].rstrip().endswith(":"):
+        while above and lines[above - 1].kind not in ("blank", "heading", "tag", "fence"):
+            above -= 1
+        return above
+    return row
+
+
+def _open_end(text: str, lines: Sequence[Line], last: int) -> tuple[int, int]:
+    rest = [line for line in lines[last + 1 :] if line.kind != "blank"]
+    if not rest:
+        return (0, 0)
+    line = rest[-1]
+    is_open = _OPEN_END.match(text, line.outer_start, line.outer_end) is not None
+    return (line.outer_start, line.outer_end) if is_open else (0, 0)
 
 
 def example_form(
     draft: Draft,
     block: InputBlock | None,
-    fields: Sequence[Span],
     answer: AnswerForm,
     labels: Sequence[str],
     *,
@@ -30,20 +136,14 @@ def example_form(
     has_parts: bool = False,
     turns: bool = False,
 ) -> ExampleForm:
-    """Return the form of an example.
+    """Return the form of an example; `turns` says whether it is two turns, as those that the prompt shows.
 
-    Parameters
-    ----------
-    block : InputBlock or None
-        Where the last message of the user's shows the sample; None where psopt puts it at the end, as `appended`.
-    has_parts : bool
-        Whether that message holds instructions, too.
-    turns : bool
-        Whether examples are turns, as those that the prompt shows.
+    `block` is where the last message of the user's shows the sample, None where psopt puts it at the end, as
+    `appended`; `has_parts` whether that message holds instructions, too.
     """
-    text = draft.messages[draft.last_user].text
-    shown = _shown_answer(draft, labels)
-    output = shown or answer.output
+    message = draft.messages[draft.last_user]
+    text = message.text
+    output = _shown_answer(draft, labels) or answer.output
     answer = replace(answer, output=output)
     if block is None:
         announced = announcing_line(text)
@@ -53,7 +153,7 @@ def example_form(
         start, end = 0, len(text)
     else:
         start, end = block.start, block.tail[1] if turns and block.tail[1] else block.end
-    pieces = _pieces(text, start, end, fields)
+    pieces = _pieces(message, start, end)
     gap = _gap(text[start:end], _tail(text, block), answer, ends_in_field=isinstance(pieces[-1], Field))
     return ExampleForm(pieces, gap, output, answer.key, answer.keys, turns)
 
@@ -68,25 +168,17 @@ def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
     return pieces
 
 
-def has_turns(draft: Draft) -> bool:
-    """Tell whether a draft shows examples as turns: an assistant answers before the user's last message."""
-    return any(message.role == "assistant" for message in draft.messages[: draft.last_user])
-
-
-def _pieces(text: str, start: int, end: int, fields: Sequence[Span]) -> tuple[str | Field, ...]:
+def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, ...]:
     inside = [
         Span(field.start - start, field.end - start, field.pieces)
-        for field in fields
+        for field in message.fields
         if start <= field.start and field.end <= end
     ]
-    stretch = text[start:end]
-    pieces = pieces_of(stretch, inside) if inside else _fields_alone(fields)
-    return tuple(piece if isinstance(piece, Field) else str(piece) for piece in pieces)
-
-
-def _fields_alone(fields: Sequence[Span]) -> tuple[Field | str, ...]:
-    """Fields that stand within an instruction, as an example shows them: one per line."""
-    names = dict.fromkeys(piece.name for span in fields for piece in span.pieces if isinstance(piece, Field))
+    if inside:
+        pieces = pieces_of(message.text[start:end], inside)
+        return tuple(piece if isinstance(piece, Field) else str(piece) for piece in pieces)
+    # Fields that stand within an instruction: an example shows them one per line.
+    names = dict.fromkeys(piece.name for span in message.fields for piece in span.pieces if isinstance(piece, Field))
     return tuple(fields_as_lines(list(names)))
 
 

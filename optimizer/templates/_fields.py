@@ -25,20 +25,10 @@ def field_spans(
     """Find the fields of a text.
 
     A name in braces is a field where it names a column, wherever it stands. Another name is an error, unless it stands
-    in quotes, in a code fence or within JSON; every other brace is text.
+    in quotes, in a code fence or within JSON; every other brace is text, and so is ``{body}`` where `double_braces`
+    says that only ``{{ body }}`` is a field. The label column is none, but in an `answer` that the prompt shows.
 
     Raises InputError if a name in braces is no column.
-
-    Parameters
-    ----------
-    columns : collection of str
-        The names that a sample has values for.
-    label_column : str
-        No field: it would tell the answer.
-    answer : bool
-        Whether the text is an answer that the prompt shows, in which the label may be named.
-    double_braces : bool
-        Whether ``{body}`` is text and only ``{{ body }}`` a field.
     """
     literal = literal_spans(text)
     spans = []

@@ -83,17 +83,12 @@ _PROMPTY = re.compile(
 def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) -> None:
     """Refuse a prompt of another template language, a serialised conversation, or one with front matter.
 
-    Code fences are let pass, but for conversations and doubled braces.
+    Code fences are let pass, but for conversations and doubled braces; a name that is no column may stand for itself.
 
     Raises InputError: naming the line, what stands there, and how to write it.
-
-    Parameters
-    ----------
-    columns : collection of str
-        The data's: a name that is none of them may stand for itself.
     """
     for message in draft.messages:
-        if message.fields is None:
+        if not message.is_searched:
             _check(source, message.text, columns)
 
 

@@ -94,4 +94,4 @@ def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
         fields.append(Span(len(text), len(text) + len(spelled), (Field(marks[match.group()], spelled),)))
         text += spelled
         end = match.end()
-    return replace(message, text=text + message.text[end:], seams=(), fields=tuple(fields))
+    return replace(message, text=text + message.text[end:], seams=(), fields=tuple(fields), is_searched=True)

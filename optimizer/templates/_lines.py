@@ -13,7 +13,7 @@ from psopt.text import label_pattern, names_label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.templates._draft import Span
+    from psopt.templates._draft import DraftMessage
 
 Kind = Literal[
     "blank", "fence", "heading", "lead", "bullet", "tag", "json", "field", "output", "labels", "caption", "prose"
@@ -70,9 +70,9 @@ class Line:
     outer_end: int
 
 
-def lines_of(text: str, fields: Sequence[Span], labels: Sequence[str]) -> list[Line]:
-    """Say of every line of a text what it is."""
-    return list(_lines(text, tuple((field.start, field.end) for field in fields), tuple(labels)))
+def lines_of(message: DraftMessage, labels: Sequence[str]) -> list[Line]:
+    """Say of every line of a message what it is."""
+    return list(_lines(message.text, tuple((field.start, field.end) for field in message.fields), tuple(labels)))
 
 
 @lru_cache(maxsize=16)  # every step of reading a prompt looks at the lines of its few messages
@@ -87,8 +87,11 @@ def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ..
         kind: Kind = "blank"
         if touching(position, end, fenced):
             kind = "fence"
-        elif any(not _inline(text, span, start) for span in touching(position, end, objects)):
-            kind = "json"
+        elif any(
+            "\n" in text[first:last] or not text[start:first].strip()
+            for first, last in touching(position, end, objects)
+        ):
+            kind = "json"  # unless it stands on one line, after words of that line
         elif text[start:stop].strip():
             kind = "field" if touching(start, stop, fields) else _kind(text[start:stop].strip(), labels)
         if kind in _BY_FIRST_WORDS and lines and _goes_on(text, lines[-1], start):
@@ -103,11 +106,6 @@ def _goes_on(text: str, previous: Line, start: int) -> bool:
     begun = text[previous.start : previous.end].rstrip()
     is_open = previous.kind == "prose" and previous.end == previous.outer_end and begun[-1:] not in ".:!?"
     return is_open and text[start : start + 1].islower()
-
-
-def _inline(text: str, span: tuple[int, int], start: int) -> bool:
-    """Whether JSON stands on one line after words of that line."""
-    return text.find("\n", *span) < 0 and bool(text[start : span[0]].strip())
 
 
 def _kind(line: str, labels: Sequence[str]) -> Kind:

@@ -62,7 +62,7 @@ def without_marks(message: DraftMessage) -> DraftMessage:
         message,
         text=kept,
         seams=tuple(map(moved_span, message.seams)),
-        fields=None if message.fields is None else tuple(map(moved_span, message.fields)),
+        fields=tuple(map(moved_span, message.fields)),
         marked=tuple(zip(edges[::2], edges[1::2], strict=True)) if opening else (),
         slots=tuple(slots),
     )

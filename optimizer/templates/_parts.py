@@ -4,23 +4,48 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from psopt.errors import InputError
-from psopt.templates._instructions import (
-    instruction_beside_field,
-    instructions_in,
-    instructions_in_list,
-    leading_instructions,
-)
-from psopt.templates._literals import fences
+from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
+from psopt.templates._literals import fences, json_objects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.templates._draft import Draft, Span
-    from psopt.templates._instructions import Stretch
+    from psopt.templates._draft import Draft, DraftMessage
+    from psopt.templates._lines import Line
 
+Strength = Literal["instruction", "prose", "role"]
+"""Prose that says what to do; prose of which that can't be told (in other languages); prose that names a role alone."""
+
+_INSTRUCTION = re.compile(
+    rf"(?:(?:please|kindly|now|then|first|next|also|always|carefully|\w+ly),?\s+)*(?:{VERBS})\b"
+    rf"|you\s+(?:\w+ly\s+)?(?:{VERBS})\b"
+    r"|.*\byour\s+(?:\w+\s+)?(?:task|job|goal|role|aim|work|duty)\b"
+    r"|.*\byou\s+(?:must|should|will|shall|have to|need to|are to|are asked|are going|are given)\b"
+    r"|(?:I|we)\s+(?:want|need|would like)\s+you\b"
+    rf"|(?:given|based|for|when|if|after|from|with|using|in)\b.*,\s*(?:please\s+)?(?:{VERBS})\b"
+    r"|(?:are|can|could|did|do|does|has|have|how|in|is|of|should|to|was|were|what|when|where|which|who|whom|whose|why|will"
+    r"|would)\b[^.!?]*\?",
+    re.IGNORECASE | re.DOTALL,
+)
+_ROLE = re.compile(r"(?:you\s+are|you're|act\s+as|imagine\s+you\s+are|as)\s+(?:a|an|the|our|my)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…][\"'”’)\]]*(?=\s+[^\sa-z])|\Z)", re.DOTALL)
+_CONTRACT = re.compile(
+    r"\b(?:answer|respond|reply|return|output|write|give|end)\b[^.]*?"
+    r"(?:\bjson\b|\bxml\b|\b(?:last|final)\s+line\b|\bnothing\s+else\b|</?\w+>|\banswer:)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence that fixes the answer after words of its own; the only sentence of a paragraph is an instruction all the
+same, of which that part is protected."""
+_CLOSING = ":.?!"  # ends what stands before a field, so that the field is no part of its sentence
+_EXAMPLES = re.compile(r"\W*(?:\w+\s+)?examples?\b", re.IGNORECASE)
+_MOST = 3  # chosen: paragraphs in a row that are rephrased; what comes after them is detail rather than instruction
+_FEWEST_BESIDE_FIELD = 2  # chosen: 'Sentiment of "{text}"?'
+_UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f]")  # Japanese, Chinese, Thai
+_FEWEST_LETTERS = 6  # chosen: a short sentence of Chinese
+_FEWEST_WORDS = 3  # chosen: fewer words are a caption
 _PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _ITEM = re.compile(r"^[ \t]*(?:(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+)?", re.MULTILINE)
 _ITEM_START = re.compile(r"^[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+(?=\S)", re.MULTILINE)
@@ -35,7 +60,7 @@ class PartSpan:
     end: int
 
 
-def parts_of(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str]) -> list[PartSpan]:
+def parts_of(draft: Draft, labels: Sequence[str]) -> list[PartSpan]:
     """Find what is rephrased, in the prompt's order.
 
     Raises InputError if no instruction is found, or marks are not balanced.
@@ -46,7 +71,7 @@ def parts_of(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[st
     indices = _with_instructions(draft)
     # An author may give the instructions in the first of the turns that show examples.
     first_user = [index for index, message in enumerate(draft.messages) if message.role == "user"][:1]
-    parts = _leading(draft, indices, fields, labels) or _leading(draft, first_user, fields, labels)
+    parts = _leading(draft, indices, labels) or _leading(draft, first_user, labels)
     if not parts:
         raise InputError("no instruction found in the prompt: mark what is to be rephrased by <rephrase>..</rephrase>")
     return [_before_edges(draft, part) for part in parts]
@@ -108,20 +133,17 @@ def _with_instructions(draft: Draft) -> list[int]:
     ]
 
 
-def _leading(
-    draft: Draft, indices: Sequence[int], fields: Sequence[Sequence[Span]], labels: Sequence[str]
-) -> list[PartSpan]:
-    texts = {index: draft.messages[index].text for index in indices}
-    stretches = {index: instructions_in(texts[index], fields[index], labels) for index in indices}
+def _leading(draft: Draft, indices: Sequence[int], labels: Sequence[str]) -> list[PartSpan]:
+    stretches = {index: instructions_in(draft.messages[index], labels) for index in indices}
     leading = [_part(index, stretch) for index in indices for stretch in leading_instructions(stretches[index])]
     if leading:
         return leading
+    beside = {index: instruction_beside_field(draft.messages[index], labels) for index in indices}
+    for index, stretch in beside.items():
+        if stretch and stretch.strength == "instruction":
+            return [_part(index, stretch)]
     for index in indices:
-        beside = instruction_beside_field(texts[index], fields[index], labels)
-        if beside and beside.strength == "instruction":
-            return [_part(index, beside)]
-    for index in indices:
-        listed = instructions_in_list(texts[index], fields[index], labels)
+        listed = instructions_in_list(draft.messages[index], labels)
         if listed:
             return [_part(index, stretch) for stretch in listed]
     for strength in ("prose", "role"):
@@ -129,11 +151,148 @@ def _leading(
             weaker = [stretch for stretch in stretches[index] if stretch.strength == strength]
             if weaker:
                 return [_part(index, weaker[0])]
-            beside = instruction_beside_field(texts[index], fields[index], labels)
-            if beside:
-                return [_part(index, beside)]
+            if stretch := beside[index]:
+                return [_part(index, stretch)]
     return []
 
 
 def _part(index: int, stretch: Stretch) -> PartSpan:
     return PartSpan(index, stretch.start, stretch.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of a text that could be rephrased, and how plainly it is an instruction."""
+
+    start: int
+    end: int
+    strength: Strength
+    block: int
+
+
+def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
+    """Find the prose of a message that could be rephrased, in its order; `block` counts what stands together."""
+    text = message.text
+    stretches: list[Stretch] = []
+    block = 0
+    for lines in _runs(_without_examples(text, lines_of(message, labels))):
+        if lines[0].kind == "prose":
+            stretch = _stretch(text, lines[0].start, lines[-1].end, block)
+            stretches += [stretch] if stretch else []
+            whole = stretch is not None and stretch.end == _stripped(text, lines[0].start, lines[-1].end)[1]
+            block += 0 if whole else 1  # an output sentence parts what comes after it
+        elif lines[0].kind != "blank":
+            block += 1
+    return stretches
+
+
+def leading_instructions(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """The first paragraphs that give an instruction: those that follow one another without anything between."""
+    instructions = [stretch for stretch in stretches if stretch.strength == "instruction"]
+    return [stretch for stretch in instructions if stretch.block == instructions[0].block][:_MOST]
+
+
+def instruction_beside_field(message: DraftMessage, labels: Sequence[str]) -> Stretch | None:
+    """Find an instruction that shares its line with a field: what stands before the field, else its whole sentence."""
+    text = message.text
+    weaker = None
+    for line in lines_of(message, labels):
+        inside = [field for field in message.fields if line.start <= field.start and field.end <= line.end]
+        if line.kind != "field" or not inside:
+            continue
+        before = _stretch(text, line.start, inside[0].start, 0)
+        if before and before.strength == "instruction" and text[before.end - 1] in _CLOSING:
+            return before
+        for start, end in _sentences(text, line.start, line.end):
+            if _strength([text[start:end]]) == "instruction":
+                return Stretch(start, end, "instruction", 0)
+            if weaker is None and _says_something(text[start:end], [text[field.start : field.end] for field in inside]):
+                weaker = Stretch(start, end, "prose", 0)
+    return weaker
+
+
+def instructions_in_list(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
+    """Find the items of a list that give instructions."""
+    text = message.text
+    stretches = []
+    for line in _without_examples(text, lines_of(message, labels)):
+        bullet = BULLET.match(text, line.start, line.end) if line.kind == "bullet" else None
+        stretch = _stretch(text, bullet.end(), line.end, 0) if bullet else None
+        if stretch and stretch.strength == "instruction":
+            stretches.append(stretch)
+    return stretches[:_MOST]
+
+
+def _says_something(sentence: str, fields: Sequence[str]) -> bool:
+    """Whether a sentence is more than a caption and its field, such as ``Review: {text}``."""
+    for field in fields:
+        sentence = sentence.replace(field, " ")
+    caption = re.match(r"\W*\w+(?:\s\w+)?\s*:", sentence)
+    return caption is None and len(re.findall(r"\w+", sentence)) >= _FEWEST_BESIDE_FIELD
+
+
+def _without_examples(text: str, lines: Sequence[Line]) -> list[Line]:
+    """Leave out what stands under a heading that promises examples, up to the next heading, tag or field."""
+    kept = []
+    skipping = False
+    for line in lines:
+        if line.kind in ("heading", "lead", "tag", "field"):
+            skipping = line.kind != "field" and _EXAMPLES.match(text, line.start, line.end) is not None
+        if not skipping:
+            kept.append(line)
+    return kept
+
+
+def _runs(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines of one kind together; each enclosed line is a run of its own."""
+    runs: list[list[Line]] = []
+    for line in lines:
+        enclosed = (line.start, line.end) != (line.outer_start, line.outer_end)
+        if runs and not enclosed and runs[-1][-1].kind == line.kind and runs[-1][-1].end == runs[-1][-1].outer_end:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return runs
+
+
+def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
+    """The sentences of a paragraph that do not fix how the answer looks: the first ones in a row."""
+    caption = CAPTION.match(text, _stripped(text, start, end)[0], end)
+    start = caption.end() if caption else start
+    kept: list[tuple[int, int]] = []
+    for sentence in _sentences(text, start, end):
+        if OUTPUT.match(text, *sentence) or json_objects(text[slice(*sentence)]):
+            if kept:
+                break
+        elif not kept or not _CONTRACT.search(text, *sentence):
+            kept.append(sentence)
+        else:
+            break
+    if not kept:
+        return None
+    first, last = kept[0][0], kept[-1][1]
+    strength = _strength([text[left:right] for left, right in kept])
+    if strength != "instruction" and not _is_sentence(text[first:last]):
+        return None
+    return Stretch(first, last, strength, block)
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text is more than a caption; scripts that part no words by spaces are counted by their letters."""
+    return len(text.split()) >= _FEWEST_WORDS or len(_UNSPACED.findall(text)) >= _FEWEST_LETTERS
+
+
+def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    start, end = _stripped(text, start, end)
+    return [match.span() for match in _SENTENCE.finditer(text, start, end)]
+
+
+def _strength(sentences: Sequence[str]) -> Strength:
+    if any(_INSTRUCTION.match(sentence) for sentence in sentences):
+        return "instruction"
+    return "role" if all(_ROLE.match(sentence) for sentence in sentences) else "prose"
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    stretch = text[start:end]
+    return start + len(stretch) - len(stretch.lstrip()), end - len(stretch) + len(stretch.rstrip())

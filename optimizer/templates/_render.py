@@ -46,7 +46,11 @@ def fill_slots(template: Template, description: str, additions: Additions) -> Te
         raise InputError(
             f"the template has {template.n_parts} parts that are rephrased, and the description {len(parts)}"
         )
-    turns = _turns(template.example, additions) if template.example.turns else []
+    turns = [
+        Message(role, (text,))
+        for example in (additions.examples if template.example.turns else ())
+        for role, text in zip(("user", "assistant"), _turn(template.example, *example), strict=True)
+    ]
     messages = [
         replace(message, pieces=tuple(_filled(template, message.pieces, parts, additions)))
         for message in template.messages
@@ -107,22 +111,15 @@ def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> str:
         case "definitions":
             items = [f"{label}{slot.separator}{text}" for label, text in additions.definitions]
         case "examples":
-            items = [] if form.turns else [_example(form, fields, label) for fields, label in additions.examples]
+            items = [] if form.turns else [form.gap.join(_turn(form, *example)) for example in additions.examples]
     if not items:
         return ""
     return slot.opening + slot.joint.join(f"{slot.bullet}{item}" for item in items) + slot.closing
 
 
-def _example(form: ExampleForm, fields: Mapping[str, str], label: str) -> str:
-    return _text(form.input, fields) + form.gap + example_answer(form, fields, label)
-
-
-def _turns(form: ExampleForm, additions: Additions) -> list[Message]:
-    turns = []
-    for fields, label in additions.examples:
-        turns.append(Message("user", (_text(form.input, fields),)))
-        turns.append(Message("assistant", (example_answer(form, fields, label),)))
-    return turns
+def _turn(form: ExampleForm, fields: Mapping[str, str], label: str) -> tuple[str, str]:
+    """The input and the answer of an example."""
+    return _text(form.input, fields), example_answer(form, fields, label)
 
 
 def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> str:

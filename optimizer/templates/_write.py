@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.templates._chat import content_nodes, message_list
@@ -222,10 +222,6 @@ def _replaced(source: Source, node: Node | None, messages: Node, expected: list[
                 for part, text in zip(message["content"], parts, strict=True)
             ]
     data = {**node.plain(), "messages": kept} if node is not None and node is not messages else kept
-    return _dumped(source, data)
-
-
-def _dumped(source: Source, data: Any) -> str:
     if source.suffix in (".yaml", ".yml"):
         import yaml
 
