@@ -26,12 +26,11 @@ _SENT_BY = {
 }
 
 
-def message_list(node: Node) -> Node | None:
+def message_list(node: Node | None) -> Node | None:
     """The list of messages in a document: the document itself, or its member ``messages``; None where there is none."""
-    if isinstance(node.value, dict):
-        inner = node.value.get("messages")
-        return inner if inner is not None and isinstance(inner.value, list) else None
-    return node if isinstance(node.value, list) else None
+    if node is not None and isinstance(node.value, dict):
+        node = node.value.get("messages")
+    return node if node is not None and isinstance(node.value, list) else None
 
 
 def request_members(node: Node) -> tuple[str, tuple[str, ...]]:

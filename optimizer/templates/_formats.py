@@ -111,25 +111,23 @@ def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequenc
 
 
 def _text(source: Source) -> Draft:
-    origin = Origin("text", source.suffix or ".txt", {"source": source.text, "bom": source.has_bom})
-    return Draft((DraftMessage("user", source.text),), origin)
+    return Draft((DraftMessage("user", source.text),), Origin("text", source.suffix or ".txt", source.details))
 
 
 def _openai(source: Source) -> Draft:
     """Messages of a document."""
     node = document_of(source)
-    messages = message_list(node) if node is not None else None
+    messages = message_list(node)
     if node is not None and isinstance(node.value, dict) and "system" in node.value:
         raise InputError(
             f"prompt {source.path} has a 'system' beside its messages: psopt sends messages alone, make it the first "
             "of them, of role system"
         )
-    if messages is None:
+    if node is None or messages is None:
         raise InputError(f"prompt {source.path} holds no list of messages with role and content")
     drafts = draft_messages(f"prompt {source.path}", messages.plain())
-    details = {"source": source.text, "bom": source.has_bom}
-    response_format, left_out = request_members(node) if node is not None else ("", ())
-    origin = Origin("openai", source.suffix, details)
+    response_format, left_out = request_members(node)
+    origin = Origin("openai", source.suffix, source.details)
     return Draft(drafts, origin, response_format=response_format, left_out=left_out)
 
 
@@ -149,12 +147,12 @@ def _promptfoo(source: Source) -> Draft:
 
 def _inline(source: Source, entry: Node) -> Draft:
     """A prompt that stands in a configuration: a text, or a chat as JSON or YAML in a text."""
-    inner = Source(source.path, entry.value)
-    check_size(inner)
-    is_chat = document_of(replace(inner, path=Path("prompt.txt"))) is not None
-    path = source.path.with_suffix(".json" if is_chat else ".txt")
-    draft = _openai(replace(inner, path=path)) if is_chat else _text(replace(inner, path=path))
-    details = {"source": source.text, "bom": source.has_bom, "inline": ".json" if is_chat else ".txt"}
+    check_size(Source(source.path, entry.value))
+    is_chat = document_of(Source(Path("prompt.txt"), entry.value)) is not None
+    suffix = ".json" if is_chat else ".txt"
+    inner = Source(source.path.with_suffix(suffix), entry.value)
+    draft = _openai(inner) if is_chat else _text(inner)
+    details = {**source.details, "inline": suffix}
     if source.number is not None:
         details["number"] = source.number
     return _of_promptfoo(replace(draft, origin=Origin("promptfoo", source.suffix, details)))

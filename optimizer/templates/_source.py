@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from psopt.errors import InputError
 from psopt.text import as_text, read_bytes
@@ -32,6 +33,11 @@ class Source:
     def suffix(self) -> str:
         """What the file's name ends in, in lower case."""
         return self.path.suffix.lower()
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What an `Origin` keeps of it."""
+        return {"source": self.text, "bom": self.has_bom}
 
 
 class PromptText(str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.templates._chat import content_nodes, message_list
@@ -84,16 +84,51 @@ def _is_written(message: Message) -> bool:
 def _written(source: Source, template: Template) -> str:
     """The file around a template's messages, or the text that it is."""
     node = document_of(source)
-    messages = message_list(node) if node is not None else None
-    if messages is None:
+    messages = message_list(node)
+    if node is None or messages is None:
         return "".join(written_text(template.messages[0]))
-    expected = _expected(messages, template.messages)
-    changes = _changes(source.text, messages.value, template.messages)
+    last = _last_user(messages.value)
+    n_added = len(template.messages) - len(messages.value)
+    nodes = [*messages.value[:last], *[None] * n_added, *messages.value[last:]]  # what was added has none
+    changes = []
+    contents = []
+    for own, message in zip(nodes, template.messages, strict=True):
+        places = [] if own is None else content_nodes(own)
+        texts = _by_part(message, len(places) or 1)
+        contents.append((message.role, texts))
+        if own is None:
+            start = messages.value[last].start
+            changes.append(_Change(start, start, _turn(source.text, messages.value, last, message)))
+        for place, text in zip(places, texts, strict=False):
+            if text != place.value:
+                changes.append(_Change(place.start, place.end, tuple(spellings(source.text, place, text))))
+    changes.sort(key=lambda change: (change.start, change.end))
+    changed = _changed(source.text, changes, lambda text: _contents(source, text) == contents)
+    if changed is not None:
+        return changed
+    plain = [{"role": role} if own is None else own.plain() for own, (role, _) in zip(nodes, contents, strict=True)]
+    for data, (_, texts) in zip(plain, contents, strict=True):
+        _put_in(data, texts)
+    return _dumped(source, plain if node is messages else {**node.plain(), "messages": plain})
 
-    def is_exact(text: str) -> bool:
-        return _contents(source, text) == expected
 
-    return _changed(source.text, changes, is_exact) or _replaced(source, node, messages, expected)
+def _put_in(message: dict[str, Any], texts: Sequence[str]) -> None:
+    """Give a message's data these texts as its content, in the form that it has."""
+    content = message.get("content", "")
+    if isinstance(content, str):
+        message["content"] = "".join(texts)
+        return
+    parts = zip(content, texts, strict=True)
+    message["content"] = [{**part, "text": text} if isinstance(part, dict) else text for part, text in parts]
+
+
+def _dumped(source: Source, data: Any) -> str:
+    """Data written anew: right, where their own style could not be kept."""
+    if source.suffix in (".yaml", ".yml"):
+        import yaml
+
+        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def _inline(source: Source, template: Template, suffix: str) -> str:
@@ -116,22 +151,6 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
     if changed is None:
         raise InputError("the edited prompt can't be written into its configuration: keep it in a file of its own")
     return changed
-
-
-def _changes(text: str, nodes: Sequence[Node], messages: Sequence[Message]) -> list[_Change]:
-    """What is to be written where: changed contents, and the turns that were added before the user's last message."""
-    last = _last_user(nodes)
-    n_added = len(messages) - len(nodes)
-    kept = [*messages[:last], *messages[last + n_added :]]
-    changes = []
-    for node, message in zip(nodes, kept, strict=True):
-        places = content_nodes(node)
-        for place, content in zip(places, _by_part(message, len(places)), strict=True):
-            if content != place.value:
-                changes.append(_Change(place.start, place.end, tuple(spellings(text, place, content))))
-    turns = [_turn(text, nodes, last, message) for message in messages[last : last + n_added]]
-    changes += [_Change(nodes[last].start, nodes[last].start, turn) for turn in turns]
-    return sorted(changes, key=lambda change: (change.start, change.end))
 
 
 def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tuple[str, ...]:
@@ -168,17 +187,8 @@ def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bo
     return None
 
 
-def _expected(nodes: Node, messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
-    last = _last_user(nodes.value)
-    n_added = len(messages) - len(nodes.value)
-    counts = [len(content_nodes(node)) for node in nodes.value]
-    counts[last:last] = [1] * n_added
-    return [(message.role, _by_part(message, count)) for message, count in zip(messages, counts, strict=True)]
-
-
 def _contents(source: Source, text: str) -> list[tuple[str, list[str]]] | None:
-    node = _document(source, text)
-    messages = message_list(node) if node is not None else None
+    messages = message_list(_document(source, text))
     if messages is None:
         return None
     try:
@@ -205,26 +215,3 @@ def _by_part(message: Message, count: int) -> list[str]:
 def _last_user(nodes: Sequence[Node]) -> int:
     indices = [index for index, node in enumerate(nodes) if node.value["role"].value == "user"]
     return max(indices, default=len(nodes) - 1)
-
-
-def _replaced(source: Source, node: Node | None, messages: Node, expected: list[tuple[str, list[str]]]) -> str:
-    """The document written anew: right, where its own style could not be kept."""
-    kept = list(messages.plain())
-    n_added = len(expected) - len(kept)
-    last = _last_user(messages.value)
-    kept[last:last] = [{"role": role, "content": ""} for role, _ in expected[last : last + n_added]]
-    for message, (_, parts) in zip(kept, expected, strict=True):
-        if isinstance(message["content"], str):
-            message["content"] = "".join(parts)
-        else:
-            message["content"] = [
-                {**part, "text": text} if isinstance(part, dict) else text
-                for part, text in zip(message["content"], parts, strict=True)
-            ]
-    data = {**node.plain(), "messages": kept} if node is not None and node is not messages else kept
-    if source.suffix in (".yaml", ".yml"):
-        import yaml
-
-        text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
-        return text
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
