@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
-from psopt.tasks._cells import check_characters, is_empty
-from psopt.tasks._faults import RowError, of_each_row
+from psopt.tasks._cells import RowError, check_characters, is_empty, of_each_row
 from psopt.text import whole_number
 
 if TYPE_CHECKING:

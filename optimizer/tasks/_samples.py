@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABELS, AnswerSpec
-from psopt.tasks._cells import OR_SKIP, check_characters, column_names, is_empty, text_of
+from psopt.tasks._cells import OR_SKIP, RowError, check_characters, column_names, is_empty, of_each_row, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
-from psopt.tasks._faults import RowError, of_each_row
 from psopt.tasks._files import read_rows
 from psopt.tasks._references import read_references
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
-from psopt.tasks._cells import column_names, text_of
+from psopt.tasks._cells import column_names, of_each_row, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed
-from psopt.tasks._faults import of_each_row
 from psopt.tasks._files import SUFFIXES, read_rows
 from psopt.tasks._formats import Record, json_rows
 from psopt.tasks._row import Row, columns_of_row, inputs_of

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.templates._literals import json_objects
+from psopt.templates._fields import json_objects
 from psopt.text import names_label
 
 if TYPE_CHECKING:

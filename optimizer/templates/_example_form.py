@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of
-from psopt.templates._literals import touching
+from psopt.templates._fields import touching
 from psopt.templates._places import announcing_line
 from psopt.templates._template import ExampleForm, Field
 from psopt.text import label_pattern, names_label

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import InputError
-from psopt.templates._fields import names_in
-from psopt.templates._literals import fences, within
+from psopt.templates._fields import fences, names_in, within
 
 if TYPE_CHECKING:
     from collections.abc import Collection

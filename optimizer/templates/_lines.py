@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from psopt.templates._literals import TAG, fences, json_objects, touching
+from psopt.templates._fields import TAG, fences, json_objects, touching
 from psopt.text import label_pattern, names_label
 
 if TYPE_CHECKING:

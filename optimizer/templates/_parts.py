@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from psopt.errors import InputError
+from psopt.templates._fields import fences, json_objects
 from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
-from psopt.templates._literals import fences, json_objects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

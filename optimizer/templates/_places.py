@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from psopt.templates._fields import TAG, fences, within
 from psopt.templates._lines import LEAD_WORDS
-from psopt.templates._literals import TAG, fences, within
 from psopt.templates._template import Slot
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.templates._formats import document_of
 from psopt.templates._promptfoo import is_config, prompt_entries
-from psopt.templates._scalar import block_end, indented, indicators
 from psopt.templates._source import BOM, read_source_text
 from psopt.templates._template import Field
-from psopt.templates._write import written_text
+from psopt.templates._write import block_end, indented, indicators, written_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
