@@ -36,8 +36,6 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
 
     Raises InputError if a family has too few members: three labels have only five other orders.
     """
-    if paraphrases.n_parts:
-        check_families(families)
     taken: set[PromptFormat] = {PLAIN}
     avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
 

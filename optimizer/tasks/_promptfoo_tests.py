@@ -205,12 +205,12 @@ class _Reader:
             except UnreadError as unread:
                 self.unread.append((str(unread), where))
             else:
-                (loose if is_loose(assertion) else exact).append(answer)
-        found = [answer for answer in (*exact, *loose) if answer is not None]
-        if found and not any(answer is not None for answer in exact):
+                if answer is not None:
+                    (loose if is_loose(assertion) else exact).append(answer)
+        if loose and not exact:
             self.loose.add(len(self.rows))
         try:
-            return only_answer(found)
+            return only_answer([*exact, *loose])
         except UnreadError as unread:
             self.unread.append((str(unread), where))
             return None
@@ -220,9 +220,9 @@ class _Reader:
         reference = assertion.get("$ref") if isinstance(assertion, dict) else None
         if not isinstance(reference, str) or not reference.startswith("#/"):
             return assertion
-        node: Any = self.root
+        node: Node | None = self.root
         for name in reference.removeprefix("#/").split("/"):
-            node = node.value.get(name) if node is not None and isinstance(node.value, dict) else None
+            node = node.members.get(name) if node is not None else None
         return node.plain() if node is not None else assertion
 
 

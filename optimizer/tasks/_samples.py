@@ -86,14 +86,13 @@ def make_samples(
         columns = replace(columns, label=named, others=others)
     with_text = numbered = list(enumerate(rows, start=1))
     if skip_empty:
-        with_text = [
+        with_text = numbered = [
             (number, row)
             for number, row in numbered
             if not all(is_empty(row.values.get(name)) for name in columns.inputs)
         ]
         if not with_text:
             raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
-        numbered = with_text
         if columns.label and spec.kind != LABELS:  # of several labels an empty cell says that there is none
             numbered = [(number, row) for number, row in with_text if not is_empty(row.values.get(columns.label))]
         if not numbered:
@@ -111,9 +110,8 @@ def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
     for name in columns.others:
         if re.fullmatch(rf"{re.escape(coded)}[ _-]?(?:text|name|title|str|string)s?", name, re.IGNORECASE):
             both = {(str(code), str(values.get(name) or "").strip()) for code, values in pairs}
-            if len(both) == len({code for code, _ in both}) == len({text for _, text in both}) and (
-                "" not in dict(both).values()
-            ):
+            codes, texts = {code for code, _ in both}, {text for _, text in both}
+            if len(both) == len(codes) == len(texts) and "" not in texts:
                 return name
     return None
 

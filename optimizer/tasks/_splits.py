@@ -121,7 +121,7 @@ def pinned_note(splits: Splits) -> str:
     return f"{which} in train or val: psopt check looks at them, and the gate of a run at those in test alone"
 
 
-def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None = None) -> bool:
+def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> bool:
     """Whether test is set aside by chance: the data mark none, and have labels."""
     marks_test = bool(separate_test) or any(split == "test" for _, split in placed)
     return not marks_test and any(sample.label is not None for sample, _ in placed)
@@ -219,7 +219,7 @@ def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
     return Splits(train, val, test)
 
 
-def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample] = ()) -> tuple[Sample, ...]:
+def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample]) -> tuple[Sample, ...]:
     """Keep the first of equal texts; drop texts that carry different labels, and those that stand in `but`.
 
     A text with two labels has no right answer, so none of its samples can teach or choose anything.

@@ -34,7 +34,7 @@ def subset(samples: Sequence[Sample], n: int, *, seed: int, by_label: bool = Tru
 
 
 def part_off(
-    samples: Sequence[Sample], share: float, *, seed: int, stream: int, by_label: bool = True
+    samples: Sequence[Sample], share: float, *, seed: int, stream: int, by_label: bool
 ) -> tuple[Samples, Samples]:
     """Divide samples into (the rest, a stratified `share`), each in its own order.
 

@@ -28,9 +28,8 @@ _SENT_BY = {
 
 def message_list(node: Node | None) -> Node | None:
     """The list of messages in a document: the document itself, or its member ``messages``; None where there is none."""
-    if node is not None and isinstance(node.value, dict):
-        node = node.value.get("messages")
-    return node if node is not None and isinstance(node.value, list) else None
+    inner = node.members.get("messages") if node is not None and isinstance(node.value, dict) else node
+    return inner if inner is not None and isinstance(inner.value, list) else None
 
 
 def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
@@ -58,9 +57,8 @@ def _members_beside_text(message: dict[str, Any]) -> list[str]:
 
 def looks_like_chat(node: Node) -> bool:
     """Tell whether a document holds chat messages, even faulty ones."""
-    if isinstance(node.value, dict):
-        return "messages" in node.value
-    return isinstance(node.value, list) and all(isinstance(item.value, dict) for item in node.value)
+    is_list = isinstance(node.value, list) and all(isinstance(item.value, dict) for item in node.value)
+    return is_list or "messages" in node.members
 
 
 def draft_messages(where: str, messages: Sequence[Any]) -> tuple[DraftMessage, ...]:

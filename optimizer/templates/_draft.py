@@ -40,7 +40,7 @@ class DraftMessage:
     name: str = ""  # whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty
 
     @classmethod
-    def of_parts(cls, role: str, parts: Sequence[str], name: str = "") -> DraftMessage:
+    def of_parts(cls, role: str, parts: Sequence[str], name: str) -> DraftMessage:
         """Make a message of its text parts."""
         seams = []
         position = 0

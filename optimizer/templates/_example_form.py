@@ -132,9 +132,9 @@ def example_form(
     answer: AnswerForm,
     labels: Sequence[str],
     *,
-    appended: Sequence[str | Field] = (),
-    has_parts: bool = False,
-    turns: bool = False,
+    appended: Sequence[str | Field],
+    has_parts: bool,
+    turns: bool,
 ) -> ExampleForm:
     """Return the form of an example; `turns` says whether it is two turns, as those that the prompt shows.
 

@@ -33,7 +33,7 @@ OWN = "psopt."
 
 
 def field_spans(
-    text: str, columns: Collection[str], *, label_column: str = "", answer: bool = False, double_braces: bool = False
+    text: str, columns: Collection[str], *, label_column: str, answer: bool, double_braces: bool
 ) -> list[Span]:
     """Find the fields of a text.
 
@@ -53,7 +53,7 @@ def field_spans(
     return spans
 
 
-def names_in(text: str, columns: Collection[str] = (), *, double_braces: bool = False) -> list[str]:
+def names_in(text: str, columns: Collection[str], *, double_braces: bool = False) -> list[str]:
     """Return the names in braces that are fields, as far as that is known without the data.
 
     Those in quotes, code fences and JSON are among them only where they are in `columns`.

@@ -51,7 +51,7 @@ def detect_format(
         return "python"
     read = read_source_text(source)
     node = document_of(read)
-    if node is not None and isinstance(node.value, dict) and {"description", "labels"} <= node.value.keys():
+    if node is not None and _is_ours(node):
         return "psopt"
     if node is not None and is_config(node):
         return "promptfoo"
@@ -75,9 +75,12 @@ def document_of(source: Source) -> Node | None:
         node = json_node(source.text, f"prompt {source.path}")
     except InputError:
         return None
-    data = node.value
-    is_prompt = looks_like_chat(node) or (isinstance(data, dict) and {"description", "labels"} <= data.keys())
-    return node if is_prompt else None
+    return node if looks_like_chat(node) or _is_ours(node) else None
+
+
+def _is_ours(node: Node) -> bool:
+    """Whether a document is psopt's own JSON."""
+    return {"description", "labels"} <= node.members.keys()
 
 
 def promptfoo_config(source: str | Path) -> Node | None:
@@ -118,7 +121,7 @@ def _openai(source: Source) -> Draft:
     """Messages of a document."""
     node = document_of(source)
     messages = message_list(node)
-    if node is not None and isinstance(node.value, dict) and "system" in node.value:
+    if node is not None and "system" in node.members:
         raise InputError(
             f"prompt {source.path} has a 'system' beside its messages: psopt sends messages alone, make it the first "
             "of them, of role system"

@@ -62,7 +62,7 @@ def place_after(text: str, lines: Sequence[Line], start: int, end: int) -> Place
     return Place(_after_element(text, lines, row), before=False)
 
 
-def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str = "", answer_tag: str = "") -> Slot:
+def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str, answer_tag: str) -> Slot:
     """Return an empty slot for a place, in the style of what surrounds it."""
     layout = layout_at(text, place.position, elsewhere, answer_tag)
     new = layout.newline
@@ -142,7 +142,7 @@ class Layout:
     bullet: str = "- "
     newline: str = "\n"
 
-    def section(self, kind: SlotKind, *, again: bool = False) -> Slot:
+    def section(self, kind: SlotKind, *, again: bool) -> Slot:
         """Return a slot with its heading, or its tags; what stands around them is left to the place."""
         new = self.newline
         name = _HEADINGS[kind]
@@ -159,7 +159,7 @@ class Layout:
         return Slot(kind, heading + gap, "", bullet, joint=joint)
 
 
-def layout_at(text: str, position: int, elsewhere: str = "", answer_tag: str = "") -> Layout:
+def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layout:
     """Read the style that a section at a place of a text should have.
 
     Where the text has none, XML sections of the other messages (`elsewhere`) count; the answer's element is no section.

@@ -22,7 +22,7 @@ _PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".py", ".sh", ".rb", ".exe")
 
 def is_config(node: Node) -> bool:
     """Tell whether a document is a promptfoo configuration."""
-    return isinstance(node.value, dict) and "prompts" in node.value and "messages" not in node.value
+    return "prompts" in node.members and "messages" not in node.members
 
 
 def check_one_prompt(where: Path, text: str) -> None:
@@ -43,7 +43,7 @@ def prompt_entries(config: Node) -> list[Node]:
     return prompts.value if isinstance(prompts.value, list) else [prompts]
 
 
-def chosen_prompt(where: Path, config: Node, number: int | None = None) -> Node:
+def chosen_prompt(where: Path, config: Node, number: int | None) -> Node:
     """Return one prompt of a configuration, the first by default: a text, or the name of a file (``file://..``).
 
     Raises InputError if there is no such prompt.
@@ -57,7 +57,7 @@ def chosen_prompt(where: Path, config: Node, number: int | None = None) -> Node:
         )
     entry = entries[(number or 1) - 1]
     if isinstance(entry.value, dict):
-        members = [entry.value[name] for name in ("raw", "id") if name in entry.value]
+        members = [entry.members[name] for name in ("raw", "id") if name in entry.members]
         if not members:
             raise InputError(f"prompt {where}: the entry under prompts has neither raw nor id")
         entry = members[0]
@@ -72,11 +72,10 @@ def notes_on(where: Path, config: Node, number: int | None) -> tuple[str, ...]:
     notes = []
     if n_prompts > 1 and number is None:
         notes.append(f"the file has {n_prompts} prompts: the first is taken; {where.name}#2 names another")
-    default = config.value.get("defaultTest")
-    options = default.value.get("options") if default is not None and isinstance(default.value, dict) else None
-    for name, cure in _BESIDE.items():
-        if options is not None and isinstance(options.value, dict) and name in options.value:
-            notes.append(f"the {name} of defaultTest is not applied: {cure}")
+    default = config.members.get("defaultTest")
+    options = default.members.get("options") if default is not None else None
+    applied = options.members if options is not None else {}
+    notes += [f"the {name} of defaultTest is not applied: {cure}" for name, cure in _BESIDE.items() if name in applied]
     return tuple(notes)
 
 

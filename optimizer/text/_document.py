@@ -28,6 +28,11 @@ class Node:
     end: int
     style: str = "json"  # ``json``; of YAML's scalars ``|``, ``>``, ``"``, ``'`` or nothing
 
+    @property
+    def members(self) -> dict[str, Node]:
+        """The members of an object; another value has none."""
+        return self.value if isinstance(self.value, dict) else {}
+
     def plain(self) -> Any:
         """Return the value as plain data."""
         if isinstance(self.value, dict):
