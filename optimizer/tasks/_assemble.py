@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
-from psopt.tasks._data import DatasetInfo
 from psopt.tasks._labels import check_classes, in_order, scale_hint, several_hint, typo_hint
 from psopt.tasks._references import labels_in, set_written, written_set
 from psopt.tasks._splits import pinned_note, rare_note
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.tasks._answer_spec import AnswerSpec
-    from psopt.tasks._data import Source
+    from psopt.tasks._data import DatasetInfo
     from psopt.tasks._samples import Table
     from psopt.tasks._splits import Splits
     from psopt.tasks._taskfile import TaskFile
@@ -36,18 +36,10 @@ _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _MOST_NAMED = 5
 
 
-def assemble(
-    name: str,
-    described: TaskFile,
-    splits: Splits,
-    *,
-    source: Source,
-    notes: Sequence[str] = (),
-    label_column: str = "",
-    test_is_drawn: bool = False,
-    revision: str = "",
-) -> dict[str, Any]:
+def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_column: str = "") -> dict[str, Any]:
     """Put the fields of a `Task` together: loaders stand below the class whose methods call them.
+
+    `info` lacks the digest, and what is to be said of the samples.
 
     Without a description it is ``Classify the <noun> into one of the given classes.``, or where answers are no labels
     ``Give the answer that the <noun> asks for.``; without labels those of the samples are taken in alphabetical order.
@@ -55,12 +47,12 @@ def assemble(
     Raises DataError if the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
-    notes = [*notes, pinned_note(splits)]
+    notes = [pinned_note(splits)]
     spec = described.spec
     if spec.has_labels:
         splits, merged_note = _merge_alike(splits, described.labels, spec)
         notes.append(merged_note)
-    if not spec.is_open and source in ("file", "hub", "memory"):
+    if not spec.is_open and info.source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))
         if not described.labels:
             notes.append(typo_hint(Counter(splits.labels)))
@@ -71,14 +63,14 @@ def assemble(
     elif described.answers is None:
         notes += [scale_hint(labels), several_hint(labels)]
     return {
-        "name": name,
+        "name": info.name,
         "description": described.description
         or _DESCRIPTIONS.get(spec.kind, "Give the answer that the {noun} asks for.").format(noun=noun),
         "labels": labels,
         "train": splits.train,
         "val": splits.val,
         "test": splits.test,
-        "info": DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn, revision),
+        "info": replace(info.noted(*notes), sha256=_digest(splits)),
         "definitions": described.definitions,
         "subclasses": described.subclasses,
         "noun": noun,

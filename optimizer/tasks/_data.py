@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -50,6 +50,10 @@ class DatasetInfo:
     """Whether test was set aside by chance, since the data mark none."""
     revision: str = ""
     """Of a data set on the hub, the commit."""
+
+    def noted(self, *notes: str) -> DatasetInfo:
+        """The same with further notes; empty ones are left out."""
+        return replace(self, note="; ".join(filter(None, (self.note, *notes))))
 
 
 @dataclass(frozen=True, slots=True)

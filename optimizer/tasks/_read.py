@@ -13,6 +13,7 @@ from psopt.tasks._assemble import assemble, left_out
 from psopt.tasks._builtin import BUILTINS, find_builtin
 from psopt.tasks._cells import column_names, is_empty
 from psopt.tasks._columns import find_columns
+from psopt.tasks._data import DatasetInfo
 from psopt.tasks._download import DownloadError, download
 from psopt.tasks._files import check_file, read_rows
 from psopt.tasks._frames import rows_of_frame
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.tasks._columns import ColumnChoice
-    from psopt.tasks._data import Builtin, Source, TrainTest
+    from psopt.tasks._data import Builtin, TrainTest
     from psopt.tasks._formats import Record
 
 
@@ -36,49 +37,36 @@ def read_data(
 ) -> dict[str, Any]:
     """Read a data file, or a data set on the hub, and perhaps a file of test samples, and split them."""
     choice = described.columns
-    revision = ""
-    notes: Sequence[str] = ()
-    kind: Source = "file"
     if isinstance(place, HubName):
-        name, kind = place.short, "hub"
         fetched = fetch_tables(place)
         rows, left_out_splits = _rows_of_hub(str(place), fetched.tables, choice)
-        revision, notes = fetched.revision, (fetched.note, *left_out_splits)
-    elif is_tests(place):
-        name = place.stem
-        check_file(place)
-        tests = read_tests(place)
-        rows, notes = tests.rows, (tests.note(skip=skip_unread),)
-        described = replace(described, label_column=choice.label or EXPECTED)
+        info = DatasetInfo(described.name or place.short, "hub", "", fetched.note, revision=fetched.revision)
+        info = info.noted(*left_out_splits)
     else:
-        name = place.stem
-        rows = read_rows(place)
-    return split_rows(
-        described.name or name,
-        str(place),
-        rows,
-        described,
-        seed=seed,
-        require_labels=require_labels,
-        kind=kind,
-        notes=notes,
-        revision=revision,
-    )
+        info = DatasetInfo(described.name or place.stem, "file", "")
+        if is_tests(place):
+            check_file(place)
+            tests = read_tests(place)
+            rows, info = tests.rows, info.noted(tests.note(skip=skip_unread))
+            described = replace(described, label_column=choice.label or EXPECTED)
+        else:
+            rows = read_rows(place)
+    return split_rows(str(place), rows, described, info, seed=seed, require_labels=require_labels)
 
 
 def split_rows(
-    name: str,
     source: str,
     rows: Sequence[Record],
     described: TaskFile,
+    info: DatasetInfo,
     *,
     seed: int,
     require_labels: bool = True,
-    kind: Source,
-    notes: Sequence[str] = (),
-    revision: str = "",
 ) -> dict[str, Any]:
-    """Make samples of rows, and of those of a test file; split them, and put a task's fields together."""
+    """Make samples of rows, and of those of a test file; split them, and put a task's fields together.
+
+    `info` is what is known of the data before.
+    """
     choice, spec, skips = described.columns, described.spec, described.skip_empty
     table = make_samples(source, rows, choice, require_labels=require_labels, spec=spec, skip_empty=skips)
     tables = [table]
@@ -89,16 +77,8 @@ def split_rows(
         tables.append(make_samples(name_of_test, of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
         separate_test = tables[1].placed
     splits = make_splits(source, table.placed, separate_test, seed=seed, by_label=not spec.is_open)
-    return assemble(
-        name,
-        described,
-        splits,
-        source=kind,
-        notes=[*notes, *left_out(tables, splits)],
-        label_column=table.label_column,
-        test_is_drawn=draws_test(table.placed, separate_test),
-        revision=revision,
-    )
+    info = replace(info.noted(*left_out(tables, splits)), test_is_drawn=draws_test(table.placed, separate_test))
+    return assemble(described, splits, info, table.label_column)
 
 
 def refuse(name: str, **options: object) -> None:
@@ -215,7 +195,7 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]
         origin = Origin(package, "bundled", f"{missing}; {own}. For the real data: {fix}")
     placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
     splits = make_splits(builtin.name, placed, None, seed=seed)
-    return assemble(builtin.name, described, splits, source=origin.source, notes=[origin.note])
+    return assemble(described, splits, DatasetInfo(builtin.name, origin.source, "", origin.note))
 
 
 def read_bundled(name: str) -> TrainTest:

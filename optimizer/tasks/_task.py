@@ -13,6 +13,7 @@ from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._builtin import BUILTINS, check_fields
 from psopt.tasks._columns import ColumnChoice, as_names, listed
+from psopt.tasks._data import DatasetInfo
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
@@ -26,7 +27,7 @@ from psopt.tasks._taskfile import TaskFile
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from psopt.tasks._data import DatasetInfo, Sample
+    from psopt.tasks._data import Sample
 
 
 _SPLITS = ("train", "val", "test")
@@ -204,7 +205,7 @@ class Task:
             rows = [_row(name, number, record) for number, record in enumerate(records, start=1)]
         if not rows:
             raise DataError(f"{name}: no records")
-        return cls(**split_rows(name, name, rows, described, seed=seed, kind="memory"))
+        return cls(**split_rows(name, rows, described, DatasetInfo(name, "memory", ""), seed=seed))
 
     @classmethod
     def from_pandas(cls, frame: Any, **options: Any) -> Task:

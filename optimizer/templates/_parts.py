@@ -117,9 +117,8 @@ def _items(text: str, start: int, end: int) -> list[tuple[int, int]]:
     for left, right in zip(starts, [*starts[1:], end], strict=True):
         lead = _ITEM.match(text, left, right)
         first = lead.end() if lead else left
-        stretch = text[first:right]
-        if stretch.strip() and not re.match(r"#{1,6}[ \t]", stretch):
-            spans.append((first + len(stretch) - len(stretch.lstrip()), first + len(stretch.rstrip())))
+        if text[first:right].strip() and not re.match(r"#{1,6}[ \t]", text[first:right]):
+            spans.append(_stripped(text, first, right))
     return spans
 
 
@@ -135,7 +134,7 @@ def _with_instructions(draft: Draft) -> list[int]:
 
 def _leading(draft: Draft, indices: Sequence[int], labels: Sequence[str]) -> list[PartSpan]:
     stretches = {index: instructions_in(draft.messages[index], labels) for index in indices}
-    leading = [_part(index, stretch) for index in indices for stretch in leading_instructions(stretches[index])]
+    leading = [_part(index, stretch) for index in indices for stretch in _leading_instructions(stretches[index])]
     if leading:
         return leading
     beside = {index: instruction_beside_field(draft.messages[index], labels) for index in indices}
@@ -186,7 +185,7 @@ def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretc
     return stretches
 
 
-def leading_instructions(stretches: Sequence[Stretch]) -> list[Stretch]:
+def _leading_instructions(stretches: Sequence[Stretch]) -> list[Stretch]:
     """The first paragraphs that give an instruction: those that follow one another without anything between."""
     instructions = [stretch for stretch in stretches if stretch.strength == "instruction"]
     return [stretch for stretch in instructions if stretch.block == instructions[0].block][:_MOST]

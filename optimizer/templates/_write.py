@@ -169,7 +169,7 @@ def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tupl
     between, after = text[first.end : second.start], text[second.end : end]
     spelled = spellings(text, place, "".join(written_text(message)))
     pairs = [(named, content) if first is role else (content, named) for content in spelled]
-    return tuple(text[start : first.start] + one + between + other + after for one, other in pairs)
+    return tuple("".join((text[start : first.start], before, between, behind, after)) for before, behind in pairs)
 
 
 def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:
