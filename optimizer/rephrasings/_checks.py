@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from psopt.rephrasings._passages import protected_texts
+from psopt.rephrasings._passages import named_labels, protected_texts
 from psopt.rephrasings._set import comparable, differing, shortened
 from psopt.text import names_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 Closeness = Callable[[str, str], float]
 """The likeness in meaning of two texts, in [-1, 1]."""
@@ -113,15 +113,3 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{shortened(self.text)}: {self.reason or 'accepted'}"
-
-
-def named_labels(description: str, labels: Sequence[str]) -> list[str]:
-    """The labels that a description enumerates; one label alone may be a mere word, two are an enumeration.
-
-    >>> named_labels("Say whether the review is good or bad.", ["good", "bad"])
-    ['good', 'bad']
-    >>> named_labels("Say how good the review is.", ["good", "bad"])
-    []
-    """
-    named = [label for label in labels if names_label(description, label)]
-    return named if len(named) > 1 else []

@@ -81,7 +81,9 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
     instruction = read_instruction(text, named.labels)
     rng = np.random.default_rng(seed)
     slots = named.slots
-    in_its_form, in_any = _framed(instruction, frames, named, slots)
+    in_its_form = _in_its_form(instruction, frames, slots)
+    around = frames["frames"] if named.around else []
+    in_any = [frame.format(D=text, **slots) for frame in around if _suits(frame, instruction, text)]
     closings = [closing.format(**slots) for closing in frames["closings"]] if named.around else []
     beside = _beside(instruction, frames, named, slots)
     kinds = [
@@ -118,23 +120,15 @@ def naming_and_others(texts: Iterable[str], labels: Sequence[str]) -> tuple[list
     return naming, others
 
 
-def _framed(
-    instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]
-) -> tuple[list[str], list[str]]:
-    """The instruction in frames: those that fit what it is, and those that fit any."""
+def _in_its_form(instruction: Instruction, frames: Frames, slots: dict[str, str]) -> list[str]:
+    """The instruction in frames that fit what it is, an order or a question."""
     forms = {"order": frames["orders"], "question": frames["questions"]}.get(instruction.form, [])
-    said = {"D": instruction.core, "d": continued(instruction.core)}
-    of_form = [] if instruction.lead or instruction.core == instruction.text else [instruction.core]
+    framed = [] if instruction.lead or instruction.core == instruction.text else [instruction.core]
     for frame in forms:
         if _suits(frame, instruction, instruction.core):
-            ends = not frame.endswith("}")
-            core = {key: value.removesuffix(".") for key, value in said.items()} if ends else said
-            of_form.append(instruction.lead + frame.format(**slots, **core))
-    around = frames["frames"] if named.around else []
-    of_any = [
-        frame.format(D=instruction.text, **slots) for frame in around if _suits(frame, instruction, instruction.text)
-    ]
-    return of_form, of_any
+            core = instruction.core if frame.endswith("}") else instruction.core.removesuffix(".")
+            framed.append(instruction.lead + frame.format(D=core, d=continued(core), **slots))
+    return framed
 
 
 def _suits(frame: str, instruction: Instruction, text: str) -> bool:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.rephrasings._checks import named_labels
-from psopt.rephrasings._passages import Passages, in_step, protected_texts, read_passages
+from psopt.rephrasings._passages import Passages, in_step, named_labels, protected_texts, read_passages
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_numbers
 from psopt.rephrasings._set import Rejected, RephrasingSet, distinct
 

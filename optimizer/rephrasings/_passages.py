@@ -127,12 +127,21 @@ def _output(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
 
 
 def _labels(text: str, labels: Sequence[str]) -> Iterator[Span]:
-    named = [label for label in labels if names_label(text, label)]
-    if len(named) < 2:
-        return
-    for label in named:
+    for label in named_labels(text, labels):
         for match in label_pattern(label, re.IGNORECASE).finditer(text):
             yield match.span()
+
+
+def named_labels(description: str, labels: Sequence[str]) -> list[str]:
+    """The labels that a description enumerates; one label alone may be a mere word, two are an enumeration.
+
+    >>> named_labels("Say whether the review is good or bad.", ["good", "bad"])
+    ['good', 'bad']
+    >>> named_labels("Say how good the review is.", ["good", "bad"])
+    []
+    """
+    named = [label for label in labels if names_label(description, label)]
+    return named if len(named) > 1 else []
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

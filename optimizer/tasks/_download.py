@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
-from psopt.tasks._hub import HubName, fetch_tables, is_hub_name
+from psopt.tasks._hub import HubName, fetch_tables, is_hub_name, is_offline
 from psopt.tasks._origin import by_hand, cached_folder, user_folder
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def check_online() -> None:
 
     Raises DownloadError if it is set.
     """
-    if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
+    if is_offline():
         raise DownloadError("PSOPT_OFFLINE is set")
 
 

@@ -81,6 +81,11 @@ def is_hub_name(dataset: object) -> bool:
     return str(dataset).startswith(PREFIX)
 
 
+def is_offline() -> bool:
+    """Tell whether ``PSOPT_OFFLINE`` says that nothing is to be downloaded."""
+    return os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0")
+
+
 @dataclass(frozen=True, eq=False)
 class HubTables:
     """A data set of the hub as it was fetched."""
@@ -100,7 +105,7 @@ def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
     Raises DataError: in one line: no such data set, configuration or revision, no access, no connection and no copy, or
     data that can't be read. Raises MissingExtraError if the library is not installed.
     """
-    if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
+    if is_offline():
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     datasets = import_extra("datasets", str(name), "hub")
     with _as_data_errors(name), _progress_bars(datasets, shown=shows_progress):
