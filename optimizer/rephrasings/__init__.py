@@ -3,12 +3,11 @@
 from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Verdict
 from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversity_of_instructions, tame_note
 from psopt.rephrasings._families import vary
-from psopt.rephrasings._file import from_file, given_wordings, of_another_source, read_file, to_file
 from psopt.rephrasings._freeze import closeness, freeze_rephrasings, n_parts_of, rephrasings_for
 from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
 from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
-from psopt.rephrasings._set import RephrasingSet
+from psopt.rephrasings._set import RephrasingSet, from_file, given_wordings, of_another_source, read_file, to_file
 from psopt.rephrasings._shown import Segment, marked_text, shown_segments
 from psopt.rephrasings._text_changes import change_texts
 from psopt.settings import RephrasingOptions, read_families

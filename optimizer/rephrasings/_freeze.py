@@ -13,11 +13,10 @@ from psopt.models import NAMES, ModelProvider
 from psopt.models.chat import name_hint
 from psopt.rephrasings._checks import Checks
 from psopt.rephrasings._families import check_families, vary
-from psopt.rephrasings._file import check_fields, read_file
 from psopt.rephrasings._frames import Named, by_turns, naming_and_others
 from psopt.rephrasings._llm import write_rephrasings
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_enough, check_numbers, rephrase_by_rules, rephrasings
-from psopt.rephrasings._set import RephrasingSet, comparable
+from psopt.rephrasings._set import RephrasingSet, check_fields, comparable, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.rephrasings._frames import Named, frames_without, wordings
-from psopt.rephrasings._instruction import is_english, read_instruction
+from psopt.rephrasings._frames import Named, frames_without, is_english, read_instruction, wordings
 from psopt.rephrasings._passages import in_step, named_labels, read_passages
 from psopt.rephrasings._set import RephrasingSet, distinct
 

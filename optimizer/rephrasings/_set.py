@@ -1,4 +1,8 @@
-"""A frozen set of rephrasings: what every candidate of a study is put to."""
+"""A frozen set of rephrasings: what every candidate of a study is put to; and the file that holds one.
+
+That is rephrasings.json, to look at, edit by hand and reuse. Wordings of another source tell what S comes to where
+others say the task than those whom a search has listened to.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,20 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
 from psopt.search_spaces import PLAIN, PromptFormat
-from psopt.templates import split_description
+from psopt.templates import split_description, template_marks
+from psopt.text import parse_json, read_json, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _SOURCES = ("builtin", "rules", "file")
+SCHEMA_VERSION = 1
+_FEWEST = 2  # S of one wording is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +136,153 @@ def distinct(texts: Iterable[str], avoid: Iterable[str] = ()) -> Iterator[str]:
 def shortened(text: str) -> str:
     """A text as an error message quotes it: on one line, not longer than a line."""
     return repr(text if len(text) <= 80 else f"{text[:77]}...")
+
+
+def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
+    """The file's content: each text with its family, its source and what its checks found."""
+
+    def entry(text: str, form: PromptFormat) -> dict[str, Any]:
+        source = "original" if text == rephrasings.original else rephrasings.source
+        source = "rules" if form.family == "wording" else source
+        shape = {name: value for name, value in form.to_dict().items() if name != "family"}
+        checks = rephrasings.checks.get(text, {})
+        return {"text": text, "family": form.family, "form": shape, "source": source, "checks": checks}
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "original": rephrasings.original,
+        "source": rephrasings.source,
+        "search": [entry(text, form) for text, form in rephrasings.variants("search")],
+        "heldout": [entry(text, form) for text, form in rephrasings.variants("heldout")],
+        "rejected": [{"text": rejected.text, "reason": rejected.reason} for rejected in rephrasings.rejected],
+        **({"n_parts": rephrasings.n_parts} if rephrasings.n_parts else {}),
+        "sha256": rephrasings.sha256,
+    }
+
+
+def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
+    """Read a rephrasings.json; its digest is not held against it, since it may be edited by hand.
+
+    Texts may stand as they are or as entries with a ``text``. `n_parts` is of how many parts they have to be; by
+    default the file says it.
+
+    Raises InputError if it can't be read, or holds no sound set.
+    """
+    data = read_json(path, f"rephrasings {path}")
+    try:
+        return from_file(data if n_parts is None or not isinstance(data, dict) else {**data, "n_parts": n_parts})
+    except InputError as error:
+        raise InputError(f"rephrasings {path}: {error}") from error
+
+
+def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
+    """Refuse a file of rephrasings in which a field of the original is lost or another has come in.
+
+    Raises InputError if there is one, naming the field.
+    """
+    expected = template_marks(rephrasings.original)
+    for text in (*rephrasings.search, *rephrasings.heldout):
+        for fault, mark in differing(expected, template_marks(text)):
+            raise InputError(f"{path}: the rephrasing {shortened(text)} has {fault} the field {mark}")
+
+
+def from_file(data: Any) -> RephrasingSet:
+    """Make the set of a rephrasings.json's content, as `to_file` makes it.
+
+    Raises InputError if it is no sound set.
+    """
+    if not isinstance(data, dict):
+        raise InputError("expected an object with original, search and heldout")
+    search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))
+    original = data.get("original", search[0]["text"] if search else None)
+    if not isinstance(original, str):
+        raise InputError(f"'original' must be text, not {original!r}")
+    search_forms, heldout_forms = (tuple(map(_form, entries)) for entries in (search, heldout))
+    if all(form == PLAIN for form in (*search_forms, *heldout_forms)):
+        search_forms = heldout_forms = ()  # a set without forms keeps the digest that it had before there were any
+    return RephrasingSet(
+        original,
+        tuple(entry["text"] for entry in search),
+        tuple(entry["text"] for entry in heldout),
+        str(data.get("source", "file")),
+        checks={entry["text"]: entry.get("checks") or {} for entry in (*search, *heldout)},
+        rejected=tuple(Rejected(str(entry["text"]), str(entry["reason"])) for entry in data.get("rejected") or ()),
+        search_forms=search_forms,
+        heldout_forms=heldout_forms,
+        n_parts=data.get("n_parts", 0),
+    )
+
+
+def _form(entry: dict[str, Any]) -> PromptFormat:
+    return PromptFormat.from_dict({**(entry.get("form") or {}), "family": entry.get("family", "paraphrase")})
+
+
+def _entries(values: Any, part: str) -> list[dict[str, Any]]:
+    if not isinstance(values, list):
+        raise InputError(f"{part!r} must be a list of texts")
+    entries = [{"text": value} if isinstance(value, str) else value for value in values]
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+            raise InputError(f"number {number} of {part!r} is neither a text nor an entry with a 'text'")
+    return entries
+
+
+def read_wordings(path: Path) -> tuple[str, ...]:
+    """Read wordings of the task: a text file with one per line, a JSON list of texts, or a rephrasings.json.
+
+    Of a rephrasings.json all are taken that are not its original.
+
+    Raises InputError if it can't be read, or holds none.
+    """
+    content = read_text(path, f"wordings {path}")
+    if path.suffix.lower() != ".json":
+        return tuple(distinct(line.strip() for line in content.splitlines() if line.strip()))
+    texts = _listed(parse_json(content, f"wordings {path}"))
+    wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
+    if not texts or wrong:
+        where = f"; number {wrong[0]} is none" if wrong else ""
+        raise InputError(f"wordings {path}: expected a list of texts, or a rephrasings.json{where}")
+    return tuple(distinct(texts))
+
+
+def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], str]:
+    """Wordings as Python takes them, a path or the texts themselves, and what they are called."""
+    if isinstance(given, str | Path):
+        return read_wordings(Path(given)), str(given)
+    return tuple(distinct(given)), "another source" if given else ""
+
+
+def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) -> RephrasingSet:
+    """Make a set of them, as held-out rephrasings; the original is left out where it is among them.
+
+    Raises InputError if fewer than two are left, or one of them does not fit.
+
+    Parameters
+    ----------
+    original : str
+        What is said in other words.
+    n_parts : int
+        Of how many parts each has to be, where they are of a template.
+    """
+    texts = tuple(distinct(wordings, [original]))
+    if len(texts) < _FEWEST:
+        raise InputError(
+            f"--heldout-from needs {_FEWEST} wordings or more beside the prompt's own, and has {len(texts)}"
+        )
+    try:
+        rephrasings = RephrasingSet(original, (original,), texts, "file", n_parts=n_parts)
+    except InputError as error:
+        raise InputError(f"--heldout-from: {error}") from error
+    if n_parts:
+        check_fields(rephrasings, Path("--heldout-from"))
+    return rephrasings
+
+
+def _listed(data: Any) -> list[Any]:
+    if isinstance(data, list):
+        return data
+    if not isinstance(data, dict):
+        return []
+    entries = [*(data.get("search") or ()), *(data.get("heldout") or ())]
+    texts = [entry.get("text") if isinstance(entry, dict) else entry for entry in entries]
+    return [text for text in texts if text != data.get("original")]

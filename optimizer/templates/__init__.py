@@ -1,12 +1,11 @@
 """Prompts of the user's own: chat messages with named fields, read, filled and written back."""
 
-from psopt.templates._formats import detect_format, promptfoo_config
+from psopt.templates._formats import PromptText, detect_format, promptfoo_config
 from psopt.templates._marks import template_marks
 from psopt.templates._promptfoo import prompt_entries
 from psopt.templates._promptfoo_entry import promptfoo_text, with_prompt
 from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
-from psopt.templates._source import PromptText
 from psopt.templates._template import (
     PART_BREAK,
     ExampleForm,

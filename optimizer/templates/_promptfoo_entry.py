@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.templates._formats import document_of
+from psopt.templates._formats import BOM, document_of, read_source_text
 from psopt.templates._promptfoo import is_config, prompt_entries
-from psopt.templates._source import BOM, read_source_text
 from psopt.templates._template import Field
 from psopt.templates._write import block_end, indented, indicators, written_text
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.templates._source import Source
+    from psopt.templates._formats import Source
     from psopt.templates._template import Template
     from psopt.text import Node
 

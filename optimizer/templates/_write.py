@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.templates._chat import content_nodes, message_list
-from psopt.templates._formats import document_of
+from psopt.templates._formats import BOM, Source, document_of
 from psopt.templates._promptfoo import chosen_prompt
-from psopt.templates._source import BOM, Source
 from psopt.templates._template import Field, Part, Slot, Unwritten
 
 if TYPE_CHECKING:
