@@ -20,10 +20,9 @@ from psopt.tasks._answer_spec import (
     check_answers,
 )
 from psopt.tasks._data import DatasetInfo, RemoteFile, Sample
-from psopt.tasks._download import DownloadError, check_online, fetch_dataset, retrieve
+from psopt.tasks._download import DownloadError, check_online, fetch_dataset, list_datasets, retrieve
 from psopt.tasks._hub import HubName, is_hub_name
 from psopt.tasks._labels import are_mostly_rare, in_order
-from psopt.tasks._origin import list_datasets
 from psopt.tasks._read import columns_of, read_bundled
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
 from psopt.tasks._row import (

@@ -14,11 +14,10 @@ from psopt.tasks._builtin import BUILTINS, find_builtin
 from psopt.tasks._cells import column_names, is_empty
 from psopt.tasks._columns import find_columns
 from psopt.tasks._data import DatasetInfo
-from psopt.tasks._download import DownloadError, download
+from psopt.tasks._download import DownloadError, Origin, data_folder, download, find_local
 from psopt.tasks._files import check_file, read_rows
 from psopt.tasks._frames import rows_of_frame
 from psopt.tasks._hub import HubName, fetch_tables, is_hub_name
-from psopt.tasks._origin import Origin, data_folder, find_local
 from psopt.tasks._promptfoo_tests import EXPECTED, is_tests, read_tests
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits
