@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def run_command(*words: Any, cwd: Path, env: Mapping[str, str], texts: str = "") -> subprocess.CompletedProcess[str]:
-    """Run `psopt` with these words, as `subprocess.run` would: in a folder, with texts on standard input."""
+def run_command(
+    *words: Any, cwd: Path, env: Mapping[str, str], texts: str = "", code: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `psopt` with these words, as `subprocess.run` would: in a folder, with texts on standard input.
+
+    Where an exit code is given, that is how it must end.
+    """
     command = ["psopt", *map(str, words)]
     streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for name in ("stdout", "stderr")}
     with pytest.MonkeyPatch.context() as patch, _environment(env):
@@ -35,9 +40,30 @@ def run_command(*words: Any, cwd: Path, env: Mapping[str, str], texts: str = "")
         with pytest.raises(SystemExit) as ended:
             main(command[1:])
     out, err = (stream.buffer.getvalue().decode("utf-8") for stream in streams.values())
-    code = ended.value.code
-    assert isinstance(code, int)
-    return subprocess.CompletedProcess(command, code, out, err)
+    ending = ended.value.code
+    assert isinstance(ending, int)
+    assert code in {None, ending}, err
+    return subprocess.CompletedProcess(command, ending, out, err)
+
+
+def psopt(
+    folder: Path, *words: Any, code: int | None = None, texts: str = "", columns: int = 80, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, with a cache in it and `more` in the environment."""
+    return run_command(*words, cwd=folder, env=environment(folder, columns, **more), texts=texts, code=code)
+
+
+def environment(folder: Path, columns: int = 80, **more: str) -> dict[str, str]:
+    """What a command is told in a folder: a cache of its own, and how wide the screen is."""
+    return {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": str(columns), **more}
+
+
+def exit_code(*words: Any) -> int:
+    """Run a command as this process is, whose output `capsys` has, and return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
 
 
 @contextlib.contextmanager

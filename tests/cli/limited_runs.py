@@ -41,9 +41,9 @@ def make_data(folder: Path) -> Path:
     return write_questions(folder)
 
 
-def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def psopt(folder: Path, *arguments: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command there, with a cache of its own."""
-    return run_command(*arguments, cwd=folder, env=environment(folder))
+    return run_command(*arguments, cwd=folder, env=environment(folder), code=code)
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -58,11 +58,11 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def optimize(
-    folder: Path, server: Any, *arguments: str, out: str = "run", model: str = "openai/test"
+    folder: Path, server: Any, *arguments: str, out: str = "run", model: str = "openai/test", code: int | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run `psopt optimize` against a server; later arguments go before the small ones."""
     given = ["--dataset", "data.csv", "--model", model, "--api-base", server.url, "--out", out]
-    return psopt(folder, "optimize", *given, *SMALL, *arguments)
+    return psopt(folder, "optimize", *given, *SMALL, *arguments, code=code)
 
 
 def read(folder: Path, name: str = "run.json", run: str = "run") -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from tests.commands import run_command
+from tests import commands
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -35,16 +34,14 @@ def psopt(
     folder: Path, verb: str, server: FakeServer, *arguments: str, **more: Any
 ) -> subprocess.CompletedProcess[str]:
     where = ["--model", "openai/test", "--api-base", server.url, "--concurrency", "4"]
-    env = {
-        **os.environ,
-        "OPENAI_API_KEY": "sk-very-secret-0123456789",
-        "PSOPT_CACHE_DIR": str(folder / "cache"),
-        "COLUMNS": "100",
-    }
-    return run_command(verb, *where, *arguments, cwd=folder, env=env, **more)
+    return commands.psopt(
+        folder, verb, *where, *arguments, columns=100, OPENAI_API_KEY="sk-very-secret-0123456789", **more
+    )
 
 
-def measure(folder: Path, verb: str, server: FakeServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+def measure(
+    folder: Path, verb: str, server: FakeServer, *arguments: str, code: int | None = None
+) -> subprocess.CompletedProcess[str]:
     given = ["--dataset", "data.csv", "--rephrasings", "2", *arguments]
     if verb == "optimize":
         given += ["--trials", "2", "--rounds", "1", "--out", "run"]
@@ -53,7 +50,7 @@ def measure(folder: Path, verb: str, server: FakeServer, *arguments: str) -> sub
         given += ["--prompt", "p.txt", "--model2", "openai/other"]
     if verb == "check":
         given += ["--max-sensitivity", "1"]
-    return psopt(folder, verb, server, *given)
+    return psopt(folder, verb, server, *given, code=code)
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "check", "compare", "optimize"])
@@ -123,13 +120,10 @@ def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(
 
 def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_allowed(data: Path) -> None:
     with FakeServer(unanswerable="bomb:content_filter") as server:
-        stopped = measure(data, "optimize", server)
-        assert stopped.returncode == 2
+        stopped = measure(data, "optimize", server, code=2)
         assert "more than --max-unanswered 0.05 allows" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
-        env = {**os.environ, "OPENAI_API_KEY": "k", "PSOPT_CACHE_DIR": str(data / "cache")}
-        done = run_command("resume", "run", "--max-unanswered", "0.2", "--json", cwd=data, env=env)
-        assert done.returncode == 0, done.stderr
+        commands.psopt(data, "resume", "run", "--max-unanswered", "0.2", "--json", OPENAI_API_KEY="k", code=0)
         assert server.counts()["answered_twice"] == 0
     run = json.loads((data / "run" / "run.json").read_text())
     assert run["baseline"]["test"]["na_kinds"] == {"content filter": 6}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
 from psopt.api import asking_rule
 
-from tests.commands import run_command
+from tests.commands import psopt
 
 if TYPE_CHECKING:
     import subprocess
@@ -35,16 +34,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     (folder / "empty.txt").write_text("\n")
     (folder / "columns.csv").write_text("a,b\n1,2\n")
     sizes = ("--trials", "3", "--rephrasings", "4", "--heldout", "4", "--out", "run")
-    done = psopt(folder, "optimize", "--dataset", "data.csv", "--model", SIM, *sizes)
-    assert done.returncode == 0, done.stderr
+    psopt(folder, "optimize", "--dataset", "data.csv", "--model", SIM, *sizes, code=0)
     prompt = json.loads((folder / "run" / "front.json").read_text())["prompts"][0]["prompt"]
     (folder / "bare.json").write_text(json.dumps(prompt))
     return folder
-
-
-def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
-    return run_command(*arguments, cwd=folder, env=env)
 
 
 def rows_of(done: subprocess.CompletedProcess[str]) -> list[list[str]]:
@@ -76,8 +69,7 @@ def test_a_target_keeps_what_val_shows_and_json_marks_it(folder: Path) -> None:
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert {line["to_person"] for line in lines} == {False}
     assert {line["sensitivity"] > 0 for line in lines} == {True, False}
-    done = psopt(folder, "classify", "fresh.txt", "--prompt", "run", "--wordings", "4", "--target-f1", "0.97")
-    assert done.returncode == 2
+    done = psopt(folder, "classify", "fresh.txt", "--prompt", "run", "--wordings", "4", "--target-f1", "0.97", code=2)
     assert "without an error it takes 99 that are kept" in done.stderr
 
 
@@ -90,8 +82,7 @@ def test_a_prompt_without_a_run_leaves_its_share_of_the_file(folder: Path) -> No
 
 def test_another_model_than_the_run_s_is_no_ground_for_a_promise(folder: Path) -> None:
     given = ("fresh.txt", "--prompt", "run", "--model", "sim/accuracy=0.9", "--wordings", "4")
-    done = psopt(folder, "classify", *given, "--target-f1", "0.5")
-    assert done.returncode == 2
+    done = psopt(folder, "classify", *given, "--target-f1", "0.5", code=2)
     assert "leave --model and --logprobs as the run had them" in done.stderr
     assert "On val" not in psopt(folder, "classify", *given, "--abstain", "0.2").stderr
 
@@ -116,8 +107,7 @@ def test_what_can_not_be_left_to_a_person_is_one_line(folder: Path, arguments: l
 
 def test_a_promise_needs_a_run(folder: Path) -> None:
     given = ("--prompt", "bare.json", "--model", "minilm", "--wordings", "4", "--target-f1", ".5")
-    done = psopt(folder, "classify", "fresh.txt", *given)
-    assert done.returncode == 2
+    done = psopt(folder, "classify", "fresh.txt", *given, code=2)
     assert "prompt bare.json lies in no run: give a run of `psopt optimize`, or --abstain RATE" in done.stderr
 
 
@@ -125,8 +115,9 @@ def test_fresh_texts_of_the_same_kind_pass_and_others_do_not(folder: Path) -> No
     same = psopt(folder, "check", "--baseline", "run", "--fresh", "fresh.txt")
     assert same.returncode == 0, same.stdout + same.stderr
     assert [line.split(" ")[:2] for line in same.stdout.splitlines()] == [["ok:", "S"], ["ok:", "label"]]
-    done = psopt(folder, "check", "--baseline", "run", "--fresh", "numbers.txt", "--junit", "fresh.xml", "--json")
-    assert done.returncode == 1
+    done = psopt(
+        folder, "check", "--baseline", "run", "--fresh", "numbers.txt", "--junit", "fresh.xml", "--json", code=1
+    )
     found = json.loads(done.stdout)
     assert {shift["measure"]: shift["is_seen"] for shift in found["shifts"]}["label_shares"]
     assert (found["n_known"], found["n_fresh"], found["n_rephrasings"], found["split"]) == (80, 40, 4, "test")
@@ -165,8 +156,7 @@ def test_a_run_without_its_answers_says_how_to_have_them_again(folder: Path, tmp
         ("check", "--baseline", str(tmp_path / "run"), "--fresh", "fresh.txt"),
         ("classify", "fresh.txt", "--prompt", str(tmp_path / "run"), "--wordings", "4", "--target-f1", ".5"),
     ):
-        done = psopt(folder, *arguments)
-        assert done.returncode == 2
+        done = psopt(folder, *arguments, code=2)
         assert "holds no answers on val: write it anew with `psopt resume" in done.stderr
 
 
@@ -177,8 +167,7 @@ def test_what_to_label_first_is_what_changes_most_and_no_copy(folder: Path) -> N
     (folder / "unlabelled.csv").write_text("\n".join(rows))
     (folder / "task.toml").write_text('description = "Sort the question."\nlabels = ["Number", "Person"]\n')
     given = ("--dataset", "unlabelled.csv", "--task-file", "task.toml", "--model", SIM, "--to-label", "10", "--json")
-    done = psopt(folder, "diagnose", *given)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "diagnose", *given, code=0)
     ranked = json.loads(done.stdout)["to_label"]
     assert [of["sensitivity"] for of in ranked] == sorted((of["sensitivity"] for of in ranked), reverse=True)
     assert len({of["text"] for of in ranked}) == len(ranked)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.commands import run_command
+from tests.commands import psopt
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
-MODEL = ("--model", "sim/wobble=0.6,accuracy=0.6,na=0", "--rephrasings", "3")
+MODEL = ("--dataset", "data.csv", "--model", "sim/wobble=0.6,accuracy=0.6,na=0", "--rephrasings", "3")
 UUID = "e2520e33-e44c-5055-6c71-{:012d}"
 
 
@@ -29,14 +27,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def psopt(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
-    return run_command(*words, *MODEL, "--dataset", "data.csv", cwd=folder, env=env)
-
-
 def test_rare_classes_are_measured_where_all_samples_are(folder: Path) -> None:
-    done = psopt(folder, "diagnose", "--skip-empty", "--split", "all")
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "diagnose", "--skip-empty", *MODEL, "--split", "all", code=0)
     said = " ".join(done.stderr.split())
     assert "1 row without a text is left out" in said
     assert "classes 'press' (2), 'suport' (1) stay in train" in said
@@ -47,8 +39,7 @@ def test_rare_classes_are_measured_where_all_samples_are(folder: Path) -> None:
 
 
 def test_a_run_whose_val_and_test_lack_a_class_ends_with_a_report(folder: Path) -> None:
-    done = psopt(folder, "optimize", "--skip-empty", "--trials", "3", "--out", "run")
-    assert done.returncode == 0, done.stderr
+    psopt(folder, "optimize", "--skip-empty", *MODEL, "--trials", "3", "--out", "run", code=0)
     run = json.loads((folder / "run" / "run.json").read_text())
     assert run["settings"]["skip_empty"] is True
     assert "'press' (2)" in run["dataset"]["note"]
@@ -57,7 +48,6 @@ def test_a_run_whose_val_and_test_lack_a_class_ends_with_a_report(folder: Path) 
 
 
 def test_without_skip_empty_the_row_is_told_with_the_way_out(folder: Path) -> None:
-    done = psopt(folder, "diagnose")
-    assert done.returncode == 2
+    done = psopt(folder, "diagnose", *MODEL, code=2)
     assert "line 45: the text (column 'text') is empty; fill it in or remove the row" in done.stderr
     assert "--skip-empty" in done.stderr

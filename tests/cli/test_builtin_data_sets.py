@@ -8,9 +8,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli import main
 from psopt.search_spaces import STRATEGIES
 from psopt.tasks import list_datasets
+
+from tests.commands import exit_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,14 +30,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_dir: Path) -> Pa
     return tmp_path
 
 
-def runs(*arguments: str) -> Any:
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    return stop.value.code
-
-
 def test_the_list_holds_them_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert runs("data", "list") == 0
+    assert exit_code("data", "list") == 0
     shown = capsys.readouterr().out
     assert all(f" {name} " in shown for name in BUILTINS)
     assert shown.count("not at hand") == len(BUILTINS)
@@ -44,7 +39,7 @@ def test_the_list_holds_them_all(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", BUILTINS)
 def test_what_can_t_be_fetched_can_be_put_there_by_hand(capsys: pytest.CaptureFixture[str], name: Any) -> None:
-    assert runs("data", "fetch", name) == 2
+    assert exit_code("data", "fetch", name) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith(f"psopt: {name} can't be fetched: PSOPT_OFFLINE is set; to do it by hand, get ")
     files = re.escape(", ".join(BUILTINS[name].files))
@@ -53,7 +48,7 @@ def test_what_can_t_be_fetched_can_be_put_there_by_hand(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize(("name", "strategy"), zip(BUILTINS, itertools.cycle(STRATEGIES), strict=False))
 def test_a_prompt_is_optimized_on_the_bundled_sample(here: Path, name: Any, strategy: Any) -> None:
-    assert runs("optimize", "--dataset", name, "--model", SIM, "--strategy", strategy, *SMALL) == 0
+    assert exit_code("optimize", "--dataset", name, "--model", SIM, "--strategy", strategy, *SMALL) == 0
     run = json.loads((here / "run" / "run.json").read_text())
     assert (run["dataset"]["name"], run["dataset"]["source"]) == (name, "bundled")
     assert run["dataset"]["n_test"] >= 40

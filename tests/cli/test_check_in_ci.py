@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -11,7 +10,7 @@ import pytest
 from psopt.api import CheckResult, FailingSample, Threshold
 from psopt.cli._check import junit_xml, summary
 
-from tests.commands import run_command
+from tests.commands import psopt
 
 if TYPE_CHECKING:
     import subprocess
@@ -32,17 +31,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def check(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), **variables}
-    return run_command("check", *DATA, *SHAKY, *arguments, cwd=folder, env=env)
+def check(folder: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return psopt(folder, "check", *DATA, *SHAKY, *arguments, **more)
 
 
 def test_bounds_and_failing_samples_are_test_cases_and_rows(folder: Path) -> None:
     page = folder / "page.md"
     page.write_text("before\n")
     bounds = ("--min-macro-f1", "0.1", "--min-class-f1", "Person=0.99", "--each", "0.8", "--max-sensitivity", "1")
-    done = check(folder, *bounds, "--junit", "check.xml", "--json", GITHUB_STEP_SUMMARY=str(page))
-    assert done.returncode == 1, done.stderr
+    done = check(folder, *bounds, "--junit", "check.xml", "--json", GITHUB_STEP_SUMMARY=str(page), code=1)
     result = json.loads(done.stdout)
     by_option = {one["option"]: one for one in result["checks"]}
     assert by_option["min_macro_f1"]["met"]
@@ -61,16 +58,14 @@ def test_bounds_and_failing_samples_are_test_cases_and_rows(folder: Path) -> Non
 
 
 def test_on_the_screen_ten_failing_samples_are_named(folder: Path) -> None:
-    done = check(folder, "--each", "1")
-    assert done.returncode == 1
+    done = check(folder, "--each", "1", code=1)
     assert "missed: samples right under 100 % of wordings " in done.stderr
     assert done.stderr.count("test") == 10
-    assert check(folder, "--each", "1", "--min-each", "0").returncode == 0
+    check(folder, "--each", "1", "--min-each", "0", code=0)
 
 
 def test_a_page_that_can_not_be_written_is_a_warning(folder: Path) -> None:
-    done = check(folder, "--min-f1", "0", GITHUB_STEP_SUMMARY=str(folder / "nowhere" / "page.md"))
-    assert done.returncode == 0
+    done = check(folder, "--min-f1", "0", GITHUB_STEP_SUMMARY=str(folder / "nowhere" / "page.md"), code=0)
     assert "Warning: the summary $GITHUB_STEP_SUMMARY can't be written: No such file or directory\n" in done.stderr
 
 
@@ -97,7 +92,7 @@ def test_what_can_not_be_asked_is_one_line(folder: Path, arguments: list[str], m
 def test_a_file_of_an_earlier_check_is_replaced_whole_and_nothing_else_is_left(folder: Path) -> None:
     (folder / "reports").mkdir()
     (folder / "reports" / "check.xml").write_text("x" * 100_000)
-    assert check(folder, "--min-f1", "0", "--junit", "reports/check.xml").returncode == 0
+    check(folder, "--min-f1", "0", "--junit", "reports/check.xml", code=0)
     ET.parse(folder / "reports" / "check.xml")
     assert [path.name for path in (folder / "reports").iterdir()] == ["check.xml"]
 
@@ -144,8 +139,7 @@ def test_pinned_samples_fail_a_check_with_their_ids(folder: Path) -> None:
     marked = [f"{rows[0]},keep", *(f"{row},{'yes' if row.split(',')[0] in pinned else ''}" for row in rows[1:])]
     (folder / "pinned.csv").write_text("\n".join(marked) + "\n")
     arguments = ("--dataset", "pinned.csv", "--pinned-column", "keep", "--pin", "val5")
-    wrong = check(folder, *arguments, "--model", "sim/accuracy=0.3", "--junit", "pinned.xml", "--json")
-    assert wrong.returncode == 1, wrong.stderr
+    wrong = check(folder, *arguments, "--model", "sim/accuracy=0.3", "--junit", "pinned.xml", "--json", code=1)
     (of_pinned,) = json.loads(wrong.stdout)["checks"]
     assert (of_pinned["option"], of_pinned["n_samples"]) == ("pinned", 3)
     failing = {sample["id"] for sample in of_pinned["failing"]}
@@ -159,7 +153,6 @@ def test_pinned_samples_fail_a_check_with_their_ids(folder: Path) -> None:
 
 
 def test_a_check_of_nothing_is_refused(folder: Path) -> None:
-    done = check(folder)
-    assert done.returncode == 2
+    done = check(folder, code=2)
     assert "nothing to check" in done.stderr
     assert "or --pin" in done.stderr

@@ -76,8 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / f"{ODD}.csv").write_text("\n".join(["text,label", *rows]) + "\n", "utf-8")
     (folder / f"{ODD}.txt").write_text(f"What {ODD} is it ?\n", "utf-8")
     (folder / f"{ODD}-prompt.txt").write_text(f"Say {ODD} or naïve of the text.\n\n{{text}}\n", "utf-8")
-    done = run_command("optimize", *DATA, "--trials", "4", "--out", RUN, cwd=folder, env=environment(folder))
-    assert done.returncode == 0, done.stderr
+    run_command("optimize", *DATA, "--trials", "4", "--out", RUN, cwd=folder, env=environment(folder), code=0)
     return folder
 
 

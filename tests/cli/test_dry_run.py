@@ -42,8 +42,7 @@ def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
 
 def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:
     before = server.counts()["requests"]
-    said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2")
-    assert said.returncode == 0, said.stderr
+    said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2", code=0)
     assert re.search(r"--max-cost 0.2 is reached after about \d+( to \d+)? of 40 trials", said.stdout)
     assert "USD: " in said.stdout
     first = r"About [\d,]+ calls, (.+, )?[\d.]+ USD; (at most .+; )?never more than .*0\.2 USD\."
@@ -61,8 +60,7 @@ def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data: Any, serv
     before = server.counts()["requests"]
     plan = planned(psopt(data, *given, "--dry-run", "--json"))
     assert server.counts()["requests"] == before
-    done = psopt(data, *given)
-    assert done.returncode == 0, done.stderr
+    psopt(data, *given, code=0)
     took = server.counts()["requests"] - before
     assert plan["calls_range"] == [took, took]
     assert planned(psopt(data, *given, "--dry-run", "--json"))["calls_range"] == [0, 0]
@@ -72,7 +70,7 @@ def test_rephrasing_and_resuming_are_counted_too(data: Any, server: FakeServer) 
     writes = ["--rephraser", "openai/test", "--api-base", server.url]
     plan = planned(psopt(data, "rephrase", "--dataset", "data.csv", *writes, "--dry-run", "--json"))
     assert plan["phases"][0]["calls"] == 19
-    assert optimize(data, server).returncode == 0
+    optimize(data, server, code=0)
     before = server.counts()["requests"]
     rest = planned(psopt(data, "resume", "run", "--trials", "6", "--dry-run", "--json"))
     assert server.counts()["requests"] == before
@@ -81,7 +79,6 @@ def test_rephrasing_and_resuming_are_counted_too(data: Any, server: FakeServer) 
 
 
 def test_a_limit_without_effect_is_said(data: Any) -> None:
-    said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run")
-    assert said.returncode == 0, said.stderr
+    said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run", code=0)
     assert "This model costs nothing." in said.stdout
     assert "--max-cost: nothing to limit, minilm asks no server" in said.stdout

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli import main
 from psopt.runs.planning import EFFORT_CALLS
 
 from tests.cli.limited_runs import write_questions
+from tests.commands import exit_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,14 +29,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_questions(tmp_path, N)
 
 
-def psopt(*words: str) -> Any:
-    with pytest.raises(SystemExit) as end:
-        main([*words])
-    return end.value.code
-
-
 def optimize(server: FakeServer, *words: str) -> Any:
-    return psopt(
+    return exit_code(
         "optimize", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run", *words
     )
 
@@ -89,11 +83,11 @@ def test_an_effort_that_is_used_up_is_no_error_and_a_limit_lets_the_run_go_on(
     assert run["finish_reason"] == "budget"
     assert run["calls"]["made"] <= 600
     assert next(prompt for prompt in run["front"] if prompt["knee"])["test"]
-    assert psopt("resume", "run") == 0
+    assert exit_code("resume", "run") == 0
     assert server.counts()["requests"] - before <= 600
-    assert psopt("resume", "run", "--max-calls", "150") == 2  # of the whole run
+    assert exit_code("resume", "run", "--max-calls", "150") == 2  # of the whole run
     assert "are made" in capsys.readouterr().err
-    assert psopt("resume", "run", "--max-calls", "750") == 3
+    assert exit_code("resume", "run", "--max-calls", "750") == 3
     assert 600 < server.counts()["requests"] - before <= 750
     assert manifest(folder)["plan"] == run["plan"]
 
@@ -111,7 +105,7 @@ def test_what_an_effort_cant_pay_is_refused_before_anything_is_asked(
 
 
 def test_free_models_are_asked_for_everything(folder: Path) -> None:
-    assert psopt("optimize", "--dataset", "data.csv", "--model", "sim/accuracy=.8", *FEW, "--out", "run") == 0
+    assert exit_code("optimize", "--dataset", "data.csv", "--model", "sim/accuracy=.8", *FEW, "--out", "run") == 0
     run = manifest(folder)
     assert "plan" not in run
     assert run["settings"]["effort"] == "full"
@@ -120,7 +114,7 @@ def test_free_models_are_asked_for_everything(folder: Path) -> None:
 
 def test_an_effort_may_be_named_for_a_free_model_too(folder: Path) -> None:
     words = ["--dataset", "data.csv", "--model", "sim/accuracy=.8", "--effort", "light", *FEW, "--out", "run"]
-    assert psopt("optimize", *words) == 0
+    assert exit_code("optimize", *words) == 0
     assert manifest(folder)["plan"]["effort"] == "light"
 
 
@@ -134,5 +128,5 @@ def test_an_effort_may_be_named_for_a_free_model_too(folder: Path) -> None:
 def test_efforts_that_mean_nothing_are_one_line(
     folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert psopt("optimize", "--dataset", "data.csv", *words) == 2
+    assert exit_code("optimize", "--dataset", "data.csv", *words) == 2
     assert said in capsys.readouterr().err

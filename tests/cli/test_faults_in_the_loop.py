@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
-from psopt.cli import main
+
+from tests.commands import exit_code
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -53,12 +54,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: Task, keyword_mo
 OPTIMIZE = ["optimize", "--dataset", "toy.csv", "--trials", "4", "--rephrasings", "2", "--rounds", "1", "--out", "run"]
 
 
-def psopt(*words: Any) -> Any:
-    with pytest.raises(SystemExit) as stop:
-        main(list(words))
-    return stop.value.code
-
-
 def break_once(monkeypatch: pytest.MonkeyPatch, place: str, number: int, error: Any) -> Any:
     """Let call `number` of what `place` names raise an error, and the others do what they do."""
     module, _, path = place.partition(":")
@@ -96,7 +91,7 @@ def check_end(
             patch.setattr("psopt.api._finishing.write_report", lambda _: [])
         patch.setattr("psopt.api._optimize.timed_pace", lambda *_: None)  # how much is timed hangs on the machine
         calls = break_once(patch, place, number, error)
-        code = psopt(*OPTIMIZE)
+        code = exit_code(*OPTIMIZE)
     monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])
     said = capsys.readouterr().err
     assert len(calls) >= number, "the call that was to fail was never made"
@@ -110,7 +105,7 @@ def check_end(
         assert "resume with: psopt resume run" in lines[0]
     else:
         assert not (here / "run").exists()
-    assert psopt("resume", "run") == 0 if known else psopt(*OPTIMIZE) == 0
+    assert exit_code("resume", "run") == 0 if known else exit_code(*OPTIMIZE) == 0
     run = json.loads((here / "run" / "run.json").read_text())
     assert run["finish_reason"] in {"trials", "exhausted"}
     assert finished(here / "run") >= n_finished
@@ -136,7 +131,7 @@ def test_a_fault_after_the_final_test_loses_no_test_score(
     with monkeypatch.context() as patch:
         patch.setattr("psopt.api._finishing.write_report", lambda _: [])
         break_once(patch, place, 1, RuntimeError("a bug"))
-        assert psopt(*OPTIMIZE) == 70
+        assert exit_code(*OPTIMIZE) == 70
     run = json.loads((here / "run" / "run.json").read_text())
     front = json.loads((here / "run" / "front.json").read_text())
     assert run["finish_reason"] == "failed"
@@ -161,11 +156,11 @@ def test_ctrl_c_in_the_first_seconds_leaves_nothing_or_what_can_be_gone_on_with(
     monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])
     with monkeypatch.context() as patch:
         break_once(patch, place, number, KeyboardInterrupt())
-        assert psopt(*OPTIMIZE) == 130
+        assert exit_code(*OPTIMIZE) == 130
     assert "Traceback" not in capsys.readouterr().err
     if (here / "run" / "run.json").exists():
         shutil.copytree(here / "run", here / "resumed")
-        assert psopt("resume", "resumed") == 0, capsys.readouterr().err
+        assert exit_code("resume", "resumed") == 0, capsys.readouterr().err
         assert finished(here / "resumed") >= 4
-    assert psopt(*OPTIMIZE) == 0, capsys.readouterr().err
+    assert exit_code(*OPTIMIZE) == 0, capsys.readouterr().err
     assert finished(here / "run") >= 4

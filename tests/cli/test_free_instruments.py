@@ -62,8 +62,7 @@ def entropy(counts: list[int]) -> float:
 def test_what_is_the_same_is_asked_and_kept(tmp_path: Path, answers: str) -> None:
     with open_tasks.server_of_questions() as server:
         run = prepared(tmp_path, answers, server)
-        done = run.psopt("optimize", *run.data, *run.model, *SIZES, "--out", "run")
-        assert done.returncode == 0, done.stderr
+        run.psopt("optimize", *run.data, *run.model, *SIZES, "--out", "run", code=0)
         same, places, texts = kept(run)
         for numbers, row in zip(same.tolist(), places.tolist(), strict=True):
             kinds = [is_kind(texts[place]) for place in row]
@@ -79,12 +78,10 @@ def test_what_is_the_same_is_asked_and_kept(tmp_path: Path, answers: str) -> Non
             assert scores["f1"] < 1
             assert server.n_compared == server.n_rated == 0
         n_asked = server.n_asked
-        done = run.psopt("resume", "run", "--api-base", server.base)
-        assert done.returncode == 0, done.stderr
+        run.psopt("resume", "run", "--api-base", server.base, code=0)
         assert server.n_asked == n_asked
         page = (run.folder / "run" / "report.html").read_text()
-        again = run.psopt("report", "run")
-        assert again.returncode == 0, again.stderr
+        run.psopt("report", "run", code=0)
         assert "What samples were answered" in page
         assert server.n_asked == n_asked  # the report needs no judge
 
@@ -94,8 +91,7 @@ def test_a_model_that_always_says_the_same_is_diagnosed_too(tmp_path: Path) -> N
         run = prepared(tmp_path, "free:judge:openai/rule", server)
         server.right = lambda _: "We send the invoice by mail."
         server.wrong = lambda _: ["We send the invoice by mail."]
-        done = run.psopt("optimize", *run.data, *run.model, *SIZES, "--out", "run")
-        assert done.returncode == 0, done.stderr
+        run.psopt("optimize", *run.data, *run.model, *SIZES, "--out", "run", code=0)
         assert run.json("run.json")["baseline"]["test"]["sensitivity"] == 0
         assert run.json("weak_spots.json")["before"][
             "groups"
@@ -107,16 +103,16 @@ def test_a_model_of_entailment_compares_where_no_network_is(tmp_path: Path) -> N
     save_nli(tmp_path / "nli")
     with open_tasks.server_of_questions() as server:
         run = prepared(tmp_path, "free:nli:nli", server)
-        done = run.psopt("check", *run.data, *run.model, "--rephrasings", "2", "--samples", "6", "--min-f1", "0.01")
-        assert done.returncode == 0, done.stderr
+        done = run.psopt(
+            "check", *run.data, *run.model, "--rephrasings", "2", "--samples", "6", "--min-f1", "0.01", code=0
+        )
         assert "the same if each follows from the other by nli" in " ".join((done.stdout + done.stderr).split())
 
 
 def test_the_calls_of_judges_are_in_the_estimate(tmp_path: Path) -> None:
     def calls(answers: str) -> dict[str, int]:
         run.answers = answers
-        done = run.psopt("optimize", "--dry-run", *run.data, *run.model, *SIZES, "--json")
-        assert done.returncode == 0, done.stderr
+        done = run.psopt("optimize", "--dry-run", *run.data, *run.model, *SIZES, "--json", code=0)
         return {phase["what"]: phase["calls"] for phase in json.loads(done.stdout)["phases"]}
 
     with open_tasks.server_of_questions() as server:
@@ -151,8 +147,7 @@ def test_a_judge_of_sameness_that_says_nothing_ends_the_run_in_one_line(tmp_path
 def test_what_there_is_not_is_refused(tmp_path: Path, answers: str, why: str) -> None:
     with open_tasks.server_of_questions() as server:
         run = prepared(tmp_path, answers, server)
-        done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1")
-        assert done.returncode == 2
+        done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1", code=2)
         assert why in " ".join(done.stderr.split())
         assert "Traceback" not in done.stderr
         assert server.n_asked == 0
@@ -162,8 +157,7 @@ def test_sets_of_labels_that_are_the_same_or_not(tmp_path: Path) -> None:
     with open_tasks.server_of_complaints() as server:
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished("labels+exact", tmp_path, server, None)  # type: ignore[arg-type]
-        done = run.psopt("optimize", *run.data, *run.model, *SIZES, "--out", "run")
-        assert done.returncode == 0, done.stderr
+        run.psopt("optimize", *run.data, *run.model, *SIZES, "--out", "run", code=0)
         scores = run.json("run.json")["baseline"]["test"]
         assert scores["sensitivity"] == pytest.approx(scores["open"]["measures"]["S of equal sets"], abs=1e-12)
         assert scores["consistency"] is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import jsonschema
 import pytest
 from psopt.cli import command_line
 
-from tests.commands import run_command
+from tests import commands
 from tests.fake_server import FakeServer
 from tests.waiting import wait_until
 
@@ -49,10 +48,7 @@ FILES = ["run.json", "front.json", "weak_spots.json"]
 
 
 def psopt(folder: Path, *words: str) -> str:
-    environment = dict(os.environ)
-    done = run_command(*words, cwd=folder, env={**environment, "PSOPT_CACHE_DIR": str(folder / "cache")})
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return commands.psopt(folder, *words, code=0).stdout
 
 
 @pytest.fixture(scope="module")

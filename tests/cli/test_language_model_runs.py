@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.commands import run_command
+from tests import commands
 from tests.fake_server import FakeServer
 from tests.processes import Process
 
@@ -26,18 +26,19 @@ FAULTS = "429,500,503,hang,half,badjson,nochoices,slow,reset"
 N_KILLS = 4
 
 
+psopt = functools.partial(commands.psopt, columns=100, OPENAI_API_KEY=KEY)
+
+
 def environment(folder: Path) -> dict[str, Any]:
-    return {**os.environ, "OPENAI_API_KEY": KEY, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
+    return commands.environment(folder, 100, OPENAI_API_KEY=KEY)
 
 
-def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_command(*arguments, cwd=folder, env=environment(folder))
-
-
-def optimize(folder: Path, server: FakeServer, *arguments: str, out: str = "run") -> subprocess.CompletedProcess[str]:
+def optimize(
+    folder: Path, server: FakeServer, *arguments: str, out: str = "run", code: int | None = None
+) -> subprocess.CompletedProcess[str]:
     model = [] if "--model" in arguments else ["--model", "openai/test"]
     given = ["--dataset", "data.csv", *model, "--api-base", server.url, "--out", out]
-    return psopt(folder, "optimize", *given, *SMALL, *arguments)
+    return psopt(folder, "optimize", *given, *SMALL, *arguments, code=code)
 
 
 def read(folder: Path, name: str = "run.json", run: str = "run") -> Any:
@@ -51,10 +52,9 @@ def predictions(folder: Path, run: Any) -> dict[str, Any]:
 def test_a_third_of_the_calls_failing_changes_no_prediction(data: Path) -> None:
     sizes = ["--samples", "16", "--test-samples", "16", "--concurrency", "24", "--trials", "2", "--rounds", "1"]
     with FakeServer() as server:
-        assert optimize(data, server, *sizes, out="good").returncode == 0
+        optimize(data, server, *sizes, out="good", code=0)
     with FakeServer(faults=FAULTS, fault_rate=0.3, fault_seed=1) as server:
-        done = optimize(data, server, *sizes, "--timeout", "0.5", "--cache-dir", "elsewhere", out="bad")
-        assert done.returncode == 0, done.stderr
+        optimize(data, server, *sizes, "--timeout", "0.5", "--cache-dir", "elsewhere", out="bad", code=0)
     good, bad = predictions(data, "good"), predictions(data, "bad")
     assert good.keys() == bad.keys()
     for name in good:
@@ -82,8 +82,7 @@ def test_kills_lose_no_answer(data: Path) -> None:
             before = server.counts()["requests"]
             if (data / "run" / "run.json").exists():
                 arguments = ["resume", "run"]
-        done = psopt(data, *arguments)
-        assert done.returncode == 0, done.stderr
+        psopt(data, *arguments, code=0)
         log = server.requests()
         asked = server.counts()["requests"]
     again = sum(one["answered"] - 1 for one in log if one["answered"] > 1)
@@ -106,8 +105,8 @@ def test_a_limit_holds_over_kills_and_parts(data: Path) -> None:
             started.kill()
             started.communicate()
             arguments = ["resume", "run"]
-        assert psopt(data, "resume", "run").returncode == 3
-        assert psopt(data, "resume", "run").returncode == 3
+        psopt(data, "resume", "run", code=3)
+        psopt(data, "resume", "run", code=3)
         n_asked = server.counts()["requests"]
         assert 400 < n_asked <= 600
         again = psopt(data, "resume", "run", "--max-calls", "300")
@@ -127,11 +126,9 @@ def wait_for_requests(server: FakeServer, number: int, process: Process) -> None
 
 def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
     with FakeServer(key="sk-another", faults="500", fault_rate=0.1) as server:
-        refused = optimize(data, server, "--concurrency", "24", "--trials", "2")
-        assert refused.returncode == 2
+        refused = optimize(data, server, "--concurrency", "24", "--trials", "2", code=2)
         server.change(key=KEY)
-        done = psopt(data, "resume", "run")
-        assert done.returncode == 0, done.stderr
+        done = psopt(data, "resume", "run", code=0)
     said = refused.stdout + refused.stderr + done.stdout + done.stderr
     assert "HTTP 401" in refused.stderr
     assert KEY not in said
@@ -142,8 +139,7 @@ def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
 
 def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data: Path) -> None:
     with FakeServer() as server:
-        stopped = optimize(data, server, "--max-calls", "600", "--race", "off")
-        assert stopped.returncode == 3
+        stopped = optimize(data, server, "--max-calls", "600", "--race", "off", code=3)
         assert "--max-calls 600 is reached" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
         assert server.counts()["requests"] <= 600
@@ -153,8 +149,7 @@ def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data: Path) ->
         assert part["calls"]["made"] + part["calls"]["failed"] == server.counts()["requests"]
         assert part["front"]
         assert psopt(data, "export", "run").stdout.startswith("Classify")
-        done = psopt(data, "resume", "run", "--max-calls", "100000")
-        assert done.returncode == 0, done.stderr
+        psopt(data, "resume", "run", "--max-calls", "100000", code=0)
         assert server.counts()["answered_twice"] == 0
     assert read(data)["finish_reason"] == "trials"
     assert read(data)["calls"]["made"] == server_total(data)
@@ -173,13 +168,12 @@ def server_total(folder: Path) -> Any:
 def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with(data: Path) -> None:
     with FakeServer() as server:
         server.change(faults="500", fault_rate=1.0)
-        failed = optimize(data, server, "--retries", "1", "--trials", "2")
-        assert failed.returncode == 2
+        failed = optimize(data, server, "--retries", "1", "--trials", "2", code=2)
         assert failed.stderr.count("\n") <= 7
         assert "failed 2 times, at last with: HTTP 500" in failed.stderr.splitlines()[-1]
         assert read(data)["finish_reason"] == "failed"
         server.change(fault_rate=0.0)
-        assert psopt(data, "resume", "run").returncode == 0
+        psopt(data, "resume", "run", code=0)
 
 
 def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> None:
@@ -206,8 +200,7 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> Non
 
 def test_probabilities_are_measured_with(data: Path) -> None:
     with FakeServer() as server:
-        done = optimize(data, server, "--logprobs", "--verbose", "--trials", "2")
-        assert done.returncode == 0, done.stderr
+        done = optimize(data, server, "--logprobs", "--verbose", "--trials", "2", code=0)
     baseline = read(data)["baseline"]
     assert baseline["val"]["sensitivity"] > 0.5  # each answer has .7 / .3 by itself
     assert baseline["test"]["posix"] > 0
@@ -215,8 +208,7 @@ def test_probabilities_are_measured_with(data: Path) -> None:
 
 
 def test_minilm_gives_no_probabilities_and_says_so(data: Path) -> None:
-    done = psopt(data, "optimize", "--dataset", "data.csv", "--logprobs", "--out", "run")
-    assert done.returncode == 2
+    done = psopt(data, "optimize", "--dataset", "data.csv", "--logprobs", "--out", "run", code=2)
     assert "gives no probabilities" in done.stderr
 
 
@@ -224,11 +216,9 @@ def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data: Pat
     """Drafts that are wrong are refused, each with its reason in the run; resuming pays for nothing again."""
     with FakeServer(drafts="bad") as server:
         writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
-        done = optimize(data, server, *writes, "--model", "sim/wobble=0.5")
-        assert done.returncode == 0, done.stderr
+        optimize(data, server, *writes, "--model", "sim/wobble=0.5", code=0)
         n_requests = server.counts()["requests"]
-        resumed = psopt(data, "resume", "run", "--trials", "5")
-        assert resumed.returncode == 0, resumed.stderr
+        psopt(data, "resume", "run", "--trials", "5", code=0)
         n_more = server.counts()["requests"] - n_requests
     assert n_more <= 32  # a new total of trials moves the rounds, so that another prompt may be diagnosed
     rephrasings, proposals = read(data, "rephrasings.json"), read(data, "proposals.json")
@@ -244,8 +234,7 @@ def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data: Pat
 def test_a_dry_run_with_models_that_write_sends_nothing_either(data: Path) -> None:
     with FakeServer() as server:
         writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
-        planned = optimize(data, server, *writes, "--dry-run", "--json")
-        assert planned.returncode == 0, planned.stderr
+        planned = optimize(data, server, *writes, "--dry-run", "--json", code=0)
         assert server.counts()["requests"] == 0
     calls = {phase["what"]: phase["calls"] for phase in json.loads(planned.stdout)["phases"]}
     assert calls["rephrasings, written"] == calls["rephrasings, judged"] == 2 + 4
@@ -255,36 +244,31 @@ def test_a_dry_run_with_models_that_write_sends_nothing_either(data: Path) -> No
 def test_rephrasings_are_a_file_that_other_runs_use(data: Path) -> None:
     with FakeServer() as server:
         given = ["--dataset", "data.csv", "--rephraser", "openai/test", "--api-base", server.url]
-        written = psopt(data, "rephrase", *given, "--out", "words.json", "--rephrasings", "4")
-        assert written.returncode == 0, written.stderr
+        written = psopt(data, "rephrase", *given, "--out", "words.json", "--rephrasings", "4", code=0)
         assert "words.json: 4 search and 10 held-out rephrasings" in written.stdout
         assert "exists" in psopt(data, "rephrase", *given, "--out", "words.json").stderr
-        used = optimize(data, server, "--rephrasings-file", "words.json")
-        assert used.returncode == 0, used.stderr
-        too_many = optimize(data, server, "--rephrasings-file", "words.json", "--rephrasings", "5", out="other")
-        assert too_many.returncode == 2
+        optimize(data, server, "--rephrasings-file", "words.json", code=0)
+        too_many = optimize(data, server, "--rephrasings-file", "words.json", "--rephrasings", "5", out="other", code=2)
         assert "holds 4 search rephrasings; 5 were asked for" in too_many.stderr
     words = json.loads((data / "words.json").read_text())
     assert read(data)["rephrasings"]["search"] == [one["text"] for one in words["search"]][:3]
 
 
 def test_a_rephraser_that_is_none_is_said(data: Path) -> None:
-    done = psopt(data, "rephrase", "--dataset", "data.csv", "--rephraser", "minilm")
-    assert done.returncode == 2
+    done = psopt(data, "rephrase", "--dataset", "data.csv", "--rephraser", "minilm", code=2)
     assert "unknown rephraser 'minilm'" in done.stderr
 
 
 def test_edits_are_left_out_of_the_chosen_prompt_where_that_is_asked_for(data: Path) -> None:
     with FakeServer() as server:
-        assert optimize(data, server).returncode == 0
+        optimize(data, server, code=0)
         assert read(data, "contributions.json")["left_out"] == []
         before = server.counts()["requests"]
-        resumed = psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url)
-        assert resumed.returncode == 0, resumed.stderr
+        psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url, code=0)
         left_out = read(data, "contributions.json")["left_out"]
         knee = next(one for one in read(data, "front.json")["prompts"] if one["knee"])
         assert bool(left_out) == bool(knee["edits"])
         assert sum(not one["what"].startswith("all ") for one in left_out) <= 2
         assert server.counts()["requests"] - before <= 5 * 30 * 3
-        assert psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url).returncode == 0
+        psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url, code=0)
         assert read(data, "contributions.json")["left_out"] == left_out

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import os
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ import numpy as np
 import optuna
 import pytest
 
+from tests import commands
 from tests.cli.limited_runs import write_questions
-from tests.commands import run_command
 from tests.processes import Process
 from tests.waiting import wait_until
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2"]
 SMALL += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
 HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
+psopt = functools.partial(commands.psopt, columns=100)
 
 
 @pytest.fixture
@@ -30,17 +31,9 @@ def data(tmp_path: Path) -> Path:
     return write_questions(tmp_path, end=f" {HOSTILE}")
 
 
-def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_command(*arguments, cwd=folder, env=environment(folder))
-
-
-def environment(folder: Path) -> dict[str, Any]:
-    return {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
-
-
-def optimize(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def optimize(folder: Path, *arguments: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
     model = [] if "--model" in arguments else ["--model", "sim/wobble=0.5,seed=3"]
-    return psopt(folder, "optimize", "--dataset", "data.csv", *SMALL, "--out", "run", *model, *arguments)
+    return psopt(folder, "optimize", "--dataset", "data.csv", *SMALL, "--out", "run", *model, *arguments, code=code)
 
 
 def study_of(folder: Path) -> Any:
@@ -48,8 +41,7 @@ def study_of(folder: Path) -> Any:
 
 
 def test_every_trial_can_be_understood_from_the_study_alone(data: Path) -> None:
-    done = optimize(data)
-    assert done.returncode == 0, done.stderr
+    optimize(data, code=0)
     study = study_of(data)
     assert study.metric_names == ["f1", "sensitivity", "consistency"]
     assert {"task", "model", "dataset_sha256", "rephrasings_sha256", "psopt_version"} <= set(study.user_attrs)
@@ -69,7 +61,7 @@ def test_every_trial_can_be_understood_from_the_study_alone(data: Path) -> None:
 
 
 def test_a_trials_note_shows_hostile_text_as_text(data: Path) -> None:
-    assert optimize(data).returncode == 0
+    optimize(data, code=0)
     study = study_of(data)
     first = next(trial for trial in study.trials if trial.values)
     note = note_of(study, first)
@@ -91,35 +83,22 @@ def note_of(study: Any, trial: Any) -> str:
 
 
 def test_a_run_about_something_else_is_not_gone_on_with(data: Path) -> None:
-    assert optimize(data).returncode == 0
-    changed = optimize(data, "--resume", "--model", "sim/wobble=0.1")
-    assert changed.returncode == 2
+    optimize(data, code=0)
+    changed = optimize(data, "--resume", "--model", "sim/wobble=0.1", code=2)
     assert "the model (was sim/wobble=0.5,seed=3, is sim/wobble=0.1)" in changed.stderr
     text = (data / "data.csv").read_text()
     (data / "data.csv").write_text(text.replace("what is", "what was"))
-    other = psopt(data, "resume", "run", "--trials", "8")
-    assert other.returncode == 2
+    other = psopt(data, "resume", "run", "--trials", "8", code=2)
     assert "the samples (was " in other.stderr
     assert other.stderr.count("\n") == 1
-    forced = psopt(data, "resume", "run", "--trials", "8", "--force")
-    assert forced.returncode == 0, forced.stderr
+    psopt(data, "resume", "run", "--trials", "8", "--force", code=0)
     assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "trials"
 
 
 def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
-    words = [
-        "optimize",
-        "--dataset",
-        "data.csv",
-        *SMALL,
-        "--trials",
-        "400",
-        "--out",
-        "run",
-        "--model",
-        "sim/wobble=0.5,seed=3",
-    ]
-    started = Process(words, cwd=data, env=environment(data))
+    sim = ["--model", "sim/wobble=0.5,seed=3"]
+    words = ["optimize", "--dataset", "data.csv", *SMALL, "--trials", "400", "--out", "run", *sim]
+    started = Process(words, cwd=data, env=commands.environment(data))
     wait_until(lambda: len(list((data / "run").glob("artifacts/*"))) >= 4, process=started)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
@@ -128,8 +107,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
     assert "Traceback" not in said
     n_before = len([trial for trial in study_of(data).trials if trial.values])
     assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
-    done = psopt(data, "resume", "run", "--trials", str(n_before + 2))
-    assert done.returncode == 0, done.stderr
+    psopt(data, "resume", "run", "--trials", str(n_before + 2), code=0)
     states = [trial.state for trial in study_of(data).trials]
     assert optuna.trial.TrialState.RUNNING not in states
     assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2

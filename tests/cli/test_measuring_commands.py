@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,12 +10,9 @@ from psopt import MeasureOptions
 from psopt.search_spaces import seed_prompt
 from psopt.testing import assert_robust
 
-from tests.commands import run_command
+from tests.commands import psopt
 
 if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
     from psopt.tasks import Task
 
 NOTE = 'A question that begins with "when" belongs to Number.'
@@ -36,22 +32,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     (folder / "bare.json").write_text(json.dumps(bare))
     (folder / "noted.json").write_text(json.dumps({**bare, "notes": [NOTE]}))
     (folder / "plain.txt").write_text("Sort the question by what it asks for.")
-    done = psopt(folder, "optimize", *MODEL, "--trials", "3", "--rephrasings", "3", "--out", "run")
-    assert done.returncode == 0, done.stderr
+    psopt(folder, "optimize", *MODEL, "--trials", "3", "--rephrasings", "3", "--out", "run", code=0)
     return folder
 
 
 MODEL = ["--dataset", "data.csv", "--model", "sim/wobble=0.6,accuracy=0.6,na=0"]
 
 
-def psopt(folder: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
-    return run_command(*arguments, cwd=folder, env=env, **more)
-
-
 def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder: Any) -> None:
-    done = psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "noted.json")
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "noted.json", code=0)
     assert "noted.json against bare.json: F1 better (+" in done.stdout
     assert max(map(len, done.stdout.split("noted.json against")[0].splitlines())) <= 80
     data = json.loads(
@@ -73,8 +62,7 @@ def test_a_prompt_against_itself_makes_no_difference(folder: Any) -> None:
 
 def test_models_are_compared_on_one_prompt(folder: Any) -> None:
     given = ["--model2", "sim/wobble=0,accuracy=1,na=0", "--prompt", "bare.json", "--html", "compared.html"]
-    done = psopt(folder, "compare", *MODEL, *given)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "compare", *MODEL, *given, code=0)
     words = " ".join(done.stdout.split())
     assert "sim/wobble=0,accuracy=1,na=0 against sim/wobble=0.6,accuracy=0.6,na=0: F1 better (+" in words
     assert "S better (-" in words
@@ -92,11 +80,13 @@ def test_nothing_to_compare_is_said(folder: Any) -> None:
 
 
 def test_a_check_passes_or_exits_with_1_and_says_what_was_missed(folder: Any) -> None:
-    good = psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--max-sensitivity", "0.99", "--min-f1", "0.1")
-    assert good.returncode == 0
+    good = psopt(
+        folder, "check", *MODEL, "--prompt", "bare.json", "--max-sensitivity", "0.99", "--min-f1", "0.1", code=0
+    )
     assert good.stdout.count("ok: ") == 2
-    bad = psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--max-sensitivity", "0.001", "--min-f1", "0.1")
-    assert bad.returncode == 1
+    bad = psopt(
+        folder, "check", *MODEL, "--prompt", "bare.json", "--max-sensitivity", "0.001", "--min-f1", "0.1", code=1
+    )
     assert "missed: S " in bad.stderr
     data = json.loads(psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", "1", "--json").stdout)
     assert data["met"] is False
@@ -106,21 +96,19 @@ def test_a_check_passes_or_exits_with_1_and_says_what_was_missed(folder: Any) ->
 def test_to_be_sure_is_harder(folder: Any) -> None:
     scores = json.loads(psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", "0", "--json").stdout)
     bound = str(scores["f1"] - 0.001)
-    assert psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", bound).returncode == 0
-    assert psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", bound, "--sure").returncode == 1
+    psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", bound, code=0)
+    psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", bound, "--sure", code=1)
 
 
 def test_a_check_without_a_bound_is_wrong_usage(folder: Any) -> None:
-    done = psopt(folder, "check", *MODEL, "--prompt", "bare.json")
-    assert done.returncode == 2
+    done = psopt(folder, "check", *MODEL, "--prompt", "bare.json", code=2)
     assert "--max-sensitivity" in done.stderr
 
 
 def test_texts_are_classified_in_their_order_with_the_runs_own_model(folder: Any) -> None:
     (prompt,) = list((folder / "run" / "prompts").glob("*.json"))[:1]
     texts = "when did test 1 end ?\nwho saw test 2 ?\n\nwho saw test 4 ?\n"
-    done = psopt(folder, "classify", "--prompt", str(prompt), texts=texts)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "classify", "--prompt", str(prompt), texts=texts, code=0)
     labels = done.stdout.splitlines()
     assert len(labels) == 3
     assert set(labels) <= {"Number", "Person", "N/A"}

@@ -7,13 +7,13 @@ import os
 import shlex
 import shutil
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psopt
 import pytest
 from psopt.errors import InputError
 
-from tests.commands import run_command
+from tests.commands import psopt as psopt_in
 from tests.fake_server import FakeServer
 from tests.processes import Process
 
@@ -25,10 +25,6 @@ WORSE = "sim/wobble=0.4,accuracy=0.6,na=0"
 SIZES = ["--trials", "4", "--rounds", "1", "--rephrasings", "4", "--heldout", "5"]
 
 
-def psopt_in(folder: Path, *words: str) -> Any:
-    return run_command(*words, cwd=folder, env={"PSOPT_CACHE_DIR": str(folder / "cache")})
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with data and a run of the old model in it."""
@@ -37,8 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for split in ("train", "val", "test"):
         rows += [f"{split}{i},text {split} {i},{'Number' if i % 2 else 'Person'},{split}" for i in range(40)]
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
-    done = psopt_in(folder, "optimize", "--dataset", "data.csv", "--model", OLD, *SIZES, "--out", "run", "--quiet")
-    assert done.returncode == 0, done.stderr
+    psopt_in(folder, "optimize", "--dataset", "data.csv", "--model", OLD, *SIZES, "--out", "run", "--quiet", code=0)
     return folder
 
 
@@ -49,8 +44,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 
 def test_what_a_worse_model_breaks_is_shown(folder: Path) -> None:
-    done = psopt_in(folder, "migrate", "run", "--model", WORSE, "--no-search")
-    assert done.returncode == 0, done.stderr
+    done = psopt_in(folder, "migrate", "run", "--model", WORSE, "--no-search", code=0)
     words = " ".join(done.stdout.split())
     assert f"{WORSE} with the same prompt is worse than {OLD} was" in words
     assert "surely" in words  # of the classes
@@ -59,8 +53,7 @@ def test_what_a_worse_model_breaks_is_shown(folder: Path) -> None:
 
 
 def test_the_search_starts_from_the_run_s_prompt_on_its_samples_and_wordings(folder: Path) -> None:
-    done = psopt_in(folder, "migrate", "run", "--model", WORSE, "--out", "new", "--json")
-    assert done.returncode == 0, done.stderr
+    done = psopt_in(folder, "migrate", "run", "--model", WORSE, "--out", "new", "--json", code=0)
     data = json.loads(done.stdout)
     old, new = (json.loads((folder / name / "run.json").read_text()) for name in ("run", "new"))
     assert new["baseline"]["id"] == data["old"]["id"] == data["moved"][0]["id"] == old["recommended"]["id"]
@@ -79,8 +72,7 @@ def test_the_old_model_is_not_called(folder: Path) -> None:
     for part in (manifest, manifest["settings"]):
         part["model"] = "openai/retired"  # nothing answers there
     (folder / "run/run.json").write_text(json.dumps(manifest))
-    done = psopt_in(folder, "migrate", "run", "--model", OLD, "--no-search", "--json")
-    assert done.returncode == 0, done.stderr
+    done = psopt_in(folder, "migrate", "run", "--model", OLD, "--no-search", "--json", code=0)
     moved = json.loads(done.stdout)["moved"][0]
     # it is the model that had answered, and answers the same
     assert (moved["fixed"], moved["broken"]) == (0, 0)
@@ -91,8 +83,7 @@ def test_limits_count(folder: Path, server: FakeServer) -> None:
     measured = ["migrate", "run", "--model", "openai/new", "--api-base", server.url, "--no-search"]
     done = psopt_in(folder, *measured, "--dry-run", "--json")
     assert json.loads(done.stdout)["calls"] == 40 * 5
-    stopped = psopt_in(folder, *measured, "--max-calls", "150")
-    assert stopped.returncode == 3, stopped.stderr
+    psopt_in(folder, *measured, "--max-calls", "150", code=3)
 
 
 def test_an_interrupted_migration_names_the_command_that_gives_its_verdict(folder: Path) -> None:
@@ -122,8 +113,7 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict(folde
     ],
 )
 def test_bad_input_is_one_line(folder: Path, words: list[str], said: str) -> None:
-    done = psopt_in(folder, "migrate", *words)
-    assert done.returncode == 2
+    done = psopt_in(folder, "migrate", *words, code=2)
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
 

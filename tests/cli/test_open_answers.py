@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,7 @@ import numpy as np
 import pytest
 from psopt.search.racing import racing_line
 
-from tests import open_tasks
-from tests.commands import run_command
+from tests import commands, open_tasks
 
 if TYPE_CHECKING:
     import subprocess
@@ -53,10 +51,8 @@ class Finished:
     def model(self) -> list[str]:
         return ["--model", "openai/rule", "--api-base", self.server.base]
 
-    def psopt(self, *words: Any, columns: int = 80) -> subprocess.CompletedProcess[str]:
-        caches = {"PSOPT_CACHE_DIR": str(self.folder / "cache"), "OPENAI_API_KEY": "none"}
-        environment = {**os.environ, **caches, "COLUMNS": str(columns)}
-        return run_command(*words, cwd=self.folder, env=environment)
+    def psopt(self, *words: Any, code: int | None = None) -> subprocess.CompletedProcess[str]:
+        return commands.psopt(self.folder, *words, code=code, OPENAI_API_KEY="none")
 
     def json(self, name: str) -> Any:
         return json.loads((self.folder / "run" / name).read_text())
@@ -113,15 +109,13 @@ def test_the_report_shows_what_was_answered(run: Finished) -> None:
 
 def test_a_run_that_is_resumed_asks_nothing_twice(run: Finished) -> None:
     n_asked = run.server.n_asked
-    done = run.psopt("resume", "run", "--api-base", run.server.base)
-    assert done.returncode == 0, done.stderr
+    run.psopt("resume", "run", "--api-base", run.server.base, code=0)
     assert run.server.n_asked == n_asked
 
 
 def test_answers_of_another_type_can_not_be_gone_on_with(run: Finished) -> None:
     data = ["--dataset", "data.jsonl", "--label-column", "answer", "--answers", "text"]
-    done = run.psopt("optimize", *data, *run.model, "--out", "run", "--resume")
-    assert done.returncode == 2
+    done = run.psopt("optimize", *data, *run.model, "--out", "run", "--resume", code=2)
     assert len(done.stderr.strip().splitlines()[-1]) > 0
     assert "Traceback" not in done.stderr
 
@@ -130,9 +124,8 @@ def test_a_prompt_of_a_run_answers_new_texts(run: Finished) -> None:
     rows = run.server.rows[:3]
     (run.folder / "new.jsonl").write_text("\n".join(json.dumps({"text": row["text"]}) for row in rows))
     done = run.psopt(
-        "classify", "new.jsonl", "--prompt", "run", "--api-base", run.server.base, "--json", "--wordings", "10"
+        "classify", "new.jsonl", "--prompt", "run", "--api-base", run.server.base, "--json", "--wordings", "10", code=0
     )
-    assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["text"] for answer in answers] == [row["text"] for row in rows]
     assert all(0 < answer["agreement"] <= 1 for answer in answers)
@@ -144,15 +137,14 @@ def test_a_prompt_of_a_run_knows_what_its_answers_are(run: Finished) -> None:
     done = run.psopt(
         *("check", "--prompt", prompt, "--dataset", "data.jsonl", "--label-column", "answer", "--min-f1", "0.1"),
         *("--api-base", run.server.base, "--rephrasings", "6"),
+        code=0,
     )
-    assert done.returncode == 0, done.stderr
     assert f"ok: {KINDS[run.answers][1]}" in done.stdout
     assert BESIDE[run.answers] in " ".join(done.stderr.split())
 
 
 def test_a_diagnosis_shows_the_same_answers_together(run: Finished) -> None:
-    done = run.psopt("diagnose", *run.data, *run.model, "--rephrasings", "6", "--html", "page.html")
-    assert done.returncode == 0, done.stderr
+    done = run.psopt("diagnose", *run.data, *run.model, "--rephrasings", "6", "--html", "page.html", code=0)
     assert "answered" in done.stdout
     assert BESIDE[run.answers] in " ".join(done.stdout.split())
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -162,21 +154,18 @@ def test_a_diagnosis_shows_the_same_answers_together(run: Finished) -> None:
 def test_prompts_can_be_compared_picked_and_exported(run: Finished) -> None:
     ids = sorted((run.folder / "run" / "prompts").glob("*.json"))[:2]
     prompts = [word for path in ids for word in ("--prompt", path)]
-    done = run.psopt("compare", *run.data, *run.model, *prompts, "--rephrasings", "6")
-    assert done.returncode == 0, done.stderr
+    done = run.psopt("compare", *run.data, *run.model, *prompts, "--rephrasings", "6", code=0)
     assert KINDS[run.answers][1] in done.stdout
     assert "PSS" in done.stdout  # what stands beside quality
     for words in (("select", "run", "max f1 with S < .9"), ("export", "run", "--pick", "knee", "--format", "dspy")):
-        done = run.psopt(*words)
-        assert done.returncode == 0, done.stderr
+        done = run.psopt(*words, code=0)
     done = run.psopt("select", "run", "max c")
     assert done.returncode == (0 if run.answers == "labels" else 2)
 
 
 @pytest.mark.parametrize("model", ["minilm", "sim/accuracy=0.5"])
 def test_models_that_choose_labels_are_refused(run: Finished, model: str) -> None:
-    done = run.psopt("optimize", *run.data, "--model", model, "--dry-run")
-    assert done.returncode == 2
+    done = run.psopt("optimize", *run.data, "--model", model, "--dry-run", code=2)
     assert "take a model that writes" in done.stderr
 
 
@@ -189,34 +178,31 @@ def test_c_is_checked_only_where_it_is_defined(run: Finished) -> None:
 
 def test_a_server_that_tells_no_log_probabilities_is_found_out_by_twenty_answers(run: Finished) -> None:
     n_asked = run.server.n_asked
-    done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1", "--logprobs")
-    assert done.returncode == 2
+    done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1", "--logprobs", code=2)
     assert "sent no log-probabilities with its answers: leave --logprobs out" in done.stderr
     assert run.server.n_asked - n_asked <= 20
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.usefixtures("no_report")
 def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp_path: Path) -> None:
     with open_tasks.server_of_bills() as server:
         server.token_probabilities = lambda said: [0.9, 0.7] if said.endswith(("0", "5")) else [0.5, 0.1]
         server.rows += [{**row, "text": f"By mail: {row['text']}"} for row in server.rows]  # enough to race on
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished("number:0.01", tmp_path, server, None)  # type: ignore[arg-type]
-        sizes = ["--trials", "6", "--rounds", "1", "--rephrasings", "4", "--heldout", "4", "--race", "on"]
-        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--verbose", "--out", "run")
-        assert done.returncode == 0, done.stderr
+        sizes = ["--trials", "5", "--rounds", "1", "--rephrasings", "4", "--heldout", "2", "--race", "on"]
+        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--verbose", "--out", "run", code=0)
         assert "confidence against S" in done.stdout
         first = run.json("run.json")
         assert racing_line(first["race"])[1:] in " ".join(done.stdout.split())
         n_asked = server.n_asked
-        again = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--out", "again")
-        assert again.returncode == 0, again.stderr
+        run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--out", "again", code=0)
         export = run.psopt("export", "run", "--pick", "knee", "--verify", "4", "--api-base", server.base)
         assert "reproduces 4 of 4 answers (0 asked for, 4 known already)" in export.stderr + export.stdout
         row = json.dumps({"text": server.rows[0]["text"]})
         (tmp_path / "rows.jsonl").write_text(row)
-        classified = run.psopt("classify", "--prompt", "run", "--json", "--api-base", server.base, "rows.jsonl")
-        assert classified.returncode == 0, classified.stderr
+        run.psopt("classify", "--prompt", "run", "--json", "--api-base", server.base, "rows.jsonl", code=0)
         assert server.n_asked == n_asked
     measures = first["baseline"]["test"]["open"]["measures"]
     assert 0.3 < measures["confidence"] < 0.8
@@ -247,15 +233,14 @@ def test_whatever_is_answered_a_run_ends(tmp_path: Path, answers: str) -> None:
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished(answers, tmp_path, server, None)  # type: ignore[arg-type]
         sizes = ["--trials", "2", "--rounds", "1", "--rephrasings", "4", "--heldout", "2"]
-        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--out", "run")
-        assert done.returncode == 0, done.stderr
+        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--out", "run", code=0)
         assert "Traceback" not in done.stderr
         assert "alert(1)" not in (tmp_path / "run" / "report.html").read_text().replace("&lt;script&gt;alert(1)", "")
-        done = run.psopt("diagnose", *run.data, *run.model, "--rephrasings", "4")
-        assert done.returncode == 0, done.stderr
+        done = run.psopt("diagnose", *run.data, *run.model, "--rephrasings", "4", code=0)
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.usefixtures("no_report")
 def test_workers_share_open_answers(tmp_path: Path) -> None:
     """A worker of another process takes over what was answered, and the study holds what the answers say."""
     storage = f"sqlite:///{tmp_path}/study.db"
@@ -264,18 +249,15 @@ def test_workers_share_open_answers(tmp_path: Path) -> None:
         run = Finished("number", tmp_path, server, None)  # type: ignore[arg-type]
         sizes = ["--trials", "4", "--rounds", "1", "--rephrasings", "4", "--heldout", "4"]
         shared = ["--storage", storage, "--study-name", "bills"]
-        done = run.psopt("optimize", *run.data, *run.model, *sizes, *shared, "--out", "run")
-        assert done.returncode == 0, done.stderr
+        run.psopt("optimize", *run.data, *run.model, *sizes, *shared, "--out", "run", code=0)
         n_asked = server.n_asked
-        caches = {"PSOPT_CACHE_DIR": str(tmp_path / "other"), "OPENAI_API_KEY": "none"}
-        words = ["resume", "run", "--api-base", server.base]
-        again = run_command(*words, cwd=tmp_path, env={**os.environ, **caches, "COLUMNS": "80"})
-        assert again.returncode == 0, again.stderr
+        run.psopt("resume", "run", "--api-base", server.base, "--cache-dir", "other", code=0)
         # val is known by the study alone: without the cache only train and test are asked for anew
         on_val = 12 * 4
         assert server.n_asked - n_asked <= n_asked - on_val
 
 
+@pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("answers", ["number", "labels"])
 def test_a_model_drafts_notes_on_what_fails(tmp_path: Path, answers: str) -> None:
     server = KINDS["number:0.01" if answers == "number" else answers][0]()
@@ -284,8 +266,7 @@ def test_a_model_drafts_notes_on_what_fails(tmp_path: Path, answers: str) -> Non
         run = Finished(answers, tmp_path, server, None)  # type: ignore[arg-type]
         sizes = ["--trials", "4", "--rounds", "1", "--rephrasings", "4", "--heldout", "4"]
         drafting = ["--proposer", "openai/rule", "--out", "run"]
-        done = run.psopt("optimize", *run.data, *run.model, *sizes, *drafting)
-        assert done.returncode == 0, done.stderr
+        run.psopt("optimize", *run.data, *run.model, *sizes, *drafting, code=0)
         assert server.n_drafted >= 2
         edits = run.json("proposals.json")["edits"]
         drafted = [edit for edit in edits if edit["provenance"]["author"] == "openai/rule"]
@@ -311,6 +292,7 @@ def praises_the_first(message: str) -> str:
 JUDGES = {"fair": fair, "contradicts itself": contradicts_itself, "praises the first": praises_the_first}
 
 
+@pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("judge", JUDGES)
 def test_a_judge_rates_in_both_orders(tmp_path: Path, judge: str) -> None:
     with open_tasks.server_of_questions() as server:
@@ -318,8 +300,7 @@ def test_a_judge_rates_in_both_orders(tmp_path: Path, judge: str) -> None:
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished("free+judge:openai/rule", tmp_path, server, None)  # type: ignore[arg-type]
         sizes = ["--trials", "2", "--rounds", "1", "--rephrasings", "4", "--heldout", "4", "--effort", "light"]
-        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--out", "run")
-        assert done.returncode == 0, done.stderr
+        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--out", "run", code=0)
         assert "rating" in done.stdout
         assert server.n_rated > 0
         scores = run.json("run.json")["baseline"]["test"]
@@ -335,8 +316,7 @@ def test_a_judge_rates_in_both_orders(tmp_path: Path, judge: str) -> None:
         else:
             assert measures["judge's order bias"] == pytest.approx(-3 / 9)
         n_rated = server.n_rated
-        done = run.psopt("resume", "run", "--api-base", server.base)
-        assert done.returncode == 0, done.stderr
+        done = run.psopt("resume", "run", "--api-base", server.base, code=0)
         assert server.n_rated == n_rated  # what was rated once is not paid again
 
 
@@ -358,9 +338,7 @@ def test_a_judge_that_is_none_is_refused(tmp_path: Path) -> None:
     with open_tasks.server_of_questions() as server:
         (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
         run = Finished("free+judge:azure/none", tmp_path, server, None)  # type: ignore[arg-type]
-        done = run.psopt("check", *run.data, "--model", "minilm", "--min-f1", "0.1")
-        assert done.returncode == 2
+        done = run.psopt("check", *run.data, "--model", "minilm", "--min-f1", "0.1", code=2)
         run = Finished("free+judge:judge", tmp_path, server, None)  # type: ignore[arg-type]
-        done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1")
-        assert done.returncode == 2
+        done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1", code=2)
         assert "a judge is for free+judge:MODEL, a chat model" in done.stderr

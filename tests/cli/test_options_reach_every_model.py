@@ -8,9 +8,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli import command_line, main
+from psopt.cli import command_line
 from psopt.models.chat import Engine, LMConfig
 
+from tests.commands import exit_code
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -96,12 +97,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def psopt(*words: Any) -> Any:
-    with pytest.raises(SystemExit) as end:
-        main([*words])
-    return end.value.code
-
-
 def check_all(engines: Any, names: set[str], cache: Any, *, program: bool = False) -> None:
     """All engines got everything, and those that asked share one budget; a plan asks nothing."""
     for client, options, budget, file in engines:
@@ -140,7 +135,7 @@ def test_options_arrive_at_every_model_of_a_verb(verb: Any, kind: str, folder: P
     names = {"classify": {model}, "rephrase": {writer, judge}}.get(verb, {model, writer, judge})
     with FakeServer() as server:
         arguments = [*VERBS[verb], *given, *asked, *lm_arguments(verb, server, kind)]
-        assert psopt(verb, *arguments, "--cache-dir", str(folder / "kept")) == 0
+        assert exit_code(verb, *arguments, "--cache-dir", str(folder / "kept")) == 0
         assert server.counts()["requests"] > 0
     check_all(engines, names, folder / "kept")
 
@@ -155,16 +150,9 @@ def test_options_arrive_at_every_model_of_a_program(
     model, writer, judge = (f"{kind}openai/{name}" for name in ("model", "writer", "judge"))
     with FakeServer() as server:
         given = ["--dataset", "data.csv", *RUN, "--program", "mine:program", "--model", model, "--out", "run"]
-        given += [
-            "--rephraser",
-            writer,
-            "--judge",
-            judge,
-            "--proposer",
-            writer,
-            *lm_arguments("optimize", server, kind, program=True),
-        ]
-        assert psopt("optimize", *given, "--cache-dir", str(folder / "kept")) == 0
+        given += ["--rephraser", writer, "--judge", judge, "--proposer", writer]
+        given += lm_arguments("optimize", server, kind, program=True)
+        assert exit_code("optimize", *given, "--cache-dir", str(folder / "kept")) == 0
     check_all(engines, {model, writer, judge}, folder / "kept", program=True)
     run = json.loads((folder / "run" / "run.json").read_text())
     assert run["calls"]["made"] > 0
@@ -181,5 +169,5 @@ def test_what_means_nothing_for_a_program_is_refused(
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     monkeypatch.syspath_prepend(str(folder))
     given = ["--dataset", "data.csv", "--program", "mine:program", "--model", "openai/model", *option]
-    assert psopt("optimize", *given) == 2
+    assert exit_code("optimize", *given) == 2
     assert f"{option[0]} means nothing for a --program" in capsys.readouterr().err

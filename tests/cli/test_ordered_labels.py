@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.limited_runs import own_words
-from tests.commands import run_command
+from tests.commands import psopt
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 WORDS = {"low": "slight trifle", "medium": "notable bother", "high": "fatal outage"}
@@ -33,34 +31,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def psopt(folder: Path, *words: Any) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
-    return run_command(*words, cwd=folder, env=environment)
-
-
 @pytest.fixture(scope="module")
 def run(folder: Path) -> Any:
-    done = psopt(
-        folder,
-        "optimize",
-        *(
-            "--dataset",
-            "tickets.csv",
-            "--model",
-            "sim/accuracy=0.5",
-            "--trials",
-            "5",
-            "--rounds",
-            "1",
-            "--race",
-            "on",
-            "--verbose",
-        ),
-        *SMALL,
-        *ORDERED,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    search = ["--trials", "5", "--rounds", "1", "--race", "on", "--verbose", *SMALL, *ORDERED]
+    return psopt(folder, "optimize", "--dataset", "tickets.csv", "--model", "sim/accuracy=0.5", *search, code=0)
 
 
 def manifest(folder: Path) -> Any:
@@ -102,8 +76,7 @@ def test_every_command_that_measures_takes_them(folder: Path, words: tuple[str, 
     (folder / "one.txt").write_text("Sort the ticket.\n")
     (folder / "two.txt").write_text("Say how bad it is.\n")
     verb, *rest = words
-    done = psopt(folder, verb, "--dataset", "tickets.csv", *rest, *SMALL, *ORDERED)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, verb, "--dataset", "tickets.csv", *rest, *SMALL, *ORDERED, code=0)
     assert "Labels are ordered" in done.stderr
     assert "closeness" in done.stdout
     assert verb == "compare" or "exactly right" in done.stdout + done.stderr
@@ -125,15 +98,13 @@ def test_a_server_s_answers_are_compared_so(folder: Path, monkeypatch: pytest.Mo
 def test_a_prompt_of_the_run_is_checked_as_it_was_measured(run: Any, folder: Path) -> None:
     path, data = manifest(folder)
     prompt = path.with_name("prompts") / f"{data['front'][0]['id']}.json"
-    done = psopt(folder, "check", "--dataset", "tickets.csv", "--prompt", prompt, "--min-f1", "0.1", *SMALL)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "check", "--dataset", "tickets.csv", "--prompt", prompt, "--min-f1", "0.1", *SMALL, code=0)
     assert "ok: closeness" in done.stdout
 
 
 def test_a_run_is_resumed_with_them(run: Any, folder: Path) -> None:
     path, before = manifest(folder)
-    done = psopt(folder, "resume", path.parent)
-    assert done.returncode == 0, done.stderr
+    psopt(folder, "resume", path.parent, code=0)
     _, after = manifest(folder)
     assert after["baseline"]["test"] == before["baseline"]["test"]
     assert after["answers"] == before["answers"]
@@ -142,8 +113,9 @@ def test_a_run_is_resumed_with_them(run: Any, folder: Path) -> None:
 def test_a_run_does_not_go_on_as_if_labels_had_no_order(run: Any, folder: Path) -> None:
     path, _ = manifest(folder)
     model = ("--model", "sim/accuracy=0.5", "--trials", "6", "--rounds", "1", "--race", "on")
-    done = psopt(folder, "optimize", "--dataset", "tickets.csv", *model, *SMALL, "--out", path.parent, "--resume")
-    assert done.returncode == 2
+    done = psopt(
+        folder, "optimize", "--dataset", "tickets.csv", *model, *SMALL, "--out", path.parent, "--resume", code=2
+    )
     assert "the answers (was ordinal: low < medium < high, is label)" in " ".join(done.stderr.split())
 
 
@@ -158,7 +130,6 @@ def test_a_run_does_not_go_on_as_if_labels_had_no_order(run: Any, folder: Path) 
     ],
 )
 def test_what_makes_no_order_is_one_line_and_exit_code_2(folder: Path, options: list[str], says: str) -> None:
-    done = psopt(folder, "diagnose", "--dataset", "tickets.csv", "--model", "sim", *options)
-    assert done.returncode == 2
+    done = psopt(folder, "diagnose", "--dataset", "tickets.csv", "--model", "sim", *options, code=2)
     assert says in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt.cli import main
 from psopt.errors import InputError
 from psopt.tasks import load_task
 
 from tests.cli.limited_runs import make_data
 from tests.cli.limited_runs import optimize as optimize_limited
+from tests.commands import exit_code
 from tests.fake_server import FakeServer
 from tests.tracking.small_runs import arguments, optimize
 
@@ -34,17 +34,11 @@ def wordings(tmp_path: Path) -> Path:
     return path
 
 
-def run_psopt(*words: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(list(words))
-    return int(ended.value.code or 0)
-
-
 def test_the_screen_run_json_and_the_report_say_both(
     tmp_path: Path, wordings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = arguments(tmp_path, "--gate", "off", "--heldout-from", str(wordings))
-    assert run_psopt(*given) == 0
+    assert exit_code(*given) == 0
     out = capsys.readouterr().out
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     other = run["other_wordings"]
@@ -63,9 +57,9 @@ def test_the_screen_run_json_and_the_report_say_both(
 
 
 def test_a_run_that_is_gone_on_with_needs_the_file_no_more(tmp_path: Path, wordings: Path) -> None:
-    assert run_psopt(*arguments(tmp_path, "--gate", "off", "--heldout-from", str(wordings))) == 0
+    assert exit_code(*arguments(tmp_path, "--gate", "off", "--heldout-from", str(wordings))) == 0
     wordings.unlink()
-    assert run_psopt("resume", str(tmp_path / "run"), "--trials", "6", "--cache-dir", str(tmp_path / "cache")) == 0
+    assert exit_code("resume", str(tmp_path / "run"), "--trials", "6", "--cache-dir", str(tmp_path / "cache")) == 0
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["settings"]["trials"] == 6
     assert run["other_wordings"]["wordings"] == list(PEOPLE)
@@ -108,7 +102,7 @@ def test_what_can_t_be_used_is_one_line_before_anything_is_asked(
 ) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    assert run_psopt(*arguments(tmp_path, "--heldout-from", str(tmp_path / name))) == 2
+    assert exit_code(*arguments(tmp_path, "--heldout-from", str(tmp_path / name))) == 2
     err = capsys.readouterr().err
     assert what in err
     assert err.count("\n") == 1

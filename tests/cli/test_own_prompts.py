@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from psopt.cli import main
 
+from tests.commands import exit_code
 from tests.mails import LABELS, SHAPES, make_mails
 
 if TYPE_CHECKING:
@@ -27,17 +27,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_mails(tmp_path)
 
 
-def psopt(*words: str) -> Any:
-    with pytest.raises(SystemExit) as end:
-        main([*words])
-    return end.value.code
-
-
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_check_says_how_the_prompt_was_read(shape: str, capsys: pytest.CaptureFixture[str]) -> None:
     inputs = ["--input", "subject", "--input", "body"] if shape == "bare.md" else []
-    assert psopt("check", *DATA, *MODEL, "--prompt", shape, *inputs, "--min-f1", "0") == 0
+    assert exit_code("check", *DATA, *MODEL, "--prompt", shape, *inputs, "--min-f1", "0") == 0
     lines = capsys.readouterr().err.splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert lines[0].startswith(f"prompt {shape}: format ")
@@ -51,7 +45,7 @@ def test_a_check_says_how_the_prompt_was_read(shape: str, capsys: pytest.Capture
 @pytest.mark.usefixtures("folder")
 def test_prompts_of_several_shapes_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     prompts = [word for shape in SHAPES for word in ("--prompt", shape)]
-    assert psopt("compare", *DATA, *MODEL, *prompts, "--json") == 0
+    assert exit_code("compare", *DATA, *MODEL, *prompts, "--json") == 0
     shown = capsys.readouterr()
     assert shown.err == ""
     assert [result["prompt"] for result in json.loads(shown.out)] == list(SHAPES)
@@ -61,9 +55,9 @@ def test_a_run_keeps_prompt_and_inputs_and_is_resumed_without_the_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = ["--prompt", "mail.json", "--answer", "last-line"]
-    assert psopt("optimize", *DATA, *RUN, *own, "--dry-run") == 0
+    assert exit_code("optimize", *DATA, *RUN, *own, "--dry-run") == 0
     assert not (folder / "run").exists()
-    assert psopt("optimize", *DATA, *RUN, *own) == 0
+    assert exit_code("optimize", *DATA, *RUN, *own) == 0
     assert "format openai" in capsys.readouterr().err
     run = json.loads((folder / "run" / "run.json").read_text())
     assert run["prompt_source"] == {"format": "openai", "file": "mail.json", "fields": ["subject", "body"]}
@@ -72,14 +66,14 @@ def test_a_run_keeps_prompt_and_inputs_and_is_resumed_without_the_file(
     assert settings["prompt_file"] == "mail.json"
     assert settings["prompt"]["template"]["answer"] == "last-line"
     (folder / "mail.json").unlink()
-    assert psopt("resume", "run", "--trials", "3") == 0
+    assert exit_code("resume", "run", "--trials", "3") == 0
     assert "prompt mail.json, as the run keeps it" in capsys.readouterr().err
     run = json.loads((folder / "run" / "run.json").read_text())
     assert run["finish_reason"] in {"trials", "exhausted"}
     prompt = json.loads((folder / "run" / "prompts" / f"{run['baseline']['id']}.json").read_text())
     assert prompt["template"] == settings["prompt"]["template"]
     kept = f"run/prompts/{run['baseline']['id']}.json"
-    assert psopt("diagnose", *DATA, "--prompt", kept, "--rephrasings", "2", "--samples", "4") == 0
+    assert exit_code("diagnose", *DATA, "--prompt", kept, "--rephrasings", "2", "--samples", "4") == 0
     assert f"model {SIM}, as in run" in capsys.readouterr().err
 
 
@@ -113,7 +107,7 @@ def test_what_can_t_be_used_ends_in_one_line_and_writes_nothing(
     before = sorted(folder.iterdir())
     options, said = FAULTS[fault]
     given = RUN if verb == "optimize" else [*MODEL, "--min-f1", "0"]
-    assert psopt(verb, *DATA, *given, *options) == 2
+    assert exit_code(verb, *DATA, *given, *options) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     lines = shown.err.splitlines()
@@ -124,6 +118,6 @@ def test_what_can_t_be_used_ends_in_one_line_and_writes_nothing(
 
 def test_a_program_has_a_prompt_of_its_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    assert psopt("optimize", *DATA, *RUN, "--prompt", "mail.txt", "--program", "mine:program") == 2
+    assert exit_code("optimize", *DATA, *RUN, "--prompt", "mail.txt", "--program", "mine:program") == 2
     assert "--prompt means nothing for a --program" in capsys.readouterr().err
     assert not (folder / "run").exists()

@@ -7,20 +7,14 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from psopt.cli import main
 
+from tests.commands import exit_code
 from tests.tracking.small_runs import arguments
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 QUESTIONS = ("How far is the moon ?,Number", "Who wrote Faust ?,Person", "Where is Lima ?,Location")
-
-
-def run_psopt(*words: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(list(words))
-    return int(ended.value.code or 0)
 
 
 @pytest.mark.parametrize("is_labelled", [True, False])
@@ -30,7 +24,7 @@ def test_the_screen_run_json_and_the_report_say_how_both_prompts_fare(
     rows = ["text,label", *QUESTIONS] if is_labelled else ["text", *(row.split(",")[0] for row in QUESTIONS)]
     path = tmp_path / "probe.csv"
     path.write_text("\n".join(rows) + "\n", "utf-8")
-    assert run_psopt(*arguments(tmp_path, "--gate", "off", "--trials", "2", "--probe", str(path))) == 0
+    assert exit_code(*arguments(tmp_path, "--gate", "off", "--trials", "2", "--probe", str(path))) == 0
     probe = json.loads((tmp_path / "run" / "run.json").read_text())["probe"]
     assert probe["n_texts"] == 3
     assert ("f1" in probe["original"]) == ("f1" in probe["recommended"]) == is_labelled
@@ -49,6 +43,6 @@ def test_a_file_that_cannot_be_used_is_refused_before_anything_is_asked(
     path = tmp_path / "probe.csv"
     if content is not None:
         path.write_text(content, "utf-8")
-    assert run_psopt(*arguments(tmp_path, "--probe", str(path))) == 2
+    assert exit_code(*arguments(tmp_path, "--probe", str(path))) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "run").exists()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 from psopt import load_task
-from psopt.cli import main
 
 from tests.cli.promptfoo_files import CONFIG, mails, write_chat, write_config
+from tests.commands import exit_code
 from tests.sweeps import each
 
 if TYPE_CHECKING:
@@ -21,24 +21,8 @@ if TYPE_CHECKING:
 SIM = "sim/accuracy=0.6,wobble=0.4"
 CONFIGURED = ["--dataset", "promptfooconfig.yaml"]
 SMALL = ["--model", SIM, "--rephrasings", "3", "--samples", "8"]
-RUN = [
-    "--model",
-    SIM,
-    "--rephrasings",
-    "3",
-    "--samples",
-    "16",
-    "--trials",
-    "8",
-    "--rounds",
-    "1",
-    "--leave-one-out",
-    "0",
-    "--gate",
-    "off",
-    "--out",
-    "run",
-]
+RUN = ["--model", SIM, "--rephrasings", "3", "--samples", "16", "--trials", "8", "--rounds", "1"]
+RUN += ["--leave-one-out", "0", "--gate", "off", "--out", "run"]
 
 
 @pytest.fixture
@@ -48,12 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     write_config(tmp_path)
     return tmp_path
-
-
-def psopt(*words: str) -> Any:
-    with pytest.raises(SystemExit) as end:
-        main([*words])
-    return end.value.code
 
 
 def samples(task: Task) -> dict[str, str | None]:
@@ -68,21 +46,21 @@ def test_tests_are_samples_whose_labels_the_assertions_name(folder: Path) -> Non
 
 
 def test_the_first_prompt_is_diagnosed_and_others_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert psopt("diagnose", *CONFIGURED, *SMALL) == 0
+    assert exit_code("diagnose", *CONFIGURED, *SMALL) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "fields: message" in said
     assert "the file has 2 prompts: the first is taken; promptfooconfig.yaml#2 names another" in said
     assert "as --model says; promptfooconfig.yaml names openai/gpt-5.4-mini" in said
-    assert psopt("check", *CONFIGURED, *SMALL, "--prompt", "promptfooconfig.yaml#2", "--min-f1", "0") == 0
+    assert exit_code("check", *CONFIGURED, *SMALL, "--prompt", "promptfooconfig.yaml#2", "--min-f1", "0") == 0
     assert "'Which team is it for" in capsys.readouterr().err
-    assert psopt("check", *CONFIGURED, *SMALL, "--prompt", "promptfooconfig.yaml#3", "--min-f1", "0") == 2
+    assert exit_code("check", *CONFIGURED, *SMALL, "--prompt", "promptfooconfig.yaml#3", "--min-f1", "0") == 2
     assert "promptfooconfig.yaml#3 is not there: it configures 2 prompts" in capsys.readouterr().err
 
 
 def test_all_prompts_are_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_chat(folder)
     write_config(folder, CONFIG.replace("providers:", "  - file://chat.json\nproviders:"))
-    assert psopt("compare", *CONFIGURED, *SMALL, "--json") == 0
+    assert exit_code("compare", *CONFIGURED, *SMALL, "--json") == 0
     prompts = [contender["prompt"] for contender in json.loads(capsys.readouterr().out)]
     assert prompts == [f"promptfooconfig.yaml#{number}" for number in (1, 2, 3)]
 
@@ -99,7 +77,7 @@ PROVIDERS = {
 def test_the_provider_is_the_model(folder: Path, provider: str, capsys: pytest.CaptureFixture[str]) -> None:
     entry = f"{provider}\n    config: {{temperature: 0.2, apiHost: x.openai.azure.com, apiKey: s3cret, tools: []"
     write_config(folder, CONFIG.replace("openai:chat:gpt-5.4-mini\n    config: {temperature: 0.2", entry))
-    assert psopt("diagnose", *CONFIGURED) == 2  # without a key
+    assert exit_code("diagnose", *CONFIGURED) == 2  # without a key
     shown = capsys.readouterr().err
     assert "s3cret" not in shown
     said = " ".join(shown.split())
@@ -113,7 +91,7 @@ def test_another_provider_is_named_and_a_model_asked_for(
     head, _, rest = CONFIG.partition("providers:\n")
     named = f"providers: '{provider}'\n"
     write_config(folder, head + named + rest[rest.index("defaultTest") :])
-    assert psopt("diagnose", *CONFIGURED) == 2
+    assert exit_code("diagnose", *CONFIGURED) == 2
     why = f"its provider {provider} is none that psopt can ask" if provider else "it has no provider"
     assert f"does not say which model it is for, {why}: give --model" in " ".join(capsys.readouterr().err.split())
 
@@ -121,7 +99,7 @@ def test_another_provider_is_named_and_a_model_asked_for(
 def test_a_prompt_given_beside_keeps_the_files_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "own.txt").write_text("Decide which team answers: Billing, Technical or Sales.\n\n{message}\n")
     asked = ["--prompt", "own.txt", "--api-base", "http://x", "--min-f1", "0", "--dry-run"]
-    assert psopt("check", *CONFIGURED, *asked) == 0
+    assert exit_code("check", *CONFIGURED, *asked) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "prompt own.txt: format text" in said
     assert "model openai/gpt-5.4-mini at http://x, as in promptfooconfig.yaml (2 providers: the first is taken" in said
@@ -130,12 +108,12 @@ def test_a_prompt_given_beside_keeps_the_files_model(folder: Path, capsys: pytes
 def test_the_prompt_of_a_run_is_a_further_one_of_the_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = folder / "promptfooconfig.yaml"
     before = path.read_text()
-    assert psopt("optimize", *CONFIGURED, *RUN, "--quiet") == 0
+    assert exit_code("optimize", *CONFIGURED, *RUN, "--quiet") == 0
     pick = ["--pick", next(file.stem for file in (folder / "run" / "prompts").glob("*.json") if edits_in(file))]
-    assert psopt("export", "run", *pick, "--format", "promptfoo") == 0
+    assert exit_code("export", "run", *pick, "--format", "promptfoo") == 0
     printed = capsys.readouterr().out
     assert path.read_text() == before
-    assert psopt("export", "run", *pick, "--into", "promptfooconfig.yaml", "--verify", "4") == 0
+    assert exit_code("export", "run", *pick, "--into", "promptfooconfig.yaml", "--verify", "4") == 0
     assert "reproduces 4 of 4 answers" in capsys.readouterr().err
     assert path.read_text() == printed
     lines = printed.splitlines()
@@ -145,10 +123,10 @@ def test_the_prompt_of_a_run_is_a_further_one_of_the_file(folder: Path, capsys: 
     added = yaml.safe_load(printed)["prompts"][2]["raw"]
     assert "{{message}}" in added
     assert "Decide which team" in added
-    assert psopt("export", "run", *pick, "--into", "promptfooconfig.yaml") == 2
+    assert exit_code("export", "run", *pick, "--into", "promptfooconfig.yaml") == 2
     assert "holds this prompt already, as prompt 3" in capsys.readouterr().err
-    assert psopt("export", "run", *pick, "--into", "promptfooconfig.yaml", "--diff") == 2
-    assert psopt("check", *CONFIGURED, *SMALL, "--prompt", "promptfooconfig.yaml#3", "--min-f1", "0") == 0
+    assert exit_code("export", "run", *pick, "--into", "promptfooconfig.yaml", "--diff") == 2
+    assert exit_code("check", *CONFIGURED, *SMALL, "--prompt", "promptfooconfig.yaml#3", "--min-f1", "0") == 0
 
 
 def edits_in(file: Path) -> bool:
@@ -158,6 +136,6 @@ def edits_in(file: Path) -> bool:
 
 
 def test_a_run_from_elsewhere_needs_the_file_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert psopt("optimize", "--dataset", "trec", *RUN, "--trials", "2", "--quiet") == 0
-    assert psopt("export", "run", "--format", "promptfoo") == 2
+    assert exit_code("optimize", "--dataset", "trec", *RUN, "--trials", "2", "--quiet") == 0
+    assert exit_code("export", "run", "--format", "promptfoo") == 2
     assert "of psopt's own form names no variables of promptfoo's" in " ".join(capsys.readouterr().err.split())

@@ -43,8 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, server: FakeServer) -> Any:
     (folder / "bare.json").write_text(json.dumps(bare))
     given = ["--dataset", "data.csv", "--api-base", server.url, *SMALL]
     for name, more in (("run", ["--max-tokens", "77", "--plain"]), ("other", ["--max-tokens", "55"])):
-        done = psopt(folder, server, "optimize", *given, *more, "--model", f"openai/{name}", "--out", name)
-        assert done.returncode == 0, done.stderr
+        psopt(folder, server, "optimize", *given, *more, "--model", f"openai/{name}", "--out", name, code=0)
     return folder
 
 
@@ -56,6 +55,7 @@ def psopt(
     texts: str = "",
     env: Mapping[str, str] | None = None,
     alone: bool = False,
+    code: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command under a guard; `alone` is in a process of its own, where nothing has been imported before."""
     guard = Guard(folder, server.port)
@@ -70,6 +70,7 @@ def psopt(
         with guard.in_this_process():
             done = run_command(*arguments, cwd=folder, env=env, texts=texts)
     assert guard.tried == []
+    assert code in {None, done.returncode}, done.stderr
     return done
 
 
@@ -88,8 +89,7 @@ def test_a_run_stands_for_the_prompt_that_it_recommends(folder: Any, server: Fak
     )
     assert by_run.returncode == by_file.returncode == 0, by_run.stderr
     assert by_run.stdout.replace('"run"', f'"run/prompts/{recommended}.json"') == by_file.stdout
-    none = psopt(folder, server, command, *given, "--prompt", "cache")
-    assert none.returncode == 2
+    none = psopt(folder, server, command, *given, "--prompt", "cache", code=2)
     assert "cache is no run directory" in none.stderr
 
 
@@ -129,8 +129,7 @@ def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(
     server.reset()
     given = [*VERBS[verb], "--prompt", str(prompt_of(folder).relative_to(folder)), "--cache-dir", f"own-{verb}"]
     elsewhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    done = psopt(folder, server, *given, texts=TEXTS, env=elsewhere)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, server, *given, texts=TEXTS, env=elsewhere, code=0)
     assert f"model openai/run at {server.url}, as in run" in done.stderr.splitlines()
     assert server.counts()["requests"] > 0
     asked = server.last_request()["body"]
@@ -162,15 +161,13 @@ def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(
 
 
 def test_no_model_is_presumed_for_a_prompt_of_ones_own(folder: Path, server: FakeServer) -> None:
-    done = psopt(folder, server, "optimize", "--dataset", "data.csv", "--prompt", "prompt.txt", "--out", "none")
-    assert done.returncode == 2
+    done = psopt(folder, server, "optimize", "--dataset", "data.csv", "--prompt", "prompt.txt", "--out", "none", code=2)
     assert "psopt: prompt prompt.txt does not say which model it is for: give --model" in done.stderr
     assert not (folder / "none").exists()
 
 
 def test_minilm_is_the_default_only_without_a_prompt(folder: Any, server: FakeServer) -> None:
-    done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--rephrasings", "2", key=None)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--rephrasings", "2", key=None, code=0)
     assert "model minilm, the default" in done.stderr
 
 
@@ -179,8 +176,9 @@ def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(
 ) -> None:
     server.reset()
     prompt = prompt_of(folder)
-    done = psopt(folder, server, "classify", "--prompt", str(prompt), "--model", "openai/new", texts=TEXTS, key=None)
-    assert done.returncode == 0, done.stderr
+    done = psopt(
+        folder, server, "classify", "--prompt", str(prompt), "--model", "openai/new", texts=TEXTS, key=None, code=0
+    )
     said = f"model openai/new at {server.url}, as --model says; {prompt} was measured with openai/run at {server.url}"
     assert said in done.stderr
     assert server.counts()["requests"] == 2
@@ -189,15 +187,13 @@ def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(
 def test_options_on_the_command_line_go_before_the_runs(folder: Any, server: FakeServer) -> None:
     server.reset()
     given = ["--prompt", str(prompt_of(folder)), "--max-tokens", "33", "--cache-dir", "own-33"]
-    done = psopt(folder, server, "classify", *given, texts=TEXTS)
-    assert done.returncode == 0, done.stderr
+    psopt(folder, server, "classify", *given, texts=TEXTS, code=0)
     assert server.last_request()["body"]["max_tokens"] == 33
 
 
 def test_prompts_of_different_models_are_not_compared_unsaid(folder: Any, server: FakeServer) -> None:
     both = ["--prompt", str(prompt_of(folder)), "--prompt", str(prompt_of(folder, "other"))]
-    done = psopt(folder, server, "compare", "--dataset", "data.csv", *both)
-    assert done.returncode == 2
+    done = psopt(folder, server, "compare", "--dataset", "data.csv", *both, code=2)
     assert "were measured differently" in done.stderr
     assert "with model openai/run" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -210,49 +206,43 @@ def test_a_prompt_that_was_measured_with_an_object_says_so(
 
     run = package.optimize(task, model=keyword_model, trials=2, rephrasings=2, out=tmp_path / "own")
     prompt = run.path / "prompts" / f"{run.baseline.id}.json"
-    done = psopt(folder, server, "classify", "--prompt", str(prompt), texts=TEXTS)
-    assert done.returncode == 2
+    done = psopt(folder, server, "classify", "--prompt", str(prompt), texts=TEXTS, code=2)
     assert "was measured with a model object in Python (keyword), which no name loads: give --model" in done.stderr
-    resumed = psopt(folder, server, "resume", str(run.path))
-    assert resumed.returncode == 2
+    resumed = psopt(folder, server, "resume", str(run.path), code=2)
     assert "psopt.optimize(task, model=.." in resumed.stderr
 
 
 def test_dspy_fetches_nothing_beside_the_answers(folder: Any, server: FakeServer) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     given = ["--prompt", "bare.json", "--model", "dspy/openai/x", "--api-base", server.url]
-    done = psopt(folder, server, "classify", *given, texts=TEXTS, alone=True)
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, server, "classify", *given, texts=TEXTS, alone=True, code=0)
     assert len(done.stdout.splitlines()) == 2
 
 
 def test_without_a_key_openai_itself_is_never_asked(folder: Any, server: FakeServer) -> None:
     given = ["classify", "--prompt", "bare.json", "--model", "openai/x"]
     for more in ([], ["--api-base", "https://api.openai.com/v1"]):
-        done = psopt(folder, server, *given, *more, texts=TEXTS, key=None)
-        assert done.returncode == 2
+        done = psopt(folder, server, *given, *more, texts=TEXTS, key=None, code=2)
         assert "needs a key" in done.stderr
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated(folder: Any, server: FakeServer) -> None:
     address = server.url.replace("http://", "http://me:very-secret@")
-    done = psopt(
-        folder, server, "classify", "--prompt", "bare.json", "--model", "openai/x", "--api-base", address, texts=TEXTS
-    )
-    assert done.returncode == 2
+    given = ["--prompt", "bare.json", "--model", "openai/x", "--api-base", address]
+    done = psopt(folder, server, "classify", *given, texts=TEXTS, code=2)
     assert "--api-base holds a password" in done.stderr
     assert "very-secret" not in done.stderr
 
 
 def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder: Any, server: FakeServer) -> None:
     text = prompt_of(folder).with_suffix(".txt")
-    done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--prompt", str(text), "--model", "openai/x")
-    assert done.returncode == 2
+    done = psopt(
+        folder, server, "diagnose", "--dataset", "data.csv", "--prompt", str(text), "--model", "openai/x", code=2
+    )
     assert f"give {text.with_suffix('.json')}" in done.stderr
 
 
 def test_a_prompt_that_is_not_utf_8_is_called_that(folder: Any, server: FakeServer) -> None:
     (folder / "latin.json").write_bytes('{"description": "Prüfe", "labels": ["a"]}'.encode("latin-1"))
-    done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", texts=TEXTS)
-    assert done.returncode == 2
+    done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", texts=TEXTS, code=2)
     assert "latin.json, line 1: byte 0xfc is not UTF-8" in done.stderr

@@ -29,11 +29,13 @@ def data(tmp_path: Path) -> Path:
     return write_questions(tmp_path, 20)
 
 
-def psopt(folder: Path, *arguments: str, **environment: Any) -> subprocess.CompletedProcess[str]:
+def psopt(
+    folder: Path, *arguments: str, code: int | None = None, **environment: Any
+) -> subprocess.CompletedProcess[str]:
     names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION")
     kept = {name: value for name, value in os.environ.items() if name not in names}
     env = {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80", **environment}
-    return run_command(*arguments, cwd=folder, env=env)
+    return run_command(*arguments, cwd=folder, env=env, code=code)
 
 
 def diagnose(
@@ -50,22 +52,20 @@ def refused(server: FakeServer) -> Any:
 def test_a_search_on_a_reasoning_model_works_at_the_first_try(data: Path) -> None:
     with FakeServer(provider="reasoning") as server:
         given = ["--dataset", "data.csv", "--model", "openai/gpt-5-mini", "--api-base", server.url, "--out", "run"]
-        done = psopt(data, "optimize", *given, *SMALL)
-        assert done.returncode == 0, done.stderr
+        psopt(data, "optimize", *given, *SMALL, code=0)
         assert refused(server) == 0
 
 
 def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path) -> None:
     with FakeServer() as server:
-        assert diagnose(data, server).returncode == 0
+        diagnose(data, server, code=0)
         n_first = server.counts()["requests"]
         extra = '{"reasoning_effort": "low", "seed": null}'
-        done = diagnose(data, server, "--extra-body", extra)
-        assert done.returncode == 0, done.stderr
+        diagnose(data, server, "--extra-body", extra, code=0)
         body = server.last_request()["body"]
         assert (body["reasoning_effort"], "seed" in body) == ("low", False)
         assert server.counts()["requests"] == 2 * n_first
-        assert diagnose(data, server, "--extra-body", extra).returncode == 0
+        diagnose(data, server, "--extra-body", extra, code=0)
         assert server.counts()["requests"] == 2 * n_first
 
 
@@ -80,8 +80,7 @@ def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path) -
     ],
 )
 def test_fields_and_headers_that_are_none_are_said(data: Path, given: Any, said: str) -> None:
-    done = diagnose(data, "http://127.0.0.1:9/v1", *given)
-    assert done.returncode == 2
+    done = diagnose(data, "http://127.0.0.1:9/v1", *given, code=2)
     assert said in done.stderr
     assert done.stderr.count("psopt: ") == 1
     assert SECRET not in done.stderr
@@ -91,15 +90,12 @@ def test_headers_are_sent_and_their_values_kept_nowhere(data: Path) -> None:
     with FakeServer() as server:
         given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run", *SMALL]
         headers = ["--header", f"X-Gateway-Key={SECRET}", "--header", "X-Team=blue"]
-        started = psopt(data, "optimize", *given, *headers)
-        assert started.returncode == 0, started.stderr
+        started = psopt(data, "optimize", *given, *headers, code=0)
         sent = server.last_request()["headers"]
         assert (sent["x-gateway-key"], sent["x-team"]) == (SECRET, "blue")
-        forgotten = psopt(data, "resume", "run", "--trials", "3")
-        assert forgotten.returncode == 2
+        forgotten = psopt(data, "resume", "run", "--trials", "3", code=2)
         assert "give it again with --header X-Gateway-Key=VALUE" in forgotten.stderr
-        done = psopt(data, "resume", "run", *headers, "--trials", "3")
-        assert done.returncode == 0, done.stderr
+        done = psopt(data, "resume", "run", *headers, "--trials", "3", code=0)
         assert server.last_request()["headers"]["x-team"] == "blue"
     kept = json.loads((data / "run" / "run.json").read_text())["settings"]
     assert kept["lm"]["headers"] == {"X-Gateway-Key": None, "X-Team": None}
@@ -118,13 +114,11 @@ def test_a_header_that_a_server_repeats_is_cut_out(data: Path) -> None:
 def test_azure_is_asked_by_deployment_version_and_key(data: Path) -> None:
     with FakeServer(provider="azure") as server:
         base = server.url.removesuffix("/v1")
-        done = diagnose(data, base, model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
-        assert done.returncode == 0, done.stderr
+        diagnose(data, base, model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET, code=0)
         last = server.last_request()
         assert last["path"] == "/openai/deployments/tickets/chat/completions"
         assert (last["headers"]["api-key"], last["query"]) == (SECRET, {"api-version": "2024-10-21"})
-        newer = diagnose(data, base, "--api-version", "2025-01-01", model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
-        assert newer.returncode == 0, newer.stderr
+        diagnose(data, base, "--api-version", "2025-01-01", model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET, code=0)
         assert server.last_request()["query"] == {"api-version": "2025-01-01"}
 
 
@@ -136,8 +130,7 @@ def test_azure_without_key_or_resource_is_said(data: Path) -> None:
 
 def test_the_query_of_an_address_is_kept(data: Path) -> None:
     with FakeServer() as server:
-        done = diagnose(data, f"{server.url}/?api-version=7&code={SECRET}")
-        assert done.returncode == 0, done.stderr
+        diagnose(data, f"{server.url}/?api-version=7&code={SECRET}", code=0)
         assert server.last_request()["query"] == {"api-version": "7", "code": SECRET}
     with FakeServer(key="another") as server:
         wrong = diagnose(data, f"{server.url}?code={SECRET}", OPENAI_API_KEY="token")
@@ -160,16 +153,16 @@ def test_the_query_of_an_address_is_kept(data: Path) -> None:
     ],
 )
 def test_a_name_without_a_kind_gets_a_hint(data: Path, model: str, said: str) -> None:
-    done = psopt(data, "diagnose", "--dataset", "data.csv", "--model", model)
-    assert done.returncode == 2
+    done = psopt(data, "diagnose", "--dataset", "data.csv", "--model", model, code=2)
     assert said in done.stderr
     assert done.stderr.count("psopt: ") == 1
 
 
 @pytest.mark.parametrize("option", ["--model", "--rephraser", "--proposer"])
 def test_every_option_that_takes_a_model_hints_at_its_kind(data: Path, option: str) -> None:
-    done = psopt(data, "optimize", "--dataset", "data.csv", option, "gpt-4o-mini", "--trials", "2", "--out", "hinted")
-    assert done.returncode == 2
+    done = psopt(
+        data, "optimize", "--dataset", "data.csv", option, "gpt-4o-mini", "--trials", "2", "--out", "hinted", code=2
+    )
     assert "did you mean openai/gpt-4o-mini?" in done.stderr
 
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.commands import run_command
+from tests.commands import psopt
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 OPTIMIZE = ["--dataset", "data.csv", "--trials", "4", "--rounds", "1", "--rephrasings", "5", "--heldout", "5"]
-
-
-def psopt(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return run_command(*words, cwd=folder, env={**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")})
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +25,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
     for name, accuracy in (("weak", 0.6), ("good", 0.95)):
         model = f"sim/wobble=0.3,accuracy={accuracy},na=0"
-        done = psopt(folder, "optimize", *OPTIMIZE, "--model", model, "--out", f"runs/{name}", "--quiet")
-        assert done.returncode == 0, done.stderr
+        psopt(folder, "optimize", *OPTIMIZE, "--model", model, "--out", f"runs/{name}", "--quiet", code=0)
     return folder
 
 
 def test_two_runs_are_a_table_and_a_page(folder: Path) -> None:
-    done = psopt(folder, "report", "runs/weak", "runs/good")
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "report", "runs/weak", "runs/good", code=0)
     words = " ".join(done.stdout.split())
     assert "runs/good against runs/weak: F1 better (+" in words
     assert "Paired on 40 test samples and 5 held-out wordings that both have." in words
@@ -62,8 +54,7 @@ def test_as_json_it_is_data_alone(folder: Path) -> None:
 
 
 def test_three_runs_are_one_page(folder: Path) -> None:
-    done = psopt(folder, "report", "runs/weak", "runs/good", "runs/good", "--html", "three.html", "--json")
-    assert done.returncode == 0, done.stderr
+    done = psopt(folder, "report", "runs/weak", "runs/good", "runs/good", "--html", "three.html", "--json", code=0)
     data = json.loads(done.stdout)
     assert [shown["run"] for shown in data["runs"]] == ["runs/weak", "runs/good", "runs/good"]
     assert [each["against_first"] for each in data["further"]] == [data["against_first"]]
@@ -81,7 +72,6 @@ def test_three_runs_are_one_page(folder: Path) -> None:
     ],
 )
 def test_what_can_t_be_done_is_one_line(folder: Path, words: list[str], said: str) -> None:
-    done = psopt(folder, "report", *words)
-    assert done.returncode == 2
+    done = psopt(folder, "report", *words, code=2)
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

@@ -31,8 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     rows = ["text,label"]
     rows += [f"when did {own_words(i)} end … 5 °,{LABELS[i % 2]}" for i in range(40)]
     (folder / "data.csv").write_text("\n".join(rows) + "\n", "utf-8")
-    done = run_command("optimize", "--dataset", "data.csv", *SMALL, cwd=folder, env=environment(folder))
-    assert done.returncode == 0, done.stderr
+    run_command("optimize", "--dataset", "data.csv", *SMALL, cwd=folder, env=environment(folder), code=0)
     return folder
 
 

@@ -14,7 +14,7 @@ from psopt.cli import command_line, main
 from psopt.errors import InputError
 from psopt.settings import DataOptions, RunOptions, SizeOptions, check_keywords, leaves
 
-from tests.commands import run_command
+from tests.commands import psopt as psopt_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 SMALL = 'dataset = "trec"\nmodel = "sim"\ntrials = 2\nrounds = 1\nsamples = 12\nrephrasings = 3\n'
 PYTHON = ("dataset", "prompt", "prompt_format", "answer", "response_format", "model", "program", "log", "out")
 HERE = ("cache_dir", "dry_run", "go_on", "force", "as_json", "quiet", "verbose", "config", "help_all", "heldout_from")
-
-
-def psopt_in(folder: Path, *words: str) -> Any:
-    return run_command(*words, cwd=folder, env={"PSOPT_CACHE_DIR": str(folder / "cache")})
 
 
 @pytest.fixture
@@ -55,16 +51,14 @@ def test_help_shows_few_options_and_help_all_forty_beside_those_of_a_file(
 
 def test_a_file_s_options_stand_where_no_flag_is_given(folder: Path) -> None:
     given = ["--config", "psopt.toml", "--trials", "3", "--out", "run", "--json"]
-    done = psopt_in(folder, "optimize", *given)
-    assert done.returncode == 0, done.stderr
+    done = psopt_in(folder, "optimize", *given, code=0)
     settings = json.loads(done.stdout)["settings"]
     assert (settings["trials"], settings["samples"], settings["lm"]["max_tokens"]) == (3, 12, 99)
     assert settings["lm"]["headers"] == {"X-Team": None}
 
 
 def test_one_file_does_for_several_commands(folder: Path) -> None:
-    done = psopt_in(folder, "check", "--config", "psopt.toml", "--max-sensitivity", "1", "--json")
-    assert done.returncode == 0, done.stderr
+    done = psopt_in(folder, "check", "--config", "psopt.toml", "--max-sensitivity", "1", "--json", code=0)
     assert json.loads(done.stdout)["n_rephrasings"] == 3
 
 
@@ -79,8 +73,7 @@ def test_one_file_does_for_several_commands(folder: Path) -> None:
 )
 def test_what_is_wrong_in_a_file_is_said_in_a_line(folder: Path, text: str, message: str) -> None:
     (folder / "psopt.toml").write_text(text)
-    done = psopt_in(folder, "optimize", "--config", "psopt.toml")
-    assert done.returncode == 2
+    done = psopt_in(folder, "optimize", "--config", "psopt.toml", code=2)
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 

@@ -3,50 +3,41 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import TYPE_CHECKING
 
 from psopt.cli import command_line
 
-from tests.commands import run_command
+from tests.commands import psopt
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 
-def psopt(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return run_command(*words, cwd=folder, env={**os.environ, "COLUMNS": "200"})
-
-
 def test_it_prints_a_skill_file(tmp_path: Path) -> None:
-    done = psopt("skill", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = psopt(tmp_path, "skill", columns=200, code=0)
     head, _, body = done.stdout.removeprefix("---\n").partition("---\n")
     assert re.match(r"name: psopt\ndescription: \S.{50,}\n$", head)
     assert body.isascii()  # any terminal shows it
-    assert json.loads(psopt("skill", "--json", folder=tmp_path).stdout)["text"] == done.stdout
+    assert json.loads(psopt(tmp_path, "skill", "--json", columns=200).stdout)["text"] == done.stdout
 
 
 def test_it_is_written_where_an_agent_looks(tmp_path: Path) -> None:
-    done = psopt("skill", "--out", "skills/psopt/SKILL.md", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = psopt(tmp_path, "skill", "--out", "skills/psopt/SKILL.md", columns=200, code=0)
     assert (tmp_path / "skills/psopt/SKILL.md").read_text().startswith("---\nname: psopt\n")
     (tmp_path / "file").write_text("")
-    done = psopt("skill", "--out", "file/SKILL.md", folder=tmp_path)
-    assert done.returncode == 2
+    done = psopt(tmp_path, "skill", "--out", "file/SKILL.md", columns=200, code=2)
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_every_command_and_option_that_it_names_is_there(tmp_path: Path) -> None:
-    text = psopt("skill", folder=tmp_path).stdout
+    text = psopt(tmp_path, "skill", columns=200).stdout
     spans = re.findall(r"`([^`]+)`", text)
     named = {words[1] for words in (span.split() for span in spans) if words[0] == "psopt" and len(words) > 1}
     assert named >= {"diagnose", "optimize", "resume", "export", "check"}
     assert named <= set(command_line().commands)
-    helps = {name: psopt(name, "--help-all", folder=tmp_path).stdout for name in named - {"data", "models"}}
-    helps |= {name: psopt(name, "--help", folder=tmp_path).stdout for name in named - helps.keys()}
+    helps = {name: psopt(tmp_path, name, "--help-all", columns=200).stdout for name in named - {"data", "models"}}
+    helps |= {name: psopt(tmp_path, name, "--help", columns=200).stdout for name in named - helps.keys()}
     everything = "".join(helps.values())
     for span in spans:
         words = span.split()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.commands import run_command
+from tests import commands
 
 if TYPE_CHECKING:
     import subprocess
@@ -31,9 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = run_command(*arguments, "--cache-dir", "cache", cwd=folder, env=dict(os.environ))
-    assert done.returncode == 0, done.stderr
-    return done
+    return commands.psopt(folder, *arguments, code=0)
 
 
 def test_they_are_listed_with_what_was_answered_and_how_much_of_the_class_looks_so(folder: Path) -> None:

@@ -41,16 +41,17 @@ def environment(folder: Path, columns: int = 80) -> dict[str, Any]:
     return {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": str(columns), "TERM": "xterm-256color"}
 
 
-def psopt(folder: Path, *words: Any, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    return run_command(*words, cwd=folder, env=environment(folder, columns))
+def psopt(folder: Path, *words: Any, columns: int = 80, code: int | None = None) -> subprocess.CompletedProcess[str]:
+    return run_command(*words, cwd=folder, env=environment(folder, columns), code=code)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A folder with a run in it."""
     folder = tmp_path_factory.mktemp("terminal")
-    done = psopt(folder, "optimize", "--dataset", "trec", *SIM, "--trials", "6", "--out", "run")
-    assert done.returncode == 0, done.stderr
+    done = psopt(
+        folder, "optimize", "--dataset", "trec", *SIM, "--trials", "4", "--rounds", "1", "--out", "run", code=0
+    )
     (folder / "optimize.txt").write_text(done.stdout)
     return folder
 
@@ -67,11 +68,10 @@ def widest_row(text: str) -> int:
     return max((len(line) for line in text.splitlines() if line.startswith(marks) and "psopt " not in line), default=0)
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", [40, 80])
 def test_tables_fit_the_terminal(folder: Any, columns: int) -> None:
     for words in PRINTING_TABLES:
-        done = psopt(folder, *words, columns=columns)
-        assert done.returncode == 0, done.stderr
+        done = psopt(folder, *words, columns=columns, code=0)
         assert widest_row(done.stdout) <= columns, words
         if columns >= 80 and "--dry-run" not in words:  # sentences of a dry run stay whole in a pipe
             assert widest(done.stdout) <= columns, words
@@ -82,8 +82,7 @@ def test_tables_fit_the_terminal(folder: Any, columns: int) -> None:
 @pytest.mark.parametrize("words", PRINTING_TABLES, ids=lambda words: words[0])
 def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(folder: Any, words: list[str]) -> None:
     kept = {name: value for name, value in environment(folder).items() if name != "COLUMNS"}
-    done = run_command(*words, cwd=folder, env=kept)
-    assert done.returncode == 0, done.stderr
+    done = run_command(*words, cwd=folder, env=kept, code=0)
     assert "…" not in done.stdout
     lines = done.stdout.splitlines()
     heads = {number - 1 for number, line in enumerate(lines) if set(line.strip()) == {"─"}}
@@ -115,8 +114,7 @@ def test_a_terminal_gets_colours(folder: Any) -> None:
 
 
 def test_alone_it_shows_a_short_guide(folder: Any) -> None:
-    done = psopt(folder)
-    assert done.returncode == 0
+    done = psopt(folder, code=0)
     assert "psopt optimize --dataset trec" in done.stdout
     assert len(done.stdout.splitlines()) < 24
     assert max(map(len, done.stdout.splitlines())) <= 80

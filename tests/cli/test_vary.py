@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -11,7 +10,7 @@ import psopt as api
 import pytest
 from psopt.models.chat import LMConfig
 
-from tests.commands import run_command
+from tests import commands
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -33,11 +32,12 @@ def drawing() -> Iterator[FakeServer]:
 @pytest.fixture
 def psopt(data: Path, drawing: FakeServer) -> Any:
     drawing.reset()
-    env = {**os.environ, "PSOPT_CACHE_DIR": str(data / "cache"), "COLUMNS": "80", "OPENAI_API_KEY": "sk-any"}
     model = ["--model", "openai/test", "--api-base", drawing.url]
 
-    def run(verb: str, *words: str, model: list[str] = model) -> subprocess.CompletedProcess[str]:
-        return run_command(verb, *TINY, *model, *words, cwd=data, env=env)
+    def run(
+        verb: str, *words: str, model: list[str] = model, code: int | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return commands.psopt(data, verb, *TINY, *model, *words, code=code, OPENAI_API_KEY="sk-any")
 
     return run
 
@@ -47,8 +47,7 @@ def n_sent(server: FakeServer) -> int:
 
 
 def test_s_of_reruns_stands_beside_s_and_is_paid_once(psopt: Any, drawing: FakeServer) -> None:
-    done = psopt("diagnose", *HOT, "--vary", "repeat", "--json")
-    assert done.returncode == 0, done.stderr
+    done = psopt("diagnose", *HOT, "--vary", "repeat", "--json", code=0)
     found = json.loads(done.stdout)
     again = found["reruns"]
     assert again["changes"]
@@ -65,7 +64,7 @@ def test_s_of_reruns_stands_beside_s_and_is_paid_once(psopt: Any, drawing: FakeS
 
 
 def test_each_asking_has_a_seed_of_its_own(psopt: Any, drawing: FakeServer) -> None:
-    assert psopt("diagnose", *HOT, "--vary", "repeat").returncode == 0
+    psopt("diagnose", *HOT, "--vary", "repeat", code=0)
     assert drawing.last_request()["body"]["seed"] in range(42, 42 + 4)
 
 
@@ -78,18 +77,16 @@ def test_a_server_that_answers_the_same_is_probed_and_no_more(psopt: Any, drawin
 
 
 def test_a_limit_holds_for_reruns_and_what_was_asked_is_kept(psopt: Any, drawing: FakeServer) -> None:
-    done = psopt("diagnose", *HOT, "--vary", "repeat", "--max-calls", "40")
-    assert done.returncode == 3
+    psopt("diagnose", *HOT, "--vary", "repeat", "--max-calls", "40", code=3)
     n_first = n_sent(drawing)
     assert n_first <= 40
-    assert psopt("diagnose", *HOT, "--vary", "repeat").returncode == 0
+    psopt("diagnose", *HOT, "--vary", "repeat", code=0)
     assert n_sent(drawing) == 8 * 7
 
 
 def test_a_check_may_ask_for_s_beyond_reruns(psopt: Any, data: Path) -> None:
     words = [*HOT, "--vary", "repeat", "--max-sensitivity", ".9", "--beyond-reruns", "--junit", "junit.xml"]
-    done = psopt("check", *words, "--json")
-    assert done.returncode == 0, done.stderr
+    done = psopt("check", *words, "--json", code=0)
     found = json.loads(done.stdout)
     (bound,) = found["checks"]
     assert bound["measure"] == "sensitivity beyond reruns"
@@ -124,8 +121,7 @@ def test_changed_texts_are_told_apart_by_family(psopt: Any, data: Path) -> None:
 
 
 def test_texts_and_wordings_share_the_askings_and_a_check_says_so(psopt: Any) -> None:
-    done = psopt("check", "--vary", "paraphrase,case", "--max-sensitivity", "1")
-    assert done.returncode == 0, done.stderr
+    done = psopt("check", "--vary", "paraphrase,case", "--max-sensitivity", "1", code=0)
     assert "x 4 wordings and changed texts)" in done.stdout
     one = psopt("check", "--vary", "case", "--max-sensitivity", "1", "--json")
     assert json.loads(one.stdout)["checks"][0]["varied"] == "changed texts"
@@ -133,9 +129,8 @@ def test_texts_and_wordings_share_the_askings_and_a_check_says_so(psopt: Any) ->
 
 def test_local_models_say_that_asking_again_changes_nothing(psopt: Any) -> None:
     done = psopt(
-        "check", "--vary", "repeat", "--max-sensitivity", "1", model=["--model", "sim/accuracy=0.6,wobble=0.4"]
+        "check", "--vary", "repeat", "--max-sensitivity", "1", model=["--model", "sim/accuracy=0.6,wobble=0.4"], code=0
     )
-    assert done.returncode == 0, done.stderr
     assert "Asking again changes nothing" in done.stderr
 
 
@@ -170,8 +165,7 @@ def test_what_makes_no_sense_is_one_line(
     psopt: Any, drawing: FakeServer, data: Path, verb: str, words: list[str], said: str
 ) -> None:
     before = sorted(data.iterdir())
-    done = psopt(verb, *words)
-    assert done.returncode == 2
+    done = psopt(verb, *words, code=2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert n_sent(drawing) == 0

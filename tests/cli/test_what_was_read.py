@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.commands import run_command
+from tests.commands import psopt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +36,7 @@ def _write_long_texts(folder: Path) -> None:
 def test_topics_come_only_from_what_was_read(tmp_path: Path) -> None:
     _write_long_texts(tmp_path)
     words = ["--dataset", "data.csv", "--model", "minilm", "--split", "all", "--rephrasings", "2", "--json"]
-    done = run_command("diagnose", *words, cwd=tmp_path, env={**os.environ})
-    assert done.returncode == 0, done.stderr
+    done = psopt(tmp_path, "diagnose", *words, code=0)
     assert "20 of 20 texts are longer" in done.stderr
     groups = json.loads(done.stdout)["groups"]
     assert groups  # half of a class is taken for the other

@@ -108,6 +108,7 @@ def test_keys_of_run_json_are_told(run: psopt.Run) -> None:
 def test_files_of_a_run_are_told(run: psopt.Run) -> None:
     page = (DOCS / "guides" / "report.md").read_text("utf-8")
     names = {path.name + "/" if path.is_dir() else path.name for path in _visible(run.path)}
+    assert "report.html" in names
     assert not {name for name in names if f"`{name}`" not in page}
 
 

@@ -12,11 +12,11 @@ dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installe
 
 from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError, ModelError  # noqa: E402
-from psopt.proposals.llm import _messages, _requests  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
+from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, Topic, examples, predict  # noqa: E402
 from tests.fake_server import FakeServer  # noqa: E402
+from tests.fake_server._drafts import written  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,22 +106,21 @@ def test_of_a_class_without_labels_s_is_of_what_is_answered(tmp_path: Path) -> N
     assert plain.run.baseline.val.sensitivity > 0
 
 
-def test_feedback_reaches_the_model_that_writes_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    seen: list[str] = []
-    ask = _messages.ask_for_note
+class WritingEngine(KeywordEngine):
+    """Keeps what it is asked to write, and writes as the fake server does."""
 
-    def listened(*arguments: Any) -> Any:
-        messages = ask(*arguments)
-        seen.append(messages[-1]["content"])
-        return messages
+    def complete(self, request: Any) -> Any:
+        self.seen.append("".join(part.text for message in request.messages for part in message.parts))
+        text = written(self.seen[-1], len(self.seen) / 20, "good") or "Hm."  # of each temperature another wording
+        message = dspy.lm15.Message(role="assistant", parts=(dspy.lm15.TextPart(text),))
+        usage = dspy.lm15.Usage(input_tokens=10, output_tokens=1)
+        return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
-    monkeypatch.setattr(_requests, "ask_for_note", listened)
-    with FakeServer() as server:
-        writer = dspy.LM("openai/test", api_base=server.url, cache=False)
-        compiled(predict(), tmp_path, metric=of_gepa, prompt_model=writer)
-    assert any("said of it" in text and "It asks for a Number." in text for text in seen)
+
+def test_feedback_reaches_the_model_that_writes_notes(tmp_path: Path) -> None:
+    engine = WritingEngine()
+    compiled(predict(), tmp_path, metric=of_gepa, prompt_model=dspy.LM("test/writer", engine=engine, cache=False))
+    assert any("said of it" in text and "It asks for a Number." in text for text in engine.seen)
 
 
 class Breaks(dspy.Module):

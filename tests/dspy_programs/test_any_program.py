@@ -32,7 +32,7 @@ TRAIN, VAL = examples(0, 4), examples(5, 5)
 
 
 def compiled(program: Any, folder: Path, train: Any = None, val: Any = None, lm: Any = None, **options: Any) -> Any:
-    given = {"num_trials": 3, "num_rephrasings": 4, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
+    given = {"num_trials": 3, "num_rephrasings": 3, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
         val = val or VAL

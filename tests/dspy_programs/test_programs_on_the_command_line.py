@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from psopt.cli import main
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt.models import minilm_lm  # noqa: E402
+
+from tests.commands import exit_code  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,26 +50,20 @@ def forget_modules() -> None:
         sys.modules.pop(name, None)
 
 
-def psopt(words: Any) -> Any:
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    return end.value.code
-
-
 SMALL = ["--dataset", "trec", "--trials", "3", "--samples", "12", "--rephrasings", "2", "--rounds", "1", "--quiet"]
 SMALL += ["--test-samples", "12", "--heldout", "2"]  # all of test under ten wordings takes a minute
 
 
 @pytest.mark.usefixtures("report")
 def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert psopt(["optimize", *SMALL, "--program", "mine:sort", "--out", "run"]) == 0
+    assert exit_code("optimize", *SMALL, "--program", "mine:sort", "--out", "run") == 0
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["dataset"]["name"] == "trec"
     assert run["settings"]["program"] == "mine:sort"
     assert (tmp_path / "run" / "report.html").is_file()
-    assert psopt(["resume", "run", "--trials", "4", "--quiet"]) == 0
+    assert exit_code("resume", "run", "--trials", "4", "--quiet") == 0
     capsys.readouterr()
-    assert psopt(["export", "run", "--format", "dspy"]) == 0
+    assert exit_code("export", "run", "--format", "dspy") == 0
     (tmp_path / "knee.json").write_text(capsys.readouterr().out)
     import mine
 
@@ -83,15 +78,15 @@ def test_a_prompt_is_exported_as_a_program_and_as_messages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    assert psopt(["optimize", *SMALL, "--out", "run"]) == 0
+    assert exit_code("optimize", *SMALL, "--out", "run") == 0
     capsys.readouterr()
-    assert psopt(["export", "run", "--pick", "f1", "--format", "dspy"]) == 0
+    assert exit_code("export", "run", "--pick", "f1", "--format", "dspy") == 0
     (tmp_path / "f1.json").write_text(capsys.readouterr().out)
     mine = importlib.import_module("mine")
     program = dspy.Predict(mine.sort.signature.delete("kind").append("label", dspy.OutputField(), mine.KINDS))
     program.load(tmp_path / "f1.json")
     assert "Classify the question" in program.signature.instructions
-    assert psopt(["export", "run", "--format", "openai"]) == 0
+    assert exit_code("export", "run", "--format", "openai") == 0
     messages = json.loads(capsys.readouterr().out)
     assert [one["role"] for one in messages] == ["system", "user"]
     assert "Question: {text}" in messages[1]["content"]
@@ -112,7 +107,7 @@ def test_a_prompt_is_exported_as_a_program_and_as_messages(
 def test_a_program_that_can_t_be_used_is_one_clear_line(
     program: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert psopt(["optimize", *SMALL, "--program", program, "--out", "run"]) == 2
+    assert exit_code("optimize", *SMALL, "--program", program, "--out", "run") == 2
     said = capsys.readouterr().err
     assert message in said
     assert len(said.strip().splitlines()) == 1
@@ -127,7 +122,7 @@ def test_ordered_labels_reach_a_program(tmp_path: Path) -> None:
     )
     words = ["--dataset", "data.csv", "--text-column", "question", "--label-column", "kind", "--out", "run", *SMALL[2:]]
     order = ["--answers", "ordinal", "--order", ",".join(ORDERED)]
-    assert psopt(["optimize", *words, "--program", "graded:sort", *order]) == 0
+    assert exit_code("optimize", *words, "--program", "graded:sort", *order) == 0
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["answers"] == {"type": "ordinal", "positions": [0.0, 1.0, 2.0]}
     assert run["baseline"]["val"]["f1"] > run["baseline"]["val"]["ordinal"]["micro_f1"]

@@ -32,7 +32,7 @@ def engine_of(lm: Any) -> Any:
 
 def compiled(program: Any, tmp_path: Path, lm: Any = None, compile_with: Any = None, **options: Any) -> Any:
     """Compile with few examples, which would let nothing pass the gate: the knee, unless the options say otherwise."""
-    given = {"num_trials": 4, "num_rephrasings": 4, "log_dir": tmp_path / "run", "num_threads": 2, "gate": "off"}
+    given = {"num_trials": 4, "num_rephrasings": 3, "log_dir": tmp_path / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
         return optimizer.compile(program, trainset=TRAIN, valset=VAL, **{"testset": TEST[:6], **(compile_with or {})})
@@ -230,7 +230,7 @@ def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path: Path) ->
 
     lm = keyword_lm()
     with dspy.context(lm=lm, callbacks=[Count()], adapter=dspy.JSONAdapter()), dspy.track_usage() as usage:
-        optimizer = SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run", num_threads=3)
+        optimizer = SensitivityOptimizer(num_trials=3, num_rephrasings=2, log_dir=tmp_path / "run", num_threads=3)
         better = optimizer.compile(predict(), trainset=TRAIN, valset=VAL)
     assert len(calls) == engine_of(lm).n_calls > 0
     assert all(one.as_json for one in engine_of(lm).seen)
@@ -243,7 +243,7 @@ def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path: Path) ->
 def test_it_runs_in_a_thread_of_an_async_program_and_the_result_can_be_awaited(tmp_path: Path) -> None:
     async def main() -> Any:
         with dspy.context(lm=keyword_lm()):
-            optimizer = SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run")
+            optimizer = SensitivityOptimizer(num_trials=3, num_rephrasings=2, log_dir=tmp_path / "run")
             better = await asyncio.to_thread(optimizer.compile, predict(), trainset=TRAIN, valset=VAL)
             return await better.acall(question="who is it ?")
 

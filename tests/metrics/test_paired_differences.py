@@ -51,13 +51,6 @@ def test_a_clear_gain_is_significant_in_all_three() -> None:
     assert result["consistency"].low > 0
 
 
-def test_equal_prompts_are_seldom_told_apart() -> None:
-    """Of 60 pairs without a difference about 3 fall under p = .05; 9 or more would have a chance of 1 in 300."""
-    found = [compare_scores(*two_prompts(seed, better_by=0), N_CLASSES) for seed in range(60)]
-    for name in ("f1", "sensitivity", "consistency"):
-        assert sum(result[name].p_value <= 0.05 for result in found) <= 8
-
-
 def test_a_prompt_does_not_differ_from_itself() -> None:
     first, _, y = two_prompts(0, better_by=0)
     for found in compare_scores(first, first, y, N_CLASSES).values():

@@ -15,7 +15,6 @@ from psopt.errors import InputError
 from psopt.evaluation import score
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import LMConfig, chat_model
-from psopt.models.chat._label_probabilities import confidence_of
 from psopt.search_spaces import Prompt
 from psopt.tasks import Task
 
@@ -128,41 +127,6 @@ def test_answers_that_were_kept_without_it_are_read_and_left_out_of_the_mean(
     again = model.confidences([PROMPT], texts, array)
     assert np.isnan(again[0, 0])
     assert (again[1:] == told[1:]).all()
-
-
-@pytest.mark.parametrize(
-    ("told", "confidence"),
-    [
-        ([math.log(0.5), math.log(0.25)], 0.375),
-        ([1e-7], 1.0),
-        ([-9999.0], 0.0),
-        ([-0.1, None], None),
-        ([math.nan], None),
-        ([], None),
-    ],
-)
-def test_the_probabilities_of_tokens_are_read_as_servers_send_them(told: Any, confidence: float | None) -> None:
-    places = [{"token": "x", "logprob": logprob} for logprob in told]
-    assert confidence_of({"content": places}) == (None if confidence is None else pytest.approx(confidence))
-
-
-@pytest.mark.parametrize(
-    ("tokens", "confidence"),
-    [
-        (["<think>", "maybe", " 8", "</think>", "7"], 0.9),
-        (["<th", "ink>maybe 7</think>\n", "\n", "7"], 0.9),
-        (["[THINK]", "hm", "[/THINK]", "7", "7"], 0.9),
-        (["7", " or", " 7"], 1.1 / 3),  # nothing here is thought
-    ],
-)
-def test_thoughts_before_the_answer_do_not_count(tokens: list[str], confidence: float) -> None:
-    places = [{"token": token, "logprob": math.log(0.9 if token == "7" else 0.1)} for token in tokens]
-    assert confidence_of({"content": places}) == pytest.approx(confidence)
-
-
-@pytest.mark.parametrize("nothing", [None, {}, {"content": None}, {"tokens": ["7"]}])
-def test_a_completion_may_say_nothing_of_its_tokens(nothing: Any) -> None:
-    assert confidence_of(nothing) is None
 
 
 def test_alternatives_that_nobody_asked_for_are_not_kept(tmp_path: Path) -> None:

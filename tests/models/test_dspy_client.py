@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.errors import AnswersMissingError, InputError, ModelError
+from psopt.errors import InputError, ModelError
 from psopt.models import load_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Prompt
@@ -78,14 +78,6 @@ def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task: Task, tmp_path
         with pytest.raises(ModelError, match="Incorrect API key") as caught:
             load_model("dspy/openai/test", task, cache_dir=tmp_path / "c", options=options).predict(PROMPTS, TEXTS)
     assert KEY not in str(caught.value)
-
-
-def test_a_server_that_always_fails_fails_the_call(task: Task, tmp_path: Path) -> None:
-    with FakeServer(faults="500", fault_rate=1.0) as server:
-        options = LMConfig(api_base=server.url, retries=1)
-        model = load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options)
-        with pytest.raises(AnswersMissingError, match="failed 2 times"):
-            model.predict(PROMPTS, TEXTS)
 
 
 @pytest.mark.parametrize(

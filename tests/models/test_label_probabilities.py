@@ -1,12 +1,12 @@
-"""Probabilities of labels, read behind the lead of an answer in JSON: worked out by hand."""
+"""Probabilities of labels, read behind the lead of an answer in JSON, and of an answer's tokens: worked out by hand."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.models.chat._label_probabilities import kept_places, label_probabilities
+from psopt.models.chat._label_probabilities import confidence_of, kept_places, label_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,3 +97,38 @@ def test_what_is_kept_is_the_lead_and_what_begins_a_label() -> None:
     kept = kept_places([*answer, ('"', [('"', 0.0)]), ("}", [("}", 0.0)])], LABELS)
     expected = [place("Ent", Ent=0.4, Num=0.1), ("ity", [("ity", 0.0)]), ('"', [('"', 0.0)])]
     assert kept == [('{"label": "', []), *expected]
+
+
+@pytest.mark.parametrize(
+    ("told", "confidence"),
+    [
+        ([math.log(0.5), math.log(0.25)], 0.375),
+        ([1e-7], 1.0),
+        ([-9999.0], 0.0),
+        ([-0.1, None], None),
+        ([math.nan], None),
+        ([], None),
+    ],
+)
+def test_the_probabilities_of_tokens_are_read_as_servers_send_them(told: Any, confidence: float | None) -> None:
+    places = [{"token": "x", "logprob": logprob} for logprob in told]
+    assert confidence_of({"content": places}) == (None if confidence is None else pytest.approx(confidence))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "confidence"),
+    [
+        (["<think>", "maybe", " 8", "</think>", "7"], 0.9),
+        (["<th", "ink>maybe 7</think>\n", "\n", "7"], 0.9),
+        (["[THINK]", "hm", "[/THINK]", "7", "7"], 0.9),
+        (["7", " or", " 7"], 1.1 / 3),  # nothing here is thought
+    ],
+)
+def test_thoughts_before_the_answer_do_not_count(tokens: list[str], confidence: float) -> None:
+    places = [{"token": token, "logprob": math.log(0.9 if token == "7" else 0.1)} for token in tokens]
+    assert confidence_of({"content": places}) == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize("nothing", [None, {}, {"content": None}, {"tokens": ["7"]}])
+def test_a_completion_may_say_nothing_of_its_tokens(nothing: Any) -> None:
+    assert confidence_of(nothing) is None

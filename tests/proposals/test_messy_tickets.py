@@ -15,7 +15,6 @@ from psopt.diagnosis import diagnose_predictions, suspect_labels
 from psopt.evaluation import evaluate
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import ProposalChecks, propose_edits
-from psopt.proposals._checks import NearCopies
 from psopt.proposals.llm import DraftChecks
 from psopt.search_spaces import seed_prompt
 from psopt.settings import HoldBack
@@ -26,6 +25,7 @@ from tests.messy_tickets import NAMES, SENTIMENT, SIZES, messy_tickets
 from tests.proposals.drafts import DraftError
 
 REPHRASINGS = [f"wording {number}" for number in range(6)]
+NEAR = "is nearly a text of val or test"
 FEWEST = 3  # texts of a class that show what is quoted
 PRIVATE = re.compile(
     r"@|(?<!order no\. )(?<!\d)\d{4,}|Baker Street|" + "|".join(name for names in NAMES for name in names.split()), re.I
@@ -194,8 +194,8 @@ def test_no_example_is_mislabelled(edits: Any, tickets: Task, on_train: Any) -> 
 
 def test_no_example_is_nearly_a_text_of_val_or_test(edits: Any, tickets: Task, on_train: Any) -> None:
     held = [set(re.findall(r"[^\W_]+", shown_words(s.text).lower())) for s in (*tickets.val, *tickets.test)]
-    near = NearCopies(sample.text for sample in (*tickets.val, *tickets.test))
-    assert sum(near.holds(sample.text) for sample in on_train.samples) > 10
+    checks = ProposalChecks.of(tickets, hold_back="copies")
+    assert sum(checks.against_example(sample) == NEAR for sample in on_train.samples) > 10
     for edit in edits:
         if edit.kind == "example":
             words = set(
@@ -216,9 +216,10 @@ def test_no_example_is_nearly_a_text_of_val_or_test(edits: Any, tickets: Task, o
     ],
 )
 def test_a_near_copy_is_told_by_its_words(text: str, is_near: bool) -> None:
-    assert (
-        NearCopies(["my invoice shows ten dollars too much, please fix it", "when did it end"]).holds(text) is is_near
-    )
+    train = Task.from_records([(f"mail {n} of nobody", "ab"[n % 2]) for n in range(20)])
+    held = ("my invoice shows ten dollars too much, please fix it", "when did it end")
+    task = replace(train, val=tuple(Sample(text, text, "a") for text in held), test=())
+    assert (ProposalChecks.of(task).against_example(Sample("s", text, "a")) == NEAR) is is_near
 
 
 @pytest.mark.parametrize(

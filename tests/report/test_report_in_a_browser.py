@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
-from tests.commands import run_command  # noqa: E402
+from tests.commands import psopt  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +24,6 @@ pytestmark = pytest.mark.skipif(not DRIVER, reason="no chromedriver is installed
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 HOSTILE = "<script>document.title='broken into'</script><img src=x onerror=alert(1)>"
 FIGURES = {"front", "class-sensitivity", "sample-sensitivity", "joint-view", "class-consistency", "flips"}
-
-
-def psopt(folder: Path, *words: Any) -> None:
-    env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")}
-    done = run_command(*words, cwd=folder, env=env)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
             rows.append(f'{split}{i},"{text} in {split} {HOSTILE}?",{label},{split}')
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
     given = ["--dataset", "data.csv", "--model", "sim/wobble=0.6,accuracy=0.6,na=0", "--rephrasings", "5"]
-    psopt(folder, "optimize", *given, "--trials", "8", "--out", "run", "--quiet")
-    psopt(folder, "diagnose", *given, "--html", "diagnosis.html", "--quiet")
+    psopt(folder, "optimize", *given, "--trials", "8", "--out", "run", "--quiet", code=0)
+    psopt(folder, "diagnose", *given, "--html", "diagnosis.html", "--quiet", code=0)
     return folder
 
 

@@ -52,6 +52,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return folder
 
 
+@pytest.fixture(scope="session")
+def transformers(folder: Path) -> Iterator[Server]:
+    """`transformers serve`, which takes long to start: alone and behind LiteLLM it is the same one."""
+    with serve_transformers(folder / "label", folder / "transformers-serve.log") as server:
+        yield server
+
+
 @pytest.fixture(scope="session", params=SERVERS)
 def server(request: pytest.FixtureRequest, folder: Path) -> Iterator[Server]:
     log = folder / f"{request.param.replace(' ', '-')}.log"
@@ -60,12 +67,11 @@ def server(request: pytest.FixtureRequest, folder: Path) -> Iterator[Server]:
         try:
             match request.param:
                 case "transformers serve":
-                    yield enter(serve_transformers(folder / "label", log))
+                    yield request.getfixturevalue("transformers")
                 case "llama.cpp":
                     yield enter(serve_llama_cpp(folder / "label.gguf", log))
                 case "LiteLLM before transformers":
-                    upstream = enter(serve_transformers(folder / "label", log.with_suffix(".upstream.log")))
-                    yield enter(serve_litellm(upstream, log))
+                    yield enter(serve_litellm(request.getfixturevalue("transformers"), log))
                 case "LiteLLM before a fake":
                     fake = enter(FakeServer(answer="hash"))
                     yield enter(serve_litellm(Server(fake.url, "fake", log), log))
@@ -185,19 +191,8 @@ def test_a_text_longer_than_the_model_reads_costs_only_itself(server: Server, da
     rows = (data / "questions.csv").read_text().replace("thing 100", "thing " + "and another thing " * 900)
     (data / "long.csv").write_text(rows)
     (data / "long.toml").write_text((data / "questions.toml").read_text().replace("questions.csv", "long.csv"))
-    done = psopt(
-        data,
-        "diagnose",
-        "--dataset",
-        "long.toml",
-        *lm(server),
-        *SMALL,
-        "--json",
-        "--max-tokens",
-        "32",
-        "--retries",
-        "2",
-    )
+    given = ["--dataset", "long.toml", *lm(server), *SMALL]
+    done = psopt(data, "diagnose", *given, "--json", "--max-tokens", "32", "--retries", "2")
     if server.log.stem.endswith("transformers-serve"):
         assert done.returncode in {0, 2, 3}, done.stderr  # reads on past its context, or breaks down
     else:
@@ -213,12 +208,3 @@ def test_a_wrong_model_name_is_told_in_one_line(server: Server, data: Any) -> No
     if "llama" not in server.log.stem:
         assert done.returncode == 2
         assert "nobody" in done.stderr.splitlines()[-1]
-
-
-def test_dry_run_sends_nothing(server: Server, data: Any) -> None:
-    run = ["optimize", "--dataset", "questions.toml", *lm(server), *SMALL, "--trials", "3", "--dry-run"]
-    before = len(server.log.read_text())
-    done = psopt(data, *run, "--out", "dry")
-    assert done.returncode == 0, done.stderr
-    assert "nothing was sent" in " ".join(done.stdout.split())
-    assert "POST" not in server.log.read_text()[before:]

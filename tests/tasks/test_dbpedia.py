@@ -6,11 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from psopt.errors import DataError
 from psopt.tasks import load_task
-from psopt.tasks._strata import draw_balanced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,13 +47,24 @@ def test_the_published_files_become_a_task(published: Path, inner: str) -> None:
 
 
 def test_2000_are_drawn_from_each_file_balanced_and_always_the_same(published: Path) -> None:
-    put(published, n_train=14 * 160, n_test=14 * 150)
+    put(published, n_train=14 * 160, n_test=14 * 400)
     task, again = load_task("dbpedia", seed=0), load_task("dbpedia", seed=1)
     assert len(task.test) == len(task.train) + len(task.val) == 2000
     assert sorted(Counter(sample.label for sample in task.test).values()) == [142, 142] + [143] * 12
     assert task.test == again.test
     assert {sample.text for sample in task.val} != {sample.text for sample in again.val}
-    assert [int(sample.id[5:]) for sample in task.test] == sorted(int(sample.id[5:]) for sample in task.test)
+    places = [int(sample.id[5:]) for sample in task.test]
+    assert places == sorted(places)
+    # the middle of 2,000 of 5,600 places lies near the middle: six standard errors, without replacement
+    assert abs(sum(places) / 2000 - 2800) < 6 * 5600 / 12**0.5 * ((1 - 2000 / 5600) / 2000) ** 0.5
+
+
+def test_of_a_class_with_few_all_are_drawn(published: Path) -> None:
+    lines = rows("Beta", 14 * 200).splitlines(keepends=True)
+    (put(published) / "test.csv").write_text("".join(line for n, line in enumerate(lines) if n % 14 != 3 or n < 70))
+    drawn = Counter(sample.label for sample in load_task("dbpedia").test)
+    assert drawn.pop("Athlete") == 5
+    assert set(drawn.values()) == {143} or set(drawn.values()) == {142, 143}
 
 
 BAD = {
@@ -97,18 +105,3 @@ def test_an_empty_or_missing_file_is_told(published: Path) -> None:
     (folder / "test.csv").unlink()
     with pytest.raises(DataError, match=r"test\.csv is missing"):
         load_task("dbpedia")
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=60), st.integers(3, 12))
-def test_a_draw_is_balanced_in_order_and_takes_all_where_there_are_few(labels: Any, n: Any) -> None:
-    drawn = draw_balanced(((label, i) for i, label in enumerate(labels)), "abc", n, stream=1)
-    assert drawn == sorted(set(drawn))
-    sizes, taken = Counter(labels), Counter(labels[i] for i in drawn)
-    assert all(min(sizes[label], n // 3) <= taken[label] <= -(-n // 3) for label in "abc")
-
-
-def test_a_draw_favours_no_place_in_the_file() -> None:
-    """The middle of 1,000 draws of 100 from 0..9,999 lies near the middle: 5,000 give or take six standard errors."""
-    drawn = draw_balanced((("a", i) for i in range(10_000)), "ab", 2000, stream=7)
-    assert len(drawn) == 1000
-    assert abs(sum(drawn) / len(drawn) - 5000) < 6 * 2887 / 1000**0.5

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -100,27 +99,6 @@ def test_faults_are_drawn_with_the_seed(server: FakeServer) -> None:
     first, again, other = drawn(1), drawn(1), drawn(0)
     assert first == again != other
     assert 3 < first.count(200) < 17
-
-
-def test_more_requests_at_once_than_allowed_are_refused(server: FakeServer) -> None:
-    server.change(rate_limit=3, delay_ms=200)
-    statuses = [status for status, _, _ in asyncio.run(send_all(server, [request(text) for text in TEXTS[:10]]))]
-    assert statuses.count(200) >= 3
-    assert statuses.count(429) == 10 - statuses.count(200) > 0
-    assert server.counts()["most_in_flight"] > 3
-
-
-def test_logprobs_follow_the_labels_in_tokens_of_three_characters(server: FakeServer) -> None:
-    server.change(answer="fixed:Numeral")
-    _, _, answer = post(server, request(logprobs=True, top_logprobs=3))
-    places = answer["choices"][0]["logprobs"]["content"]
-    assert [place["token"] for place in places] == ["Num", "era", "l"]
-    first, second, third = ({one["token"]: one["logprob"] for one in place["top_logprobs"]} for place in places)
-    assert len(first) == 3  # of Num, Loc, Per, Ent
-    assert math.exp(first["Num"]) == pytest.approx(0.7 + 0.3 / 4)
-    assert math.exp(second["era"]) == pytest.approx(0.7 / 0.775)
-    assert math.exp(second["ber"]) == pytest.approx(0.075 / 0.775)
-    assert third == {"l": 0.0}
 
 
 def test_the_server_ends_with_whoever_started_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -40,14 +40,18 @@ def _read_alone(model: GGUFModel, text: str, label: str) -> list[float]:
     return _alone(model, tokens(_BEFORE.format(text=text), with_opening=False), tokens(f" {label}"))
 
 
+def _new_reader(model: GGUFModel) -> Any:
+    """A reader of the model's weights that has read nothing yet."""
+    from psopt.models.gguf._reader import Reader
+
+    return Reader(model.scorer._weights)
+
+
 def _alone(model: GGUFModel, read: list[int], label: list[int]) -> list[float]:
     """Each token's log-probability from a whole reading of all before it, nothing shared."""
-    from psopt.models.gguf._reader import GGUFWeights, Reader
-
-    weights = GGUFWeights("alone", model._path)
     found = []
     for token in label:
-        found.append(float(Reader(weights).log_probabilities(read)[0, token]))
+        found.append(float(_new_reader(model).log_probabilities(read)[0, token]))
         read = [*read, token]
     return found
 
@@ -82,14 +86,13 @@ def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_be
 
 
 def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(model: GGUFModel) -> None:
-    from psopt.models.gguf._reader import Reader
-
-    weights = model.scorer._weights
-    words = weights.tokens("the moon, a river, some bread, two kings, the year and the city of light " * 55)
+    words = model.scorer._weights.tokens(
+        "the moon, a river, some bread, two kings, the year and the city of light " * 55
+    )
     assert 1024 < len(words) < 2048
-    reader = Reader(weights)
+    reader = _new_reader(model)
     reader.log_probabilities(words[:80])
-    assert (reader.log_probabilities(words) == Reader(weights).log_probabilities(words)).all()
+    assert (reader.log_probabilities(words) == _new_reader(model).log_probabilities(words)).all()
 
 
 def test_several_processors_share_the_beginning_that_one_of_them_has_read(
