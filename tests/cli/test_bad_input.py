@@ -35,21 +35,12 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return line
 
 
-DATA = {
-    "empty.csv": (b"", "is empty"),
-    "header.csv": (b"text,label\n", "no rows"),
+DATA = {  # all faults are swept in tests/tasks/test_bad_data.py
     "latin.csv": ("text,label\ncaf\u00e9,a\n".encode("latin-1"), "UTF-8"),
     "columns.csv": (b"words,kind\nx,a\n", "words"),
-    "one.csv": (b"text,label\nx,a\ny,a\nz,a\n", "'a'"),
-    "ids.csv": (b"id,text,label\n1,x,a\n1,y,b\n", "'1'"),
-    "nul.csv": (b"text,label\nx\0y,a\nz,b\n", "NUL"),
-    "long.csv": (b"text,label\n" + b"x" * 1_000_000 + b",a\ny,b\n", "1,000,0"),
     "bad.jsonl": (b'{"text": "x", "label": "a"}\n{"text": \n', "line 2"),
-    "fields.csv": (b"text,label\nx,a,b\n", "line 2"),
     "few.csv": (b"text,label\nx,a\ny,b\n", "few"),
-    "data.xlsx": (b"PK", ".csv"),
     "no.parquet": (b"PAR1", "arquet"),
-    "blank.csv": (b"text,label\nx,a\n ,b\n", "empty"),
 }
 
 
@@ -62,11 +53,6 @@ def test_data_that_can_t_be_used(here: Path, capsys: pytest.CaptureFixture[str],
     assert name in line
     assert message in line
     assert not (here / "runs").exists()
-
-
-def test_a_label_in_test_that_train_lacks(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "test.csv").write_text("text,label\nx,Number\ny,Colour\n")
-    assert "Colour" in fails(capsys, "optimize", "--dataset", "good.csv", "--test-file", "test.csv")
 
 
 @pytest.mark.parametrize(
@@ -125,9 +111,3 @@ def test_a_folder_that_can_t_be_written(here: Path, capsys: pytest.CaptureFixtur
 
 def test_an_out_folder_on_a_file_system_that_can_t_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "can't be written" in fails(capsys, "optimize", "--dataset", "good.csv", "--out", "/proc/psopt-run")
-
-
-def test_a_damaged_run_is_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "run").mkdir()
-    (here / "run" / "run.json").write_text("{")
-    assert "damaged" in fails(capsys, "report", "run")
