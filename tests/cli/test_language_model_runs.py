@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests import commands
+from tests.cli.limited_runs import read
 from tests.fake_server import FakeServer
 from tests.processes import Process
 
@@ -39,10 +40,6 @@ def optimize(
     model = [] if "--model" in arguments else ["--model", "openai/test"]
     given = ["--dataset", "data.csv", *model, "--api-base", server.url, "--out", out]
     return psopt(folder, "optimize", *given, *SMALL, *arguments, code=code)
-
-
-def read(folder: Path, name: str = "run.json", run: str = "run") -> Any:
-    return json.loads((folder / run / name).read_text())
 
 
 def predictions(folder: Path, run: Any) -> dict[str, Any]:

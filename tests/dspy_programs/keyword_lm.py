@@ -81,6 +81,11 @@ def keyword_lm(**options: Any) -> Any:
     return dspy.LM("test/keywords", **engines, cache=False, num_retries=0)
 
 
+def n_calls(lm: Any) -> int:
+    """How often a language model of these was asked."""
+    return int(lm._engine_spec.n_calls)
+
+
 class KnowingEngine(KeywordEngine):
     """Knows what most texts are; of every fourth, by the text and the wording, it says the first label."""
 

@@ -14,9 +14,9 @@ dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installe
 from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.dspy_programs._sizing import AUTO_CALLS, calls_expected, sizes_within  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError  # noqa: E402
-from psopt.search import Observer  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
+from tests.dspy_programs.conftest import Listener  # noqa: E402
+from tests.dspy_programs.keyword_lm import keyword_lm, n_calls  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, examples, predict, two_steps  # noqa: E402
 from tests.fake_server import FakeServer  # noqa: E402
 from tests.sweeps import each  # noqa: E402
@@ -28,22 +28,10 @@ TRAIN, VAL = examples(0, 25), examples(25, 25)
 FEW = examples(0, 3), examples(5, 3)
 
 
-class Listener(Observer):
-    def __init__(self) -> None:
-        self.phases: list[str] = []
-
-    def phase(self, what: str) -> None:
-        self.phases.append(what)
-
-
 def compiled(program: Any, lm: Any = None, observer: Any = None, given: Any = (TRAIN, VAL), **options: Any) -> Any:
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(num_threads=4, **options)
         return optimizer.compile(program, trainset=given[0], valset=given[1], observer=observer)
-
-
-def n_calls(lm: Any) -> int:
-    return int(lm._engine_spec.n_calls)
 
 
 def test_a_limit_alone_says_how_large_a_search_is_and_without_one_it_is_light(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,16 +18,12 @@ from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.dspy_programs._examples import split_examples  # noqa: E402
 from psopt.errors import DataError, InputError, ModelError  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import ShownEngine, keyword_lm  # noqa: E402
+from tests.dspy_programs.keyword_lm import ShownEngine, keyword_lm, n_calls  # noqa: E402
 from tests.dspy_programs.programs_to_mend import chain_of_thought, examples, predict, two_steps  # noqa: E402
 from tests.fake_server import FakeServer  # noqa: E402
 
 TRAIN, VAL, TEST = examples(0, 5), examples(5, 5), examples(10, 5)
 ROOT = Path(__file__).parent.parent.parent
-
-
-def engine_of(lm: Any) -> Any:
-    return lm._engine_spec
 
 
 def compiled(program: Any, tmp_path: Path, lm: Any = None, compile_with: Any = None, **options: Any) -> Any:
@@ -121,7 +117,7 @@ def test_a_finished_run_is_gone_on_with_and_nothing_is_asked_again(tmp_path: Pat
     first = compiled(chain_of_thought(), tmp_path, num_trials=3)
     lm = keyword_lm()
     again = compiled(chain_of_thought(), tmp_path, lm=lm, num_trials=3)
-    assert engine_of(lm).n_calls == 0
+    assert n_calls(lm) == 0
     assert again.dump_state() == first.dump_state()
 
 
@@ -132,7 +128,7 @@ def test_an_outage_raises_and_the_run_is_gone_on_with(tmp_path: Path) -> None:
     compiled(predict(), tmp_path, lm=done)
     whole = keyword_lm()
     compiled(predict(), tmp_path / "whole", lm=whole)
-    assert engine_of(done).n_calls <= engine_of(whole).n_calls - 190
+    assert n_calls(done) <= n_calls(whole) - 190
 
 
 def test_an_answer_that_can_t_be_parsed_is_n_a_and_no_failure(tmp_path: Path) -> None:
@@ -144,7 +140,7 @@ def test_a_program_that_never_gives_a_label_is_found_out_by_its_first_runs(tmp_p
     mumbling = keyword_lm(mumbles=" ")
     with pytest.raises(ModelError, match=r"none of the first 20 runs of the program ended in one of its labels"):
         compiled(predict(), tmp_path, lm=mumbling)
-    assert engine_of(mumbling).n_calls <= 40  # each is asked once more in JSON by DSPy's adapter
+    assert n_calls(mumbling) <= 40  # each is asked once more in JSON by DSPy's adapter
 
 
 def test_s_is_told_for_each_step_and_demonstrations_go_where_it_shakes(tmp_path: Path) -> None:
@@ -232,11 +228,11 @@ def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path: Path) ->
     with dspy.context(lm=lm, callbacks=[Count()], adapter=dspy.JSONAdapter()), dspy.track_usage() as usage:
         optimizer = SensitivityOptimizer(num_trials=3, num_rephrasings=2, log_dir=tmp_path / "run", num_threads=3)
         better = optimizer.compile(predict(), trainset=TRAIN, valset=VAL)
-    assert len(calls) == engine_of(lm).n_calls > 0
-    assert all(one.as_json for one in engine_of(lm).seen)
-    assert usage.get_total_tokens()["test/keywords"]["prompt_tokens"] == 10 * engine_of(lm).n_calls
+    assert len(calls) == n_calls(lm) > 0
+    assert all(one.as_json for one in lm._engine_spec.seen)
+    assert usage.get_total_tokens()["test/keywords"]["prompt_tokens"] == 10 * n_calls(lm)
     run = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert run["calls"]["tokens"] <= 12 * engine_of(lm).n_calls
+    assert run["calls"]["tokens"] <= 12 * n_calls(lm)
     assert better.run.baseline
 
 
@@ -324,7 +320,7 @@ def test_bad_input_is_told_before_any_call(what: Any, tmp_path: Path) -> None:
         SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run").compile(
             arguments.pop("student"), **arguments
         )
-    assert engine_of(lm).n_calls == 0
+    assert n_calls(lm) == 0
     assert not (tmp_path / "run").exists()
 
 

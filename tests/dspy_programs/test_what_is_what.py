@@ -19,9 +19,9 @@ dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installe
 from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.dspy_programs._contents import contents  # noqa: E402
 from psopt.errors import InputError  # noqa: E402
-from psopt.search import Observer  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
+from tests.dspy_programs.conftest import Listener  # noqa: E402
+from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm, n_calls  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, examples, predict  # noqa: E402
 from tests.sweeps import each  # noqa: E402
 
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRAIN, VAL = examples(0, 3), examples(5, 3)
-
-
-class Listener(Observer):
-    def __init__(self) -> None:
-        self.phases: list[str] = []
-
-    def phase(self, what: str) -> None:
-        self.phases.append(what)
 
 
 def compiled(program: Any, folder: Path, lm: Any = None, given: Any = (TRAIN, VAL), **options: Any) -> Any:
@@ -134,10 +126,6 @@ class Engine(KeywordEngine):
 
 def lm_with(bias: str) -> Any:
     return dspy.LM("test/keywords", engine=Engine(bias), cache=False, num_retries=0)
-
-
-def n_calls(lm: Any) -> int:
-    return int(lm._engine_spec.n_calls)
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,6 @@ async def send(session: Any, server: FakeServer, body: Any, timeout: float = 5.0
         return response.status, response.headers, json.loads(await response.read())
 
 
-async def send_all(server: FakeServer, bodies: Any, **options: Any) -> Any:
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        return await asyncio.gather(*[send(session, server, body, **options) for body in bodies])
-
-
 def post(server: FakeServer, body: Any, headers: Any = None, timeout: float = 5.0) -> Any:
     async def once() -> Any:
         async with aiohttp.ClientSession(headers=headers) as session:
