@@ -20,26 +20,14 @@ _WINDOW = 86_400  # seconds: the 24 h of the only window that there is
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """A batch, whose JSON is OpenAI's.
-
-    Attributes
-    ----------
-    owner : str
-        The key that opened it; no other sees it.
-    lines : list of dict
-        The requests, once they were read.
-    ending : str
-        What becomes of it, see `ENDINGS`.
-    n_polls : int
-        How often it was asked for.
-    """
+    """A batch, whose JSON is OpenAI's; no other key than its owner's sees it."""
 
     id: str
     owner: str
     input_file_id: str
     endpoint: str
     metadata: dict[str, str] | None
-    ending: str
+    ending: str  # what becomes of it, see `ENDINGS`
     lines: list[dict[str, Any]] = field(default_factory=list)
     status: str = "validating"
     errors: list[dict[str, Any]] = field(default_factory=list)
@@ -47,7 +35,7 @@ class Batch:
     n_failed: int = 0
     output_file_id: str | None = None
     error_file_id: str | None = None
-    n_polls: int = 0
+    n_polls: int = 0  # how often it was asked for
     times: dict[str, int] = field(default_factory=lambda: {"created_at": int(time.time())})
 
     @property

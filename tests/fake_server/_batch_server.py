@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
@@ -16,9 +16,7 @@ from tests.fake_server._providers import refuse
 from tests.fake_server._shapes import unanswerable
 
 if TYPE_CHECKING:
-    from tests.fake_server._answering import Answerer
-    from tests.fake_server._options import FakeServerOptions
-    from tests.fake_server._seen import Seen
+    from tests.fake_server._server import Server
 
 _LOOK = 0.005  # seconds between two looks at options that may have changed
 _PREFIXES = ("/v1", "/openai", "/openai/v1")
@@ -28,32 +26,10 @@ _EXPIRED = {
 }
 
 
-class Host(Protocol):
-    """The server that batches belong to: it answers their lines, and refuses keys."""
-
-    options: FakeServerOptions
-    seen: Seen
-    answerer: Answerer
-
-    def refuse(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
-        """Refuse a key, or what a request holds."""
-        ...
-
-    def count_down(self, name: str) -> None:
-        """Take one from an option."""
-        ...
-
-
 class BatchServer:
-    """Files and batches, each of the key that brought it.
+    """Files and batches, each of the key that brought it; a server answers, and has the options."""
 
-    Parameters
-    ----------
-    server : Host
-        Has the options, and answers.
-    """
-
-    def __init__(self, server: Host) -> None:
+    def __init__(self, server: Server) -> None:
         self._server = server
         self._files: dict[str, tuple[str, bytes]] = {}
         self._batches: dict[str, Batch] = {}

@@ -20,52 +20,12 @@ _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class FakeServer:
-    """An OpenAI server for tests, in a process of its own.
+    """An OpenAI server for tests, in a process of its own, with the options of `FakeServerOptions`.
 
-    It ends with the `with` statement, or with whoever started it. Point any client at `url`. Equal requests get equal
-    answers, and faults are drawn with a seed, so tests repeat.
+    It ends with the `with` statement, or with whoever started it. Point any client at `url`, such as
+    ``http://127.0.0.1:43211/v1``. Equal requests get equal answers, and faults are drawn with a seed, so tests repeat.
+    An option that there is none of, or that makes no sense, is a TypeError or a ValueError.
 
-    Parameters
-    ----------
-    **options
-        See `FakeServerOptions`. The usual ones:
-
-        answer
-            ``hash`` (the default: one of the labels that the prompt lists, by a hash of the messages), ``fixed:TEXT``,
-            or ``minilm`` or ``sim/accuracy=0.7,wobble=0.3`` (psopt's embedded or simulated model reads the prompt: it
-            sways with the wording, and gets better by notes, definitions and examples).
-        labels
-            What prompts that psopt has not built may be answered with: a list. The answer has the form that the prompt
-            shows: a bare label, JSON, a tag, reasons and a last line.
-        task, inputs, label_column
-            The data that minilm and ``sim/`` know: a file, its columns. A text of theirs is found wherever a prompt
-            has it, in the midst of it or in an example; their labels need not be told.
-        faults, fault_rate
-            Such as ``"429,hang,half"`` or ``"all"``, and how probable one is.
-        structured, logprobs, lacks, provider, model, key
-            What the server takes and refuses.
-        shape, unanswerable, reads, reasoning_tokens
-            What its answers look like.
-        delay_ms, rate_limit, serial
-            How quick it is.
-        batches, batch_ms, batch_endings, batch_share, poll_faults
-            Whether there is a batch API, how long a batch takes, what becomes of it.
-        cached_from
-            Whether it counts the tokens that it has read before.
-
-    Attributes
-    ----------
-    url : str
-        Such as ``http://127.0.0.1:43211/v1``, for ``--api-base`` and `LMConfig.api_base`.
-    port : int
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no such option, or it makes no sense.
-
-    Examples
-    --------
     >>> with FakeServer(answer="fixed:Number", faults="429", fault_rate=0.3) as server:  # doctest: +SKIP
     ...     ask(server.url)
     ...     server.change(fault_rate=0)
@@ -88,13 +48,7 @@ class FakeServer:
         self.stop()
 
     def start(self) -> None:
-        """Start the server and wait until it is ready.
-
-        Raises
-        ------
-        RuntimeError
-            If it does not start.
-        """
+        """Start the server and wait until it is ready."""
         words = ["--until-stdin-closes"]
         for name, value in self._options.items():
             option = f"--{name.replace('_', '-')}"
@@ -118,13 +72,7 @@ class FakeServer:
         self._process.stderr.close()
 
     def change(self, **options: Any) -> None:
-        """Change options while it runs; all but `port`, the task and `until_stdin_closes` can be changed.
-
-        Raises
-        ------
-        ValueError
-            If an option can't be changed, or makes no sense.
-        """
+        """Change options while it runs; all but `port`, the task and `until_stdin_closes` can be changed."""
         try:
             self._call("/control", {name: _as_option(value) for name, value in options.items()})
         except urllib.error.HTTPError as error:
@@ -135,41 +83,15 @@ class FakeServer:
         self._call("/control", {"reset": True})
 
     def counts(self) -> dict[str, Any]:
-        """Count what it has seen.
-
-        Returns
-        -------
-        dict
-            `requests`, `different` (requests), `answered`, `answered_twice`, `in_flight`, `most_in_flight`,
-            `authorized` (requests with a key), `keys` (different ones), and `statuses`: how often each HTTP status or
-            fault was the answer, and ``gone`` for clients that did not wait.
-        """
+        """What it has seen: see `Seen.summary`."""
         counts: dict[str, Any] = self._call("/control")
         del counts["options"]
         return counts
 
     def wait_for(self, *, seconds: float = 60.0, idle: bool = False, **at_least: int) -> dict[str, Any]:
-        """Wait until it has seen as much; nothing is polled.
+        """Wait until it has seen as much, such as ``answered=10``, or until nothing is in flight; return the counts.
 
-        Parameters
-        ----------
-        seconds : float
-        idle : bool
-            Wait until nothing is in flight.
-        **at_least : int
-            Counts, such as ``requests=1`` or ``answered=10``.
-
-        Returns
-        -------
-        dict
-            The counts.
-
-        Raises
-        ------
-        TimeoutError
-            If that takes longer.
-        ValueError
-            If there is no such count.
+        A TimeoutError says that it took longer, a ValueError that there is no such count.
         """
         try:
             wish = {"at_least": at_least, "idle": idle, "seconds": seconds}

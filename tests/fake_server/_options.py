@@ -25,11 +25,6 @@ class FakeServerOptions:
     """What the server answers, which faults it shows, and what it does not take.
 
     The names are those of `FakeServer`'s keywords and, with hyphens, of the command line's options.
-
-    Raises
-    ------
-    ValueError
-        If an option makes no sense.
     """
 
     port: int = _option(0, "0: any free one")

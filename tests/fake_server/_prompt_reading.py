@@ -36,12 +36,8 @@ def dspy_field(message: str) -> str | None:
 def read_prompt(messages: Sequence[Mapping[str, Any]], labels: tuple[str, ...] = ()) -> tuple[Prompt, str]:
     r"""Take rendered messages apart into the prompt and the text: `search_spaces.render` undone.
 
-    Parameters
-    ----------
-    messages : sequence of dict
-        What `render` made; texts and notes may have several lines, and answers to examples may be JSON.
-    labels : tuple of str
-        The labels where they are known: the line that lists them does not tell about commas in them.
+    Texts and notes may have several lines, and answers to examples may be JSON; where the labels are known, the line
+    that lists them does not tell about commas in them.
 
     >>> asked = f"Judge it.\n{ASK}good, bad\n\nNote:\n- Dull is bad\n\nReview: So\n\nlong!\nLabel:"
     >>> prompt, text = read_prompt([{"role": "user", "content": asked}])

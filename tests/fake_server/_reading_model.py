@@ -28,15 +28,8 @@ _SHARPNESS = 10.0  # of the probabilities; they only need to follow the scores
 class ReadingModel:
     """A model of psopt's behind chat messages: those that come together are read together, in a thread.
 
-    Parameters
-    ----------
-    name : str
-        ``minilm``, or ``sim/`` with its options.
-    task : str
-        What `psopt.load_task` takes; looked for without network, the bundled sample at the worst. minilm takes its
-        unlabelled texts from it, the simulated model what is true; and both know a text of it wherever it stands.
-    columns : dict
-        More of `psopt.load_task`'s arguments.
+    Of its task, which is looked for without network, minilm takes its unlabelled texts, and the simulated model what is
+    true; both know a text of it wherever it stands.
     """
 
     def __init__(self, name: str, task: str, columns: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ from tests.models.hub_server import COMMIT, GATED, REPO, serving
 from tests.models.tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from psopt.tasks import Task
@@ -547,12 +547,30 @@ def test_an_empty_label_is_told(folder: Path) -> None:
         HFModel(str(folder)).predict([Prompt("Classify.", ("a", " "))], ["who ?"])
 
 
-def drop_config(folder: Path) -> None:
-    (folder / "config.json").unlink()
+def without(*names: str) -> Callable[[Path], None]:
+    """A change of a folder: these files are gone."""
+
+    def spoil(folder: Path) -> None:
+        for name in names:
+            (folder / name).unlink()
+
+    return spoil
 
 
-def drop_weights(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
+def with_config(**changes: Any) -> Callable[[Path], None]:
+    """A change of a folder: its configuration says something else."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "config.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+    return spoil
+
+
+def of_kind(kind: str, network: str) -> tuple[Callable[[Path], None], str]:
+    """A model that is none of language alone, and what is said of it."""
+    said = f"is no causal language model but a {network}: give"
+    return with_config(model_type=kind, architectures=[network]), said
 
 
 def cut_weights(folder: Path) -> None:
@@ -560,51 +578,10 @@ def cut_weights(folder: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:2000])
 
 
-def drop_a_layer(folder: Path) -> None:
-    change_config(folder, num_hidden_layers=4)
-
-
-def widen_a_layer(folder: Path) -> None:
-    change_config(folder, intermediate_size=64)
-
-
-def drop_tokenizer(folder: Path) -> None:
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / name).unlink()
-
-
-def make_it_bert(folder: Path) -> None:
-    change_config(folder, model_type="bert", architectures=["BertForMaskedLM"])
-
-
-def make_it_t5(folder: Path) -> None:
-    change_config(folder, model_type="t5", architectures=["T5ForConditionalGeneration"])
-
-
-def make_it_a_classifier(folder: Path) -> None:
-    change_config(folder, architectures=["LlamaForSequenceClassification"])
-
-
-def make_it_unheard_of(folder: Path) -> None:
-    change_config(folder, model_type="unheard-of")
-
-
 def make_it_bring_code(folder: Path) -> None:
-    change_config(folder, model_type="own", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.LM"})
+    of_its_own = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.LM"}
+    with_config(model_type="own", auto_map=of_its_own)(folder)
     (folder / "own.py").write_text("raise SystemExit('code of the model was run')")
-
-
-def spoil_config(folder: Path) -> None:
-    (folder / "config.json").write_text("{")
-
-
-def change_config(folder: Path, **changes: Any) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-
-
-def drop_vectors(folder: Path) -> None:
-    make_network(vocab_size=100).save_pretrained(folder)
 
 
 def spoil_weights(folder: Path) -> None:
@@ -613,29 +590,32 @@ def spoil_weights(folder: Path) -> None:
     network.save_pretrained(folder)
 
 
-FAULTS = {
-    drop_config: "holds no model: .* has no config.json",
-    drop_weights: r"has no weights: there is no \*.safetensors or \*.bin in ",
-    cut_weights: "can't be loaded: ",
-    drop_a_layer: "lacks weights: 9 are missing, such as model.layers.3.",
-    widen_a_layer: "can't be loaded: |lacks weights",
-    drop_tokenizer: "the tokenizer of hf/.* can't be loaded: ",
-    make_it_bert: "is no causal language model but a BertForMaskedLM: give",
-    make_it_t5: "is no causal language model but a T5ForConditionalGeneration: give",
-    make_it_a_classifier: "is no causal language model but a LlamaForSequenceClassification: give",
-    make_it_unheard_of: "is of a kind that the installed transformers does not know",
-    make_it_bring_code: "brings code of its own, which is never run",
-    drop_vectors: "a tokenizer that does not belong to it: it gives token \\d+, and the network knows 100",
-    spoil_config: "can't be loaded: ",
-    spoil_weights: "gives NaN for a probability",
+FAULTS: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "no configuration": (without("config.json"), "holds no model: .* has no config.json"),
+    "no weights": (without("model.safetensors"), r"has no weights: there is no \*.safetensors or \*.bin in "),
+    "weights cut": (cut_weights, "can't be loaded: "),
+    "a layer lacks": (with_config(num_hidden_layers=4), "lacks weights: 9 are missing, such as model.layers.3."),
+    "wider layers": (with_config(intermediate_size=64), "can't be loaded: |lacks weights"),
+    "no tokenizer": (without("tokenizer.json", "tokenizer_config.json"), "the tokenizer of hf/.* can't be loaded: "),
+    "BERT": of_kind("bert", "BertForMaskedLM"),
+    "T5": of_kind("t5", "T5ForConditionalGeneration"),
+    "a classifier": of_kind("llama", "LlamaForSequenceClassification"),
+    "unheard of": (with_config(model_type="unheard-of"), "is of a kind that the installed transformers does not know"),
+    "code": (make_it_bring_code, "brings code of its own, which is never run"),
+    "few vectors": (
+        lambda folder: make_network(vocab_size=100).save_pretrained(folder),
+        "a tokenizer that does not belong to it: it gives token \\d+, and the network knows 100",
+    ),
+    "no JSON": (lambda folder: (folder / "config.json").write_text("{"), "can't be loaded: "),
+    "weights that are no numbers": (spoil_weights, "gives NaN for a probability"),
 }
 
 
-@pytest.mark.parametrize("spoil", FAULTS, ids=lambda spoil: spoil.__name__)
-def test_a_faulty_folder_is_told_in_one_line(folder: Path, tmp_path: Path, spoil: Any) -> None:
+@pytest.mark.parametrize(("spoil", "said"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_folder_is_told_in_one_line(folder: Path, tmp_path: Path, spoil: Any, said: str) -> None:
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     spoil(tmp_path)
-    with pytest.raises((ModelError, InputError), match=FAULTS[spoil]) as caught:
+    with pytest.raises((ModelError, InputError), match=said) as caught:
         HFModel(str(tmp_path)).predict(PROMPTS, TEXTS)
     assert "\n" not in str(caught.value)
     assert str(tmp_path) in str(caught.value)
