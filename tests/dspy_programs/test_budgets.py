@@ -37,7 +37,12 @@ def compiled(program: Any, lm: Any = None, observer: Any = None, given: Any = (T
 def test_a_limit_alone_says_how_large_a_search_is_and_without_one_it_is_light(monkeypatch: pytest.MonkeyPatch) -> None:
     lm, lm_of_more, light, more = keyword_lm(), keyword_lm(), Listener(), Listener()
     n_before: list[int] = []
-    monkeypatch.setattr(light, "phase", lambda what: (n_before.append(n_calls(lm)), light.phases.append(what)))
+
+    def phase(what: str) -> None:
+        n_before.append(n_calls(lm))
+        light.phases.append(what)
+
+    monkeypatch.setattr(light, "phase", phase)
     better = compiled(predict(), lm, light)
     expected = next(place for place, phase in enumerate(light.phases) if phase.startswith("about 1,"))
     assert n_before[expected] == 0
