@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli import main
+
+from tests.commands import exit_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +26,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
+    assert exit_code(*arguments) == 2
     out, err = capsys.readouterr()
-    assert stop.value.code == 2
     assert out == ""
     (line,) = err.strip().splitlines()
     assert line.startswith("psopt: ")

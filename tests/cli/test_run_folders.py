@@ -14,7 +14,7 @@ from psopt.cli import main
 from psopt.runs import held
 
 from tests.cli.limited_runs import own_words
-from tests.commands import run_command
+from tests.commands import environment, exit_code, run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,10 +35,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return folder
 
 
-def environment(folder: Path) -> dict[str, str]:
-    return {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
-
-
 @pytest.fixture
 def here(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it to spoil, and psopt in this process there: what it printed, and the one line that it said."""
@@ -49,10 +45,8 @@ def here(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: Any) -> Any:
-    with pytest.raises(SystemExit) as stop:
-        main([str(word) for word in words])
-    said = capsys.readouterr().err
-    assert stop.value.code == 2, said
+    code, said = exit_code(*words), capsys.readouterr().err
+    assert code == 2, said
     (line,) = said.splitlines()
     return line
 
@@ -73,9 +67,7 @@ def test_a_run_without_its_study_is_not_started_over(here: Path, capsys: pytest.
 def test_a_run_without_its_prompts_has_a_cure(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.rmtree(here / "run" / "prompts")
     assert "write it anew with `psopt resume run`" in refused(capsys, "report", "run")
-    with pytest.raises(SystemExit) as stop:
-        main(["resume", "run", "--quiet"])
-    assert stop.value.code == 0
+    assert exit_code("resume", "run", "--quiet") == 0
     assert len(list((here / "run" / "prompts").iterdir())) >= 2
 
 
@@ -92,9 +84,7 @@ def test_a_run_is_resumed_from_another_folder(
     shutil.copytree(made / "run", tmp_path / "renamed")  # what was recorded is where its data are
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    with pytest.raises(SystemExit) as stop:
-        main(["resume", "renamed", "--trials", "4", "--quiet"])
-    assert stop.value.code == 0, capsys.readouterr().err
+    assert exit_code("resume", "renamed", "--trials", "4", "--quiet") == 0, capsys.readouterr().err
     run = json.loads((tmp_path / "renamed" / "run.json").read_text("utf-8"))
     assert run["settings"]["folder"] == str(made)
     assert len(json.loads((tmp_path / "renamed" / "trials.json").read_text("utf-8"))["trials"]) >= 3
@@ -129,9 +119,7 @@ def test_a_run_of_an_earlier_version_is_resumed_where_its_data_are(here: Path) -
     run = json.loads((here / "run" / "run.json").read_text("utf-8"))
     del run["settings"]["folder"]
     (here / "run" / "run.json").write_text(json.dumps(run))
-    with pytest.raises(SystemExit) as stop:
-        main(["resume", "run", "--quiet"])
-    assert stop.value.code == 0
+    assert exit_code("resume", "run", "--quiet") == 0
 
 
 def test_a_report_that_can_t_be_written_is_one_line(

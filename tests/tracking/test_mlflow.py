@@ -11,6 +11,7 @@ import pytest
 from psopt.cli import main
 from psopt.tracking import MLflowTracker
 
+from tests.commands import exit_code
 from tests.tracking.small_runs import arguments, optimize
 
 if TYPE_CHECKING:
@@ -137,9 +138,7 @@ def test_a_store_that_is_not_there_ends_the_command_in_one_line(
     uri: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    with pytest.raises(SystemExit) as end:
-        main(arguments(tmp_path, "--log", "mlflow"))
-    assert end.value.code == 2
+    assert exit_code(*arguments(tmp_path, "--log", "mlflow")) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert not (tmp_path / "run").exists()

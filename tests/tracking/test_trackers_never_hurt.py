@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import optuna
 import psopt
 import pytest
-from psopt.cli import main
 from psopt.errors import InputError
 from psopt.search import Observer
 from psopt.tracking import CallbackTracker, RunRecord, Tracker, TrialRecord, tracker_names
 
+from tests.commands import exit_code
 from tests.tracking.small_runs import SIM, arguments, optimize
 
 if TYPE_CHECKING:
@@ -170,9 +170,7 @@ def test_a_function_that_fails_is_named(tmp_path: Path, caplog: pytest.LogCaptur
 def test_a_tracker_that_there_is_not_is_one_line(
     asked: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(arguments(tmp_path, "--log", asked))
-    assert end.value.code == 2
+    assert exit_code(*arguments(tmp_path, "--log", asked)) == 2
     assert message in capsys.readouterr().err
 
 

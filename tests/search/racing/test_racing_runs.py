@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt import LMConfig
-from psopt.cli import main
 from psopt.errors import BudgetReachedError, InputError
 from psopt.search import TrainDiagnoses, _search
 from psopt.search.racing import racing_line
 
+from tests.commands import exit_code
 from tests.fake_server import FakeServer
 from tests.search.racing.test_racing_search import OF_ANY_SIZE
 
@@ -108,9 +108,7 @@ def test_racing_under_one_wording_is_refused_before_anything_is_asked(
     out = folder / "refused"
     for race in ("on", "strict"):
         given = ["--dataset", str(folder / "data.csv"), "--model", MODEL, "--api-base", server.url, "--out", str(out)]
-        with pytest.raises(SystemExit) as end:
-            main(["optimize", *given, "--rephrasings", "1", "--race", race])
-        assert end.value.code == 2
+        assert exit_code("optimize", *given, "--rephrasings", "1", "--race", race) == 2
         (line,) = capsys.readouterr().err.strip().splitlines()
         assert f"--race {race} needs at least 2 wordings" in line
     assert not out.exists()
