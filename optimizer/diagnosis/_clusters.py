@@ -139,9 +139,7 @@ class _Naming:
 
     def __init__(self, predictions: Predictions, labelled: Sequence[Sample]) -> None:
         self._index = PhraseIndex.of(predictions.texts, min_texts=2)
-        labels = np.array([predictions.labels.index(str(sample.label)) for sample in labelled])
-        texts = [sample.text for sample in labelled]
-        self._purity = self._index.purity(texts, labels, len(predictions.labels)) if self._index.phrases else None
+        self._purity = self._index.purity(labelled, predictions.labels)
         self._wrong = predictions.share_wrong
 
     def name(self, members: Indices, of_class: Indices, label: int) -> tuple[tuple[str, ...], Indices, int]:
@@ -149,7 +147,7 @@ class _Naming:
 
         Returned with the members, those that show one first, and how many these are.
         """
-        if self._purity is None:
+        if not self._index.phrases:
             return (), members, 0
         shown = self._index.shown[members].toarray() > 0
         in_class = self._index.shown[of_class].sum(axis=0)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.diagnosis._clusters import AnswerCluster, find_clusters
-from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._phrase_index import distinctive_words
 from psopt.diagnosis._slices import FailureSlice, find_slices, severity
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
+from psopt.evaluation import OBJECTIVES
+from psopt.metrics import joint_scores, reference_scores
 from psopt.search_spaces import VIEWS, View
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _MOST_CASES = 20  # of a view
 _MOST = 3  # of wordings and of members: a table cell holds no more
+_SHARES = (0.5, 0.8, 0.9)
+_ROUNDING = 1e-12  # a sum that reaches a share but for rounding has reached it
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,49 @@ def _broken(predictions: Predictions) -> NDArray[np.bool_]:
         return predictions.wrong
     usual = predictions.counts.argmax(axis=1)
     return np.asarray(predictions.asked & (predictions.places != usual[:, None]))
+
+
+@dataclass(frozen=True)
+class JointView:
+    """S against mean consistency, sample by sample, with what noise would give (E25, appendix A and figure 6)."""
+
+    # Of each sample, in the predictions' order; consistency is its mean over its class
+    sensitivity: tuple[float, ...]
+    consistency: tuple[float, ...]
+    # F1, sensitivity and consistency of ``predictor``, ``half_noised`` and ``random``
+    references: dict[str, dict[str, float]]
+
+
+def joint_view(predictions: Predictions) -> JointView | None:
+    """Return the joint view; None without labels, and where samples were asked under unequally many rephrasings."""
+    if not predictions.is_labelled or not predictions.is_whole:
+        return None
+    scores = reference_scores(predictions.array, predictions.truth, predictions.n_classes)
+    references = {name: {measure: getattr(of, measure) for measure in OBJECTIVES} for name, of in scores.items()}
+    if predictions.probabilities is not None:  # which are what is scored; noise is compared by answers
+        references["predictor"] = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
+    return JointView(
+        tuple(predictions.sensitivities.tolist()),
+        tuple(predictions.consistencies.tolist()),
+        references,
+    )
+
+
+def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:
+    """How few samples carry half, 80 % and 90 % of the whole S: the fewest whose S sums to so much of the total.
+
+    It says how many samples to look at, or to label first. All 0 where every sample is stable.
+
+    >>> carried_by([0.0, 0.6, 0.2, 0.2])
+    {'50%': 1, '80%': 2, '90%': 3}
+    """
+    ordered = np.sort(np.asarray(sensitivities, dtype=float))[::-1]
+    total = ordered.sum()
+    summed = np.cumsum(ordered)
+    return {
+        f"{100 * share:.0f}%": int(np.searchsorted(summed, share * total - _ROUNDING) + 1) if total else 0
+        for share in _SHARES
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,32 +182,21 @@ def diagnose_predictions(
 
     See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`; for open answers `find_open_slices`.
     """
-    views = VIEWS if predictions.is_labelled else VIEWS[:1]
-    if predictions.answers.open is not None:
-        return _of_open_answers(predictions, embed)
-    slices: list[FailureSlice] = []
-    for view in views:
-        slices += find_slices(predictions, view, labelled=labelled)
-    slices += find_slices_by_meaning(predictions, embed=embed)
+    has_classes = predictions.answers.open is None
+    views = [view for view in VIEWS if predictions.is_labelled or view == "sensitivity"]
+    if has_classes:
+        slices = [failing for view in views for failing in find_slices(predictions, view, labelled=labelled)]
+        slices += find_slices_by_meaning(predictions, embed=embed)
+    else:
+        views = [view for view in views if view != "consistency"]
+        slices = [*find_open_slices(predictions, views, embed=embed)]
     return Diagnosis(
         {view: _most_severe(predictions, view) for view in views},
         tuple(slices),
         tuple(evidence(failing, predictions) for failing in slices),
-        joint_view(predictions),
+        joint_view(predictions) if has_classes else None,
         carried_by(predictions.sensitivities.tolist()),
-        find_clusters(predictions, labelled=labelled),
-    )
-
-
-def _of_open_answers(predictions: Predictions, embed: Embed | None) -> Diagnosis:
-    """A diagnosis without what needs classes."""
-    views = [view for view in VIEWS if view == "sensitivity" or (view == "accuracy" and predictions.is_labelled)]
-    slices = find_open_slices(predictions, views, embed=embed)
-    return Diagnosis(
-        {view: _most_severe(predictions, view) for view in views},
-        slices,
-        tuple(evidence(failing, predictions) for failing in slices),
-        carried=carried_by(predictions.sensitivities.tolist()),
+        find_clusters(predictions, labelled=labelled) if has_classes else (),
     )
 
 

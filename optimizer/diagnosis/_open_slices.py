@@ -7,7 +7,6 @@ phrases some are always shown by the weakest samples.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -50,7 +49,7 @@ def find_open_slices(
 
     What a slice is named by is a phrase that tells a topic or, where no phrase does, a cluster of texts that mean
     alike, found without a look at the answers. The one with most severity above the mean is taken if chance reaches as
-    much with any of them in at most 5 % of tasks (`ExcessSeverity`; over the views by Bonferroni), then the samples
+    much with any of them in at most 5 % of tasks (`excess_severity`; over the views by Bonferroni), then the samples
     that show it are taken out, and again. Texts of the same words are one text.
 
     Parameters
@@ -63,7 +62,7 @@ def find_open_slices(
         By which texts mean alike; by default latent semantic analysis of the texts themselves.
     """
     traits = _Traits.of(predictions.texts, embed)
-    if not traits.n:
+    if not traits.shown.shape[1]:
         return ()
     covers = [_Cover(predictions, view, traits, LEVEL / len(views)) for view in views]
     return tuple(failing for cover in covers for failing in islice(iter(cover.next_slice, None), MOST_SLICES))
@@ -101,11 +100,6 @@ class _Traits:
         shown = sparse.csr_array(sparse.hstack([every.shown[:, named], _clusters(firsts, embed)]))
         return cls(phrases, shown, np.array(distinct, dtype=np.int64))
 
-    @property
-    def n(self) -> int:
-        """How many there are."""
-        return int(self.shown.shape[1])
-
     def showing(self, columns: Sequence[int]) -> Flags:
         """Which texts show any of these: (N,) bool."""
         return np.asarray(self.shown[:, columns].sum(axis=1)).ravel()[self.distinct] > 0
@@ -135,17 +129,17 @@ class _Cover:
         looked_at = np.flatnonzero((n_left >= _LEAST_TEXTS) & (n_left < len(severities)))
         if not looked_at.size:
             return None
-        tested = ExcessSeverity(severities, shown[:, looked_at])
-        is_sure = tested.p_values <= self._level
+        excess, p_values = excess_severity(severities, shown[:, looked_at])
+        is_sure = p_values <= self._level
         is_phrase = looked_at < len(self._traits.phrases)
         if (is_sure & is_phrase).any():  # a phrase says what it is; a cluster only speaks where none does
             is_sure &= is_phrase
         if not is_sure.any():
             return None
-        best_first = np.argsort(-tested.excess, kind="stable")
+        best_first = np.argsort(-excess, kind="stable")
         sure = best_first[is_sure[best_first]]
         columns = self._with_siblings(looked_at[sure].tolist())
-        return self._take(columns, min(1.0, float(tested.p_values[sure[0]]) * LEVEL / self._level))
+        return self._take(columns, min(1.0, float(p_values[sure[0]]) * LEVEL / self._level))
 
     def _with_siblings(self, sure: list[int]) -> list[int]:
         """The first of some traits, best first, and those phrases among them that differ from it in one word."""
@@ -177,21 +171,16 @@ class _Cover:
             severity=float(self._severities[members].sum()),
             gain=0.0,  # without a class nothing says what obeying the phrase would be
             how="phrases" if is_named else "meaning",
-            contrast=self._contrast(shows, is_left, p_value),
+            contrast=Contrast(
+                weak_showing=len(members),
+                weak=int((self._is_weak & is_left).sum()),
+                others_showing=int((~self._is_weak & shows).sum()),
+                others=int((~self._is_weak & is_left).sum()),
+                p_value=p_value,
+            ),
         )
         self._is_left[traits.distinct[shows]] = False
         return failing
-
-    def _contrast(self, shows: Flags, is_left: Flags, p_value: float) -> Contrast:
-        weak = self._is_weak & is_left
-        others = ~self._is_weak & is_left
-        return Contrast(
-            weak_showing=int((weak & shows).sum()),
-            weak=int(weak.sum()),
-            others_showing=int((others & shows).sum()),
-            others=int(others.sum()),
-            p_value=p_value,
-        )
 
 
 def _clusters(texts: Sequence[str], embed: Embed | None) -> sparse.csr_array:
@@ -204,49 +193,42 @@ def _clusters(texts: Sequence[str], embed: Embed | None) -> sparse.csr_array:
     return sparse.csr_array(belongs)
 
 
-@dataclass(frozen=True, eq=False)
-class ExcessSeverity:
-    """How much more those fail who show a trait, for many traits.
+def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector, Vector]:
+    """How much more those fail who show a trait, for many traits, and how often chance does as well with any of them.
 
     The p-values hold for all traits together: a trait's is the share of shuffles of the severities in which the best
     trait of all reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993). Where severity has
     nothing to do with any of them, one of them falls below a level in just so large a share of data sets.
 
-    Attributes
+    Parameters
     ----------
     severities : (N,) float
     shown : (N, n_traits) sparse float
         1 where a sample shows a trait.
+
+    Returns
+    -------
+    excess : (n_traits,) float
+        The severity above the mean that a trait's samples carry, over the square root of their number: few samples
+        that fail badly and many that fail a little are comparable then.
+    p_values : (n_traits,) float
+        In (0, 1].
     """
+    excess = _excess(severities[:, None], shown).ravel()
+    rng = np.random.default_rng(0)
+    best_by_chance = []
+    for start in range(0, _N_SHUFFLES, _AT_ONCE):
+        copies = np.tile(severities, (min(_AT_ONCE, _N_SHUFFLES - start), 1))
+        best_by_chance.append(_excess(rng.permuted(copies, axis=1).T, shown).max(axis=0))
+    in_order = np.sort(np.concatenate(best_by_chance))
+    reached = len(in_order) - np.searchsorted(in_order, excess - 1e-12)
+    return excess, np.asarray((1 + reached) / (1 + len(in_order)))
 
-    severities: Vector
-    shown: sparse.csr_array
 
-    @cached_property
-    def excess(self) -> Vector:
-        """The severity above the mean that a trait's samples carry, over the square root of their number: (n_traits,).
-
-        The root makes few samples that fail badly and many that fail a little comparable.
-        """
-        return self._of(self.severities[:, None]).ravel()
-
-    @cached_property
-    def p_values(self) -> Vector:
-        """How often chance does as well with any trait: (n_traits,) in (0, 1]."""
-        rng = np.random.default_rng(0)
-        portions = [min(_AT_ONCE, _N_SHUFFLES - start) for start in range(0, _N_SHUFFLES, _AT_ONCE)]
-        best = np.concatenate([self._best_by_chance(rng, n) for n in portions])
-        reached = len(best) - np.searchsorted(np.sort(best), self.excess - 1e-12)
-        return np.asarray((1 + reached) / (1 + len(best)))
-
-    def _best_by_chance(self, rng: np.random.Generator, n_shuffles: int) -> Vector:
-        shuffled = rng.permuted(np.tile(self.severities, (n_shuffles, 1)), axis=1).T
-        return np.asarray(self._of(shuffled).max(axis=0))
-
-    def _of(self, severities: Vector) -> Vector:
-        """The excess under each column of severities: (n_traits, n_columns)."""
-        n = len(severities)
-        above = severities - severities.mean(axis=0)
-        size = np.asarray(self.shown.sum(axis=0)).ravel()
-        scale = np.sqrt(size * (n - size) / n + _ADDED)
-        return np.asarray(self.shown.T @ above / scale[:, None])
+def _excess(severities: Vector, shown: sparse.csr_array) -> Vector:
+    """The excess under each column of severities: (n_traits, n_columns)."""
+    n = len(severities)
+    above = severities - severities.mean(axis=0)
+    size = np.asarray(shown.sum(axis=0)).ravel()
+    scale = np.sqrt(size * (n - size) / n + _ADDED)
+    return np.asarray(shown.T @ above / scale[:, None])

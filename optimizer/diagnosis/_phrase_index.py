@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from psopt.tasks import Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +46,13 @@ class PhraseIndex:
         shown = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(texts), len(column)))
         return cls(tuple(phrases), shown)
 
-    def purity(self, texts: Sequence[str], labels: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:
-        """Share of each label among labelled texts that show a phrase: (n_phrases, n_labels) in [0, 1).
+    def purity(self, labelled: Sequence[Sample], labels: Sequence[str]) -> NDArray[np.float64]:
+        """Share of each label among labelled samples that show a phrase: (n_phrases, n_labels) in [0, 1).
 
         Counted with two texts of no label added, so that three of three says less than thirty of thirty.
         """
-        in_labelled = PhraseIndex.of(texts, phrases=self.phrases)
-        one_hot = np.eye(n_labels)[labels]
+        in_labelled = PhraseIndex.of([sample.text for sample in labelled], phrases=self.phrases)
+        one_hot = np.eye(len(labels))[[labels.index(str(sample.label)) for sample in labelled]]
         counts = np.asarray(in_labelled.shown.T @ one_hot)
         return np.asarray(counts / (counts.sum(axis=1, keepdims=True) + 2))
 

@@ -138,10 +138,8 @@ class _GreedyCover:
         self._right = predictions.share_right
         self._uncovered = severity(predictions, view).copy()
         self._index = PhraseIndex.of(predictions.texts)
-        n_labels = len(predictions.labels)
-        self._one_hot = np.eye(n_labels)[self._truth]
-        labels = np.array([predictions.labels.index(sample.label) for sample in labelled])
-        self._purity = self._index.purity([sample.text for sample in labelled], labels, n_labels)
+        self._one_hot = np.eye(len(predictions.labels))[self._truth]
+        self._purity = self._index.purity(labelled, predictions.labels)
         self._is_sign = self._purity >= LEAST_PURITY
         if signs is not None:
             self._is_sign &= signs(self._index.phrases)

@@ -91,7 +91,8 @@ def test_texts_too_few_to_share_a_phrase_give_no_group(predictions: Any) -> None
 
 def test_purity_counts_two_texts_of_no_label() -> None:
     index = PhraseIndex.of(["who a", "who b", "who c"])
-    purity = index.purity(["who x", "who y", "when z"], np.array([1, 1, 0]), 2)
+    labelled = [Sample("1", "who x", "Person"), Sample("2", "who y", "Person"), Sample("3", "when z", "Number")]
+    purity = index.purity(labelled, ["Number", "Person"])
     np.testing.assert_allclose(purity[index.phrases.index("who")], [0, 2 / 4])
 
 
