@@ -2,20 +2,17 @@
 
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
-from psopt.proposals._planted import Planted, planted_texts
 from psopt.proposals._pool import propose_edits
+from psopt.proposals._quoted_phrases import Planted, planted_texts
 from psopt.proposals._topics import topics_of
-from psopt.proposals.rules import (
+from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
     MOST_OPEN_EXAMPLES,
-    OPEN_NOTES,
     examples_from_train,
     examples_of_open_answers,
-    merged_edit,
-    merged_notes,
-    note_text,
-    replace_merged,
 )
+from psopt.proposals.rules._notes import merged_edit, merged_notes, note_text, replace_merged
+from psopt.proposals.rules._open_notes import OPEN_NOTES
 
 __all__ = [
     "EXAMPLE_LAYERS",

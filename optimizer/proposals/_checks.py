@@ -73,15 +73,15 @@ class ProposalChecks:
         objections = (self._against_cue(about, cue) for about, cue in cues)
         return next((objection for objection in objections if objection), None)
 
-    def against_edits(self, edits: Iterable[Edit]) -> set[str]:
-        """The ids of notes and definitions against which something speaks; what the task itself defines may stand."""
-        return {
-            edit.id
+    def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
+        """The edits without notes and definitions that something speaks against; the task's own may stand."""
+        return [
+            edit
             for edit in edits
-            if edit.kind != "example"
-            and edit.provenance.author != "task"
-            and self.against_statement(edit.kind, edit.label, edit.text)
-        }
+            if edit.kind == "example"
+            or edit.provenance.author == "task"
+            or not self.against_statement(edit.kind, edit.label, edit.text)
+        ]
 
     def against_example(self, sample: Sample) -> str | None:
         """Say what speaks against showing a sample: it is empty, tells of somebody, or stands in val or test too."""

@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING
 
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
-from psopt.proposals._support import with_support
+from psopt.proposals._quoted_phrases import with_support
 from psopt.proposals._topics import NoteTopics, one_a_topic, topics_of
-from psopt.proposals.rules import (
-    definitions_from_subclasses,
-    definitions_from_task,
-    examples_from_train,
-    examples_of_open_answers,
-    notes_from_slices,
-    notes_on_open_answers,
-    notes_on_topics,
-)
+from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
+from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
+from psopt.proposals.rules._notes import notes_from_slices
+from psopt.proposals.rules._open_notes import notes_on_open_answers, notes_on_topics
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
@@ -61,9 +56,8 @@ def _edits_of_open_answers(
 ) -> list[Edit]:
     topics = topics_of(diagnosis.slices)
     definitions = definitions_from_task(task, predictions) if task.labels else []
-    on_topics = notes_on_topics(task, predictions, topics)
-    refused = checks.against_edits(on_topics)
-    notes = notes_on_open_answers(task, predictions) + [edit for edit in on_topics if edit.id not in refused]
+    notes = notes_on_open_answers(task, predictions)
+    notes += checks.allowed(notes_on_topics(task, predictions, topics))
     return definitions + notes + examples_of_open_answers(predictions, shown, checks, topics)
 
 
@@ -71,13 +65,9 @@ def _edits_of_labels(
     task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
 ) -> list[Edit]:
     """What the rules find, less what the checks speak against."""
-    evidence = checks.evidence
-    notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, evidence), task.noun)
-    definitions = definitions_from_task(task, predictions)
-    definitions += definitions_from_subclasses(task, predictions)
-    edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
-    refused = checks.against_edits(edits)
-    return [edit for edit in edits if edit.id not in refused]
+    definitions = definitions_from_task(task, predictions) + definitions_from_subclasses(task, predictions)
+    notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, checks.evidence), task.noun)
+    return checks.allowed([*definitions, *notes, *examples_from_train(predictions, taken=shown, checks=checks)])
 
 
 def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: PhraseEvidence) -> list[FailureSlice]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from psopt.proposals._support import with_support
+from psopt.proposals._quoted_phrases import with_support
 from psopt.proposals._topics import NoteTopics, topics_of
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, RepeatedDraftError, parsed
 from psopt.proposals.llm._messages import ask_again
@@ -16,7 +16,7 @@ from psopt.proposals.llm._requests import (
     note_request,
     open_note_requests,
 )
-from psopt.proposals.rules import merged_edit
+from psopt.proposals.rules._notes import merged_edit
 from psopt.search_spaces import Edit, Provenance
 from psopt.templates import template_marks
 

@@ -73,9 +73,8 @@ def examples_from_train(
         With them no sample is chosen against which something speaks, and none whose label is suspect.
     """
     samples = predictions.samples
-    vectors = _vectors(samples)
-    fitness = _fitness(predictions, vectors)
-    is_fit = _Fit(predictions, checks)
+    chooser = _Chooser(predictions, checks)
+    fitness = _fitness(predictions, chooser.vectors)
     chosen: dict[str, list[int]] = {label: [] for label in predictions.labels}
     for index, sample in enumerate(samples):
         if sample.text in taken:
@@ -85,10 +84,7 @@ def examples_from_train(
         layer = []
         for truth, label in enumerate(predictions.labels):
             own = predictions.truth == truth
-            best = _next(fitness[kind], own, chosen[label], vectors, is_fit)
-            if best is not None:
-                chosen[label].append(best)
-                layer.append((label, samples[best]))
+            layer += [(label, samples[index]) for index in chooser.choose(1, fitness[kind], own, chosen[label])]
         bundle = f"examples {number}: {kind} ({'+'.join(sample.id for _, sample in layer)})"
         edits += [_example(sample, label, kind, bundle) for label, sample in layer]
     return edits
@@ -103,23 +99,21 @@ def examples_of_open_answers(
     samples there are two more, those nearest to the centre of the topic's samples, switched on together.
     """
     samples = predictions.samples
-    vectors = _vectors(samples)
+    chooser = _Chooser(predictions, checks)
+    vectors = chooser.vectors
     right = predictions.share_right
     fitness = {
         "typical": vectors @ _centre(vectors),
         "borderline": np.where((right > 0) & (right < 1), 1 - np.abs(2 * right - 1), 0),
         WEAK_SPOT: severity(predictions, "sensitivity"),
     }
-    is_fit = _Fit(predictions, checks)
     anywhere = np.array([sample.label is not None for sample in samples], dtype=np.bool_)
     chosen = [index for index, sample in enumerate(samples) if sample.text in taken]
     edits = []
     for failing in topics[:N_EXAMPLE_TOPICS]:
         ids = set(failing.samples)
-        own = np.array([sample.id in ids for sample in samples], dtype=np.bool_)
-        own &= anywhere
-        of_topic = _fittest(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, chosen, vectors, is_fit)
-        chosen += of_topic
+        own = np.array([sample.id in ids for sample in samples], dtype=np.bool_) & anywhere
+        of_topic = chooser.choose(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, chosen)
         bundle = f"examples of {failing.topic} ({'+'.join(samples[index].id for index in of_topic)})"
         edits += [
             _example(samples[index], str(samples[index].label), failing.topic, bundle, failing.view)
@@ -127,9 +121,8 @@ def examples_of_open_answers(
         ]
     kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
     for kind in kinds:
-        of_kind = _fittest(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, chosen, vectors, is_fit)
-        chosen += of_kind
-        for sample in (samples[index] for index in of_kind):
+        for index in chooser.choose(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, chosen):
+            sample = samples[index]
             edits.append(_example(sample, str(sample.label), kind, f"example: {kind} ({sample.id})"))
     return edits
 
@@ -140,56 +133,48 @@ def _centre(vectors: Vector) -> Vector:
     return np.asarray(total / max(float(np.linalg.norm(total)), 1e-12))
 
 
-def _fittest(
-    n: int, fitness: Vector, own: NDArray[np.bool_], chosen: list[int], vectors: Vector, is_fit: _Fit
-) -> list[int]:
-    """Up to `n` samples, unlike each other and what is chosen."""
-    fittest: list[int] = []
-    for _ in range(n):
-        best = _next(fitness, own, [*chosen, *fittest], vectors, is_fit)
-        if best is not None:
-            fittest.append(best)
-    return fittest
-
-
-class _Fit:
-    """Which samples may be shown, found out one by one: few are ever asked about."""
+class _Chooser:
+    """Chooses samples that may be shown, each unlike those that are chosen already."""
 
     def __init__(self, predictions: Predictions, checks: ProposalChecks | None) -> None:
+        self.vectors = _vectors(predictions.samples)
         self._samples = predictions.samples
         self._checks = checks
-        self._known: dict[int, bool] = {}
-        lengths = np.array([len(sample.text) for sample in self._samples], dtype=np.int64)
-        longest = max(_SHORT, float(np.quantile(lengths, _SHARE_SHOWN))) if len(lengths) else _SHORT
-        self.candidates = lengths <= longest
-        if checks is not None and predictions.answers.open is None:
-            self.candidates &= ~suspect_labels(predictions, labelled=checks.task.train)
+        self._may_be_shown = _may_be_shown(predictions, checks)
 
-    def __call__(self, index: int) -> bool:
-        """Whether a sample may be shown."""
-        if self._checks is None:
-            return True
-        if index not in self._known:
-            self._known[index] = self._checks.against_example(self._samples[index]) is None
-        return self._known[index]
+    def choose(self, n: int, fitness: Vector, own: NDArray[np.bool_], chosen: list[int]) -> list[int]:
+        """Up to `n` of one's own samples, the fittest less their likeness to what is `chosen`; they are added to that.
 
-    def prefers(self, index: int) -> bool:
-        """Whether nothing in a sample is better not shown."""
-        return self._checks is None or not self._checks.names_a_case(self._samples[index])
+        One without the number of an order or a case comes before one with it.
+        """
+        n_before = len(chosen)
+        for _ in range(n):
+            fits = own & (fitness > 0) & self._may_be_shown
+            fits[chosen] = False
+            alike = (self.vectors @ self.vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(fitness))
+            merit = np.where(fits, fitness - _DIVERSITY * alike, -np.inf)
+            fittest_first = np.argsort(-merit, kind="stable")[: int(fits.sum())].tolist()
+            if not fittest_first:
+                break
+            chosen.append(next((index for index in fittest_first if not self._names_a_case(index)), fittest_first[0]))
+        return chosen[n_before:]
+
+    def _names_a_case(self, index: int) -> bool:
+        return self._checks is not None and self._checks.names_a_case(self._samples[index])
 
 
-def _next(fitness: Vector, own: NDArray[np.bool_], chosen: list[int], vectors: Vector, is_fit: _Fit) -> int | None:
-    """The fittest sample that may be shown, less its likeness to what is chosen; None where none is fit.
-
-    One without the number of an order or a case comes before one with it.
-    """
-    fits = own & (fitness > 0) & is_fit.candidates
-    fits[chosen] = False
-    alike = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(fitness))
-    merit = np.where(fits, fitness - _DIVERSITY * alike, -np.inf)
-    in_order = np.argsort(-merit, kind="stable")[: int(fits.sum())]
-    fit = [index for index in in_order.tolist() if is_fit(index)]
-    return next(filter(is_fit.prefers, fit), fit[0] if fit else None)
+def _may_be_shown(predictions: Predictions, checks: ProposalChecks | None) -> NDArray[np.bool_]:
+    """Which samples are short enough, and have nothing that speaks against them: (N,)."""
+    lengths = np.array([len(sample.text) for sample in predictions.samples], dtype=np.int64)
+    longest = max(_SHORT, float(np.quantile(lengths, _SHARE_SHOWN))) if len(lengths) else _SHORT
+    may_be = lengths <= longest
+    if checks is None:
+        return may_be
+    if predictions.answers.open is None:
+        may_be &= ~suspect_labels(predictions, labelled=checks.task.train)
+    for index in np.flatnonzero(may_be).tolist():
+        may_be[index] = checks.against_example(predictions.samples[index]) is None
+    return may_be
 
 
 def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:

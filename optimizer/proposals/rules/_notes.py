@@ -1,16 +1,19 @@
-"""Clarifying notes: one sentence that tells where a slice of failing samples belongs."""
+"""Clarifying notes: one sentence that tells where a slice of failing samples belongs; and several said in one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.proposals._phrase_evidence import implied
 from psopt.search_spaces import Edit, Provenance
-from psopt.text import field_and_phrase
+from psopt.text import field_and_phrase, label_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from psopt.diagnosis import FailureSlice
+
+_MOST_PHRASES = 12  # in one sentence; chosen by judgement, not measured
 
 
 def notes_from_slices(slices: Iterable[FailureSlice], noun: str) -> list[Edit]:
@@ -68,3 +71,61 @@ def _condition(phrases: Sequence[str]) -> str:
 
 def _or(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+
+
+def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> list[Edit]:
+    """Merge the notes of each label that were written by rule, where there are several.
+
+    A phrase that another one implies is left out.
+
+    >>> from psopt.search_spaces import Edit, Provenance
+    >>> notes = [note_text("question", phrases, "Number") for phrases in (["^when"], ["what year", "when did"])]
+    >>> origin = Provenance("rules", "accuracy", "", ("train-1",))
+    >>> (merged,) = merged_notes([Edit("note", "Number", text, origin) for text in notes], ["Number"], "question")
+    >>> merged.text
+    'A question that begins with "when" or contains "what year" or "when did" usually belongs to Number.'
+    """
+    merged = []
+    for label in labels:
+        notes = [edit for edit in edits if edit.kind == "note" and edit.label == label]
+        phrases_of = {note: _phrases(note, labels, noun) for note in notes}
+        by_rule = [note for note, phrases in phrases_of.items() if phrases]
+        phrases = without_implied([phrase for note in by_rule for phrase in phrases_of[note]])
+        if len(by_rule) > 1 and len(phrases) <= _MOST_PHRASES:
+            merged.append(merged_edit(by_rule, note_text(noun, phrases, label), "rules"))
+    return merged
+
+
+def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
+    """The edit that stands in place of several notes, or several definitions, of one label."""
+    first = edits[0]
+    samples = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.samples))
+    support = sum(edit.provenance.support for edit in edits)
+    counter = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.counter))
+    origin = Provenance(author, first.provenance.view, f"{len(edits)} {first.kind}s in one", samples, support, counter)
+    names = tuple(name for edit in edits for name in edit.stands_for)
+    gains = [edit.gain for edit in edits]
+    gain = sum(gains) if first.kind == "note" else max(gains)  # definitions of a label are about the same samples
+    return Edit(first.kind, first.label, text, origin, gain, step=first.step, merges=names)
+
+
+def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits with merged ones in place of their parts."""
+    merged = tuple(merged)
+    replaced = {name for edit in merged for name in edit.merges}
+    return (*(edit for edit in edits if replaced.isdisjoint(edit.stands_for)), *merged)
+
+
+def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
+    """The phrases of a note that says nothing else; none for a note that was written otherwise."""
+    mentions = label_mentions(note.text, labels)
+    if len(mentions) != 1 or not mentions[0].cues:
+        return ()
+    cues = mentions[0].cues
+    return cues if note_text(noun, cues, note.label) == note.text else ()
+
+
+def without_implied(phrases: Sequence[str]) -> list[str]:
+    """Return each phrase once, without those that can't be shown unless another one is."""
+    unique = dict.fromkeys(phrases)
+    return [phrase for phrase in unique if unique.keys().isdisjoint(implied(phrase))]
