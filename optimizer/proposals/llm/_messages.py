@@ -36,20 +36,17 @@ _MOST_ANSWERS = 4  # different ones to a sample
 _ASKED_WORDS = 30  # models count badly: what they are asked for is less than what they may write
 
 
-def ask_for_note(prompt: Prompt, failing: FailureSlice, predictions: Predictions) -> Messages:
-    """Ask for one general sentence that would improve the answers to a group of weak samples."""
-    members = [index for index, sample in enumerate(predictions.samples) if sample.id in set(failing.samples)]
+def ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], predictions: Predictions) -> Messages:
+    """Ask for one general sentence that would improve the answers to a group of weak samples, its `members`."""
     taken_for = f" They are mostly taken for {failing.predicted}." if failing.predicted else ""
-    right = predictions.share_right
-    good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
-    near = _of_label(failing.predicted, predictions) or good
+    near = _of_label(failing.predicted, predictions) or _answered_well(members, predictions)
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for} "
         "Beside each stands how often it was given which answer:",
-        _samples(_seen(prompt, index, predictions) for index in members[:_MOST_SAMPLES]),
+        _seen(prompt, members[:_MOST_SAMPLES], predictions),
         f"These {prompt.noun}s look alike and have their own labels:",
-        _samples(_seen(prompt, index, predictions) for index in _nearest(members, near, predictions)),
+        _seen(prompt, _nearest(members, near, predictions), predictions),
         f"Write one general sentence to add to the prompt, so that such {prompt.noun}s are given {failing.label} and "
         f"the others keep their labels. Say by their meaning what kind of {prompt.noun}s they are, and name "
         f"{failing.label}. {_manner(prompt)}",
@@ -65,16 +62,15 @@ def ask_for_open_note(
 
     With a topic, which they share and others hardly do, the sentence is to be about it.
     """
-    right = predictions.share_right
-    good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
+    good = _answered_well(members, predictions)
     parts = [
         _current(prompt),
         f"These {prompt.noun}s are answered wrong, or otherwise whenever the task is worded otherwise. Beside each "
         "stand the right answer and how often what was answered:",
-        _samples(_seen(prompt, index, predictions) for index in members[:_MOST_SAMPLES]),
+        _seen(prompt, members[:_MOST_SAMPLES], predictions),
         _worst_rephrasings(prompt, members, predictions, rephrasings),
         f"For comparison, these {prompt.noun}s are answered well:" if good else "",
-        _samples(_seen(prompt, index, predictions) for index in good[:_MOST_NEAR]) if good else "",
+        _seen(prompt, good[:_MOST_NEAR], predictions) if good else "",
         f"What the first {prompt.noun}s share and others hardly do: {topic}. Be only about such ones." if topic else "",
         f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are answered rightly: say "
         f"what to look for, what to leave out, or in which form to answer. Quote no answer. {_manner(prompt)}",
@@ -90,10 +86,7 @@ def ask_for_definition(prompt: Prompt, label: str, other: str | None, prediction
     boundary = (
         [
             f"They are most often taken for {other}. These {prompt.noun}s look alike and belong to {other}:",
-            _samples(
-                _seen(prompt, index, predictions)
-                for index in _nearest(members, _of_label(other, predictions), predictions)
-            ),
+            _seen(prompt, _nearest(members, _of_label(other, predictions), predictions), predictions),
         ]
         if other
         else []
@@ -106,7 +99,7 @@ def ask_for_definition(prompt: Prompt, label: str, other: str | None, prediction
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {label}. Beside each stands how often it was given which answer:",
-        _samples(_seen(prompt, index, predictions) for index in members[:_MOST_SAMPLES]),
+        _seen(prompt, members[:_MOST_SAMPLES], predictions),
         *boundary,
         f"Define {label}: say in one short sentence what its {prompt.noun}s are about, by their meaning."
         f"{second if other else ''} {_manner(prompt)}",
@@ -192,8 +185,12 @@ def _escaped(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def _seen(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:
-    """A sample with its right answer and how often it was given which one."""
+def _seen(prompt: Prompt, members: Sequence[int], predictions: Predictions) -> str:
+    """Samples with their right answers and how often they were given which one."""
+    return _samples(_with_answers(prompt, index, predictions) for index in members)
+
+
+def _with_answers(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:
     sample = predictions.samples[index]
     answers = predictions.answers_to(index)
     remark = predictions.remarks.get(sample.text, "")
@@ -216,6 +213,12 @@ def _shown(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, An
 
 def _of_label(label: str | None, predictions: Predictions) -> list[int]:
     return [index for index, sample in enumerate(predictions.samples) if label and sample.label == label]
+
+
+def _answered_well(members: Sequence[int], predictions: Predictions) -> list[int]:
+    """The samples beside some that are answered rightly by every wording."""
+    weak = set(members)
+    return [index for index, right in enumerate(predictions.share_right) if right == 1.0 and index not in weak]
 
 
 def _nearest(members: Sequence[int], others: Sequence[int], predictions: Predictions) -> list[int]:

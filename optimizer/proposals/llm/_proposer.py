@@ -17,7 +17,6 @@ from psopt.proposals.llm._requests import (
     open_note_requests,
 )
 from psopt.proposals.rules._notes import merged_edit
-from psopt.search_spaces import Edit, Provenance
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.models.chat import Writer
     from psopt.proposals.llm._requests import DraftRequest
-    from psopt.search_spaces import Prompt
+    from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
 
 # What a round costs: at most 13 requests, each once more where its draft is refused. Chosen for that, not measured.
 MOST_SLICES = 6
-_MOST_LABELS = 20  # that are defined at once: more make a long answer, in which small models lose the form
 _ATTEMPTS = 2
 _ENOUGH_TO_JUDGE = 4  # drafts, by which a writer is judged; chosen, not measured
 _KEPT = 1000  # characters of a refused draft, in proposals.json
@@ -89,7 +87,7 @@ class LLMProposer:
                 try:
                     new += self._read(request, draft, checks, [*pool, *new], topics)
                 except DraftError as error:
-                    self._refuse(request, draft, str(error))
+                    self._refuse(request.edit, draft, str(error))
                     again.append(replace(request, messages=ask_again(request.messages, draft, str(error))))
                     n_bad += not isinstance(error, RepeatedDraftError)
             requests = again
@@ -102,18 +100,22 @@ class LLMProposer:
     def _requests(
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, rephrasings: Sequence[str]
     ) -> list[DraftRequest]:
+        author = self.writer.name
         if task.spec.is_open:
             topics = topics_of(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
-            return open_note_requests(prompt, predictions, rephrasings, topics)
-        requests = definition_requests(prompt, predictions, self.most_slices, _MOST_LABELS)
-        return requests + [note_request(prompt, failing, predictions) for failing in self._slices(diagnosis)]
+            return open_note_requests(author, prompt, predictions, rephrasings, topics)
+        requests = definition_requests(author, prompt, predictions, self.most_slices)
+        return requests + [note_request(author, prompt, failing, predictions) for failing in self._slices(diagnosis)]
 
     def refuse(self, objections: Mapping[Edit, str]) -> None:
         """Take down why edits that it has drafted are not used after all; others are not its own."""
         for edit, why in objections.items():
-            origin = edit.provenance
-            if origin.author == self.writer.name:
-                self.refused.append(RefusedDraft(edit.kind, edit.label, origin.topic, origin.author, edit.text, why))
+            if edit.provenance.author == self.writer.name:
+                self._refuse(edit, edit.text, why)
+
+    def _refuse(self, edit: Edit, written: str, reason: str) -> None:
+        origin = edit.provenance
+        self.refused.append(RefusedDraft(edit.kind, edit.label, origin.topic, origin.author, written[:_KEPT], reason))
 
     def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
         """Return a shorter note for each label of which `edits` hold several that a model wrote."""
@@ -126,13 +128,13 @@ class LLMProposer:
             if edit.kind == "note" and edit.is_drafted:
                 by_label.setdefault(edit.label, []).append(edit)
         several = [notes for notes in by_label.values() if len(notes) > 1]
-        requests = [merge_request(notes) for notes in several]
+        requests = [merge_request(self.writer.name, notes) for notes in several]
         merged = []
         for notes, request, draft in zip(several, requests, self._drafts(requests), strict=True):
             try:
                 (edit,) = self._read(request, draft, checks, edits)
             except DraftError as error:
-                self._refuse(request, draft, str(error))
+                self._refuse(request.edit, draft, str(error))
                 continue
             if len(edit.text) < sum(len(note.text) for note in notes):
                 merged.append(merged_edit(notes, edit.text, self.writer.name))
@@ -158,21 +160,16 @@ class LLMProposer:
         topics: NoteTopics | None = None,
     ) -> list[Edit]:
         """The edit of a draft, or those of all labels; raises `DraftError` where it is refused."""
-        origin = Provenance(self.writer.name, request.view, request.topic, request.samples)
         taken = [edit.text for edit in pool]
         if request.labels:
-            return _of_all_labels(request, draft, checks, taken, origin)
-        text = checks.read(draft, request.kind, request.label, taken)
+            return _of_all_labels(request, draft, checks, taken)
+        text = checks.read(draft, request.edit.kind, request.edit.label, taken)
         checks.check_is_own(text, request.messages)
-        if topics and request.kind == "note":
+        if topics and request.edit.kind == "note":
             if topics.is_taken(text):
                 raise RepeatedDraftError("is about what another note is about")
             topics.take(text)
-        return [Edit(request.kind, request.label, text, origin, request.gain)]
-
-    def _refuse(self, request: DraftRequest, draft: str, reason: str) -> None:
-        author = self.writer.name
-        self.refused.append(RefusedDraft(request.kind, request.label, request.topic, author, draft[:_KEPT], reason))
+        return [replace(request.edit, text=text)]
 
     def _slices(self, diagnosis: Diagnosis) -> list[FailureSlice]:
         named = [failing for failing in diagnosis.slices if failing.label is not None]
@@ -180,18 +177,16 @@ class LLMProposer:
         return sorted(unique.values(), key=lambda failing: -failing.severity)[: self.most_slices]
 
 
-def _of_all_labels(
-    request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str], origin: Provenance
-) -> list[Edit]:
+def _of_all_labels(request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str]) -> list[Edit]:
     """Definitions of one style, switched on together: those that pass the checks, where at least half do."""
     written = parsed(draft, "definitions", dict)["definitions"]
-    gain = request.gain / len(request.labels)
+    gain = request.edit.gain / len(request.labels)
     edits, objections = [], []
     for label in request.labels:
         try:
             text = checks.check(str(written.get(label, "")), "definition", label, taken)
             checks.check_is_own(text, request.messages)
-            edits.append(Edit("definition", label, text, origin, gain))
+            edits.append(replace(request.edit, label=label, text=text, gain=gain))
         except DraftError as error:
             objections.append(f"{label} {error}")
     if 2 * len(edits) < max(len(request.labels), 4):

@@ -14,6 +14,7 @@ from psopt.proposals.llm._messages import (
     ask_for_open_note,
     ask_to_merge,
 )
+from psopt.search_spaces import Edit, Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,39 +22,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
-    from psopt.search_spaces import Edit, EditKind, Messages, Prompt, View
+    from psopt.search_spaces import Messages, Prompt
 
 N_WITHOUT_TOPIC = 2
 """How many notes on open answers are asked for whatever their topic: of the most severe samples by each view."""
 _MOST_CHARACTERS = 320  # of a draft that a grammar holds: more than its checks let pass, and no endless text
 _MOST_FAILING = 24  # samples that a note is drawn from; the first of them are shown. Chosen, not measured
+_MOST_LABELS = 20  # that are defined at once: more make a long answer, in which small models lose the form
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """One edit that a draft is asked for, or one of each label.
+    """One edit that a draft is asked for, or one of each label."""
 
-    Attributes
-    ----------
-    kind, label, gain
-        See `Edit`. Where answers are no single labels, the label is empty.
-    topic, view, samples
-        See `Provenance`.
-    other : str
-        The label to which a definition is to say the boundary; empty where there is none.
-    labels : tuple of str
-        Where all labels are to be defined at once: these; else empty.
-    """
-
-    kind: EditKind
-    label: str
-    topic: str
-    view: str
-    samples: tuple[str, ...]
-    gain: float
+    edit: Edit  # all of it but the text; where answers are no single labels, its label is empty
     messages: Messages
-    other: str = ""
-    labels: tuple[str, ...] = ()
+    other: str = ""  # the label to which a definition is to say the boundary; empty where there is none
+    labels: tuple[str, ...] = ()  # where all labels are to be defined at once: these
 
     @property
     def schema(self) -> str:
@@ -62,7 +47,8 @@ class DraftRequest:
         if self.labels:
             fields = {"definitions": _object(dict.fromkeys(self.labels, text))}
         else:
-            fields = {**({"label": {"const": self.label}} if self.label else {}), str(self.kind): text}
+            label = self.edit.label
+            fields = {**({"label": {"const": label}} if label else {}), str(self.edit.kind): text}
             fields |= {"boundary": text} if self.other else {}
         return json.dumps(_object(fields))
 
@@ -71,56 +57,42 @@ def _object(fields: dict[str, dict[str, object]]) -> dict[str, object]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def note_request(prompt: Prompt, failing: FailureSlice, predictions: Predictions) -> DraftRequest:
-    """Ask for a note on a group of weak samples; what is to gain is their share of wrong answers."""
-    members = set(failing.samples)
-    wrong = predictions.share_wrong
-    at_stake = [wrong[index] for index, sample in enumerate(predictions.samples) if sample.id in members]
-    gain = float(np.sum(at_stake) / len(wrong))
-    messages = ask_for_note(prompt, failing, predictions)
-    return DraftRequest("note", str(failing.label), failing.topic, failing.view, failing.samples, gain, messages)
+def note_request(author: str, prompt: Prompt, failing: FailureSlice, predictions: Predictions) -> DraftRequest:
+    """Ask for a note on a group of weak samples."""
+    ids = set(failing.samples)
+    members = [index for index, sample in enumerate(predictions.samples) if sample.id in ids]
+    origin = Provenance(author, failing.view, failing.topic, failing.samples)
+    edit = Edit("note", str(failing.label), "", origin, _to_gain(members, predictions))
+    return DraftRequest(edit, ask_for_note(prompt, failing, members, predictions))
 
 
 def open_note_requests(
-    prompt: Prompt, predictions: Predictions, rephrasings: Sequence[str], topics: Sequence[FailureSlice] = ()
+    author: str,
+    prompt: Prompt,
+    predictions: Predictions,
+    rephrasings: Sequence[str],
+    topics: Sequence[FailureSlice] = (),
 ) -> list[DraftRequest]:
     """Ask for notes on answers that are no single labels.
 
     One on each topic of weak samples, one on the samples most often wrong, and one on the most unstable ones.
     """
     place = {sample.id: index for index, sample in enumerate(predictions.samples)}
-    requests = [
-        _open_note_request(
-            prompt, predictions, rephrasings, [place[sample] for sample in failing.samples], failing.view, failing.topic
-        )
-        for failing in topics
-    ]
-    views: dict[View, NDArray[np.float64]] = {
-        "accuracy": predictions.share_wrong,
-        "sensitivity": predictions.sensitivities,
-    }
-    for view, severity in views.items():
-        members = [int(index) for index in np.argsort(-severity, kind="stable")[:_MOST_FAILING] if severity[index] > 0]
+    groups = [(str(failing.view), failing.topic, [place[sample] for sample in failing.samples]) for failing in topics]
+    for view, severity in (("accuracy", predictions.share_wrong), ("sensitivity", predictions.sensitivities)):
+        most_severe = np.argsort(-severity, kind="stable")[:_MOST_FAILING].tolist()
+        groups.append((view, "", [index for index in most_severe if severity[index] > 0]))
+    requests = []
+    for view, topic, members in groups:
         if members:
-            requests.append(_open_note_request(prompt, predictions, rephrasings, members, view))
+            origin = Provenance(author, view, topic or f"most severe by {view}", _ids(members, predictions))
+            edit = Edit("note", "", "", origin, _to_gain(members, predictions))
+            messages = ask_for_open_note(prompt, members, predictions, rephrasings, topic)
+            requests.append(DraftRequest(edit, messages))
     return requests
 
 
-def _open_note_request(
-    prompt: Prompt,
-    predictions: Predictions,
-    rephrasings: Sequence[str],
-    members: Sequence[int],
-    view: View,
-    topic: str = "",
-) -> DraftRequest:
-    gain = float(predictions.share_wrong[members].sum() / len(predictions.samples))
-    ids = tuple(predictions.samples[index].id for index in members)
-    messages = ask_for_open_note(prompt, members, predictions, rephrasings, topic)
-    return DraftRequest("note", "", topic or f"most severe by {view}", view, ids, gain, messages)
-
-
-def definition_requests(prompt: Prompt, predictions: Predictions, most: int, most_labels: int) -> list[DraftRequest]:
+def definition_requests(author: str, prompt: Prompt, predictions: Predictions, most: int) -> list[DraftRequest]:
     """Ask for all labels' definitions in one style, where these are not too many, and for one of each weak label.
 
     The boundary is that to the label for which most of a label's samples are taken.
@@ -130,22 +102,20 @@ def definition_requests(prompt: Prompt, predictions: Predictions, most: int, mos
     weakest = sorted(by_label, key=lambda label: -float(wrong[by_label[label]].sum()))
     weak = [label for label in weakest if wrong[by_label[label]].any()][:most]
     taken_for = {label: _taken_for(label, predictions) for label in weak}
+
+    def unwritten(label: str, topic: str, members: NDArray[np.int64]) -> Edit:
+        origin = Provenance(author, "accuracy", topic, _ids(members[wrong[members] > 0], predictions))
+        return Edit("definition", label, "", origin, _to_gain(members, predictions))
+
     requests = []
-    if weak and 1 < len(prompt.labels) <= most_labels:
+    if weak and 1 < len(prompt.labels) <= _MOST_LABELS:
         confusions = [(label, other) for label, other in taken_for.items() if other]
         messages = ask_for_all_definitions(prompt, confusions, predictions)
-        ids = _wrong_ids(np.arange(len(wrong)), predictions)
-        gain = float(wrong.mean())
-        topic = "all labels"
-        requests.append(
-            DraftRequest("definition", "", topic, "accuracy", ids, gain, messages, labels=tuple(prompt.labels))
-        )
-    for label in weak:
-        messages = ask_for_definition(prompt, label, taken_for[label], predictions)
-        ids = _wrong_ids(by_label[label], predictions)
-        gain = float(wrong[by_label[label]].sum() / len(wrong))
-        other = taken_for[label] or ""
-        requests.append(DraftRequest("definition", label, label, "accuracy", ids, gain, messages, other))
+        edit = unwritten("", "all labels", np.arange(len(wrong)))
+        requests.append(DraftRequest(edit, messages, labels=tuple(prompt.labels)))
+    for label, other in taken_for.items():
+        messages = ask_for_definition(prompt, label, other, predictions)
+        requests.append(DraftRequest(unwritten(label, label, by_label[label]), messages, other or ""))
     return requests
 
 
@@ -156,13 +126,17 @@ def _taken_for(label: str, predictions: Predictions) -> str | None:
     return predictions.labels[int(given.argmax())] if given.any() else None
 
 
-def _wrong_ids(members: NDArray[np.int64], predictions: Predictions) -> tuple[str, ...]:
-    return tuple(predictions.samples[index].id for index in members if predictions.share_wrong[index] > 0)
+def _to_gain(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -> float:
+    """The share of all answers that are wrong ones to these samples."""
+    return float(predictions.share_wrong[members].sum() / len(predictions.samples))
 
 
-def merge_request(notes: Sequence[Edit]) -> DraftRequest:
+def _ids(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -> tuple[str, ...]:
+    return tuple(predictions.samples[index].id for index in members)
+
+
+def merge_request(author: str, notes: Sequence[Edit]) -> DraftRequest:
     """Ask for one note in place of several of a label."""
-    messages = ask_to_merge(notes[0].label, [note.text for note in notes])
-    return DraftRequest(
-        "note", notes[0].label, f"{len(notes)} notes in one", notes[0].provenance.view, (), 0.0, messages
-    )
+    label = notes[0].label
+    origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one")
+    return DraftRequest(Edit("note", label, "", origin), ask_to_merge(label, [note.text for note in notes]))
