@@ -62,7 +62,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
     )
     compilation.observer.phase(_what_is_optimized(outcome, splits))
     data = program_data(student, outcome, splits, compilation)
-    compilation, data = planned(student, outcome, data, compilation)
+    compilation, data = planned(student, data, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
         return _search(copy_of(student), outcome, data, compilation)
@@ -131,7 +131,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
             evaluator,
             settings.search,
             compilation.observer,
-            _proposer(outcome, model, compilation),
+            _proposer(model, compilation),
             ProgramProposals(model, shares, settings.search.parts.examples_allowed),
             directory.path / ARTIFACTS,
         )
@@ -213,9 +213,9 @@ def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilati
     return variants.with_outcome_said_as(settings.heldout_from, outcome.step)
 
 
-def _proposer(outcome: Outcome, model: ProgramModel, compilation: Compilation) -> LLMProposer | None:
+def _proposer(model: ProgramModel, compilation: Compilation) -> LLMProposer | None:
     """What drafts notes and definitions; of free text none can say where it belongs."""
-    if compilation.proposer is None or outcome.equivalence is not None:
+    if compilation.proposer is None or compilation.equivalence is not None:
         return None
     writer = compilation.models.writer(compilation.proposer)
     return LLMProposer(writer) if compilation.metric is None else FeedbackProposer(writer, model=model)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.dspy_programs._contents import contents
 from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._outcome import MeantOutcome, right_and_others
 from psopt.errors import DataError, InputError
 from psopt.tasks import ORDINAL, AnswerSpec, DatasetInfo, Sample, Task, in_order
 
@@ -125,7 +126,7 @@ def make_data(
     task = Task(
         name,
         description,
-        outcome.classes(n_rephrasings),
+        right_and_others(n_rephrasings) if isinstance(outcome, MeantOutcome) else outcome.labels,
         samples["train"],
         samples["val"],
         samples["test"],
@@ -265,7 +266,7 @@ def _ordered(task: Task, outcome: Outcome, told: DataOptions) -> Task:
     """The task with its labels in the order that was told."""
     if told.answers != ORDINAL:
         return task
-    if outcome.equivalence is not None:
+    if isinstance(outcome, MeantOutcome):
         raise InputError("answers='ordinal' is for labels, and an equivalence for free text: give one of them")
     labels, positions = in_order("the program's labels", task.labels, told.order)
     return replace(task, labels=labels, positions=positions)

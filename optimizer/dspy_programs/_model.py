@@ -11,6 +11,7 @@ from psopt.dspy_programs._demonstrations import Demonstrator
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of
+from psopt.dspy_programs._outcome import MeantOutcome
 from psopt.dspy_programs._runner import name_of
 from psopt.models import NOT_ASKED, Assessor, Capabilities
 from psopt.search_spaces import render_additions
@@ -60,7 +61,7 @@ class ProgramModel:
         self.outcome = runner.outcome
         self.steps = tuple(step for step, _ in program.named_predictors())
         # What means the same is numbered row by row: of a part of a row it would be numbered otherwise.
-        has_last_word = runner.metric is not None or runner.outcome.equivalence is not None
+        has_last_word = runner.metric is not None or isinstance(runner.outcome, MeantOutcome)
         self.capabilities = replace(
             self.capabilities,
             is_assessed=assessor is not None,

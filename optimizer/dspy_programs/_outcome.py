@@ -25,25 +25,14 @@ NO_REFERENCE = "(what the metric says is right)"
 _ONE_LABEL = AnswerSpec()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What is taken for a program's answer."""
+    """What is taken for a program's answer: one label of several, or what an heir of this class says."""
 
     step: str  # the predictor that gives it, by its name in the program
     field: str  # the field of the prediction, and of the examples
-    labels: tuple[str, ...]  # the classes; none for free text, of which an `equivalence` tells what means the same
-    equivalence: Equivalence | None = None
+    labels: tuple[str, ...] = ()  # what answers may name; none where they are free text
     spec: AnswerSpec = _ONE_LABEL  # what answers are, where they are no single label
-    has_references: bool = True  # whether examples say what is right; where a metric alone tells, they need not
-
-    def classes(self, n_rephrasings: int) -> tuple[str, ...]:
-        """The classes that predictions are counted in; free text is right, or one of several other answers.
-
-        There are as many others as rephrasings: no more of them can differ.
-        """
-        if self.spec.is_open:
-            return self.labels
-        return self.labels or (RIGHT, *(f"other answer {number}" for number in range(1, n_rephrasings + 1)))
 
     @property
     def takes_none(self) -> bool:
@@ -55,72 +44,96 @@ class Outcome:
 
         Raises DataError if the example has none, or one that the program can't give.
         """
-        if not self.has_references:
-            return NO_REFERENCE
         if example.get(self.field) is None and not (self.takes_none and self.field in example):
             fields = ", ".join(sorted(example.keys()))
             raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {fields}")
-        label = as_text(example[self.field])
-        if self.spec.is_open:
-            return self._reference(label, where)
-        if self.labels and label not in self.labels:
-            hint = nearest(label, self.labels) or f"; the program knows {', '.join(self.labels)}"
-            raise DataError(f"{where}: {self.field} {label!r} is none of the program's labels{hint}")
-        return label if self.labels else RIGHT
+        answer = as_text(example[self.field])
+        label = self.read(answer)
+        if label is None:
+            raise DataError(f"{where}: {self.field} {self._why_unread(answer)}")
+        return label
 
-    def _reference(self, answer: str, where: str) -> str:
-        reference = as_reference(answer, self.spec, self.labels)
-        if reference is None:
-            known = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
-            raise DataError(f"{where}: {self.field} {answer[:60]!r} can't be read as {self.spec.kind}{known}")
-        return reference
+    def read(self, answer: str | None) -> str | None:
+        """The class of an answer, or what it says in its one form; None where it names no class and says nothing."""
+        return answer if answer in self.labels else None
 
-    def is_label(self, answer: str | None) -> bool:
-        """Whether an answer is one of the classes; of free text, whether there is an answer that can be read."""
-        if self.spec.is_open:
-            return answer is not None and as_reference(answer, self.spec, self.labels) is not None
-        return answer is not None and (self.equivalence is not None or answer in self.labels)
+    def _why_unread(self, answer: str) -> str:
+        hint = nearest(answer, self.labels) or f"; the program knows {', '.join(self.labels)}"
+        return f"{answer!r} is none of the program's labels{hint}"
 
     def is_right(self, answer: str | None, example: Any) -> bool:
         """Whether an answer is that of the example, or means the same."""
-        if answer is None or not self.has_references:
-            return False
-        truth = as_text(example[self.field])
-        if self.spec.is_open:
-            ours, right = (as_reference(text, self.spec, self.labels) for text in (answer, truth))
-            rule = AnswerType(spec=self.spec).open
-            return (
-                None not in (ours, right) and rule is not None and rule.worth(str(ours), str(right)) >= rule.least_right
-            )
-        return answer == truth if self.equivalence is None else bool(self.equivalence(answer, truth))
+        return answer is not None and self._is_same(answer, as_text(example[self.field]))
 
-    def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:
+    def _is_same(self, answer: str, truth: str) -> bool:
+        return answer == truth
+
+    def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
         """The answers to one example as indices into `labels`; ``len(labels)`` is N/A; open ones as `code_of` them."""
-        if self.spec.is_open:
-            read = [None if answer is None else as_reference(answer, self.spec, self.labels) for answer in answers]
-            return [len(labels) if text is None else code_of(text) for text in read]
-        if self.equivalence is not None:
-            return _indices_by_meaning(answers, as_text(example[self.field]), len(labels), self.equivalence)
         return [labels.index(answer) if answer in labels else len(labels) for answer in answers]
 
 
-def _indices_by_meaning(
-    answers: Sequence[str | None], truth: str, n_labels: int, equivalence: Equivalence
-) -> list[int]:
-    """Free text by what means the same: 0 is right, others are numbered as they come.
+@dataclass(frozen=True, kw_only=True)
+class MeantOutcome(Outcome):
+    """Free text, of which an equivalence tells what means the same: right, or one of several other answers."""
 
-    An answer is compared with the first of every kind alone, since `equivalence` may be slow.
-    """
-    kinds, indices = [truth], []
-    for answer in answers:
-        if answer is None:
-            indices.append(n_labels)
-            continue
-        number = next((number for number, kind in enumerate(kinds) if equivalence(answer, kind)), len(kinds))
-        if number == len(kinds):
-            kinds.append(answer)
-        indices.append(min(number, n_labels - 1))
-    return indices
+    equivalence: Equivalence
+
+    def read(self, answer: str | None) -> str | None:
+        return None if answer is None else RIGHT
+
+    def _is_same(self, answer: str, truth: str) -> bool:
+        return bool(self.equivalence(answer, truth))
+
+    def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:
+        """0 is right, others are numbered as they come.
+
+        An answer is compared with the first of every kind alone, since `equivalence` may be slow.
+        """
+        kinds, indices = [as_text(example[self.field])], []
+        for answer in answers:
+            if answer is None:
+                indices.append(len(labels))
+                continue
+            number = next((number for number, kind in enumerate(kinds) if self.equivalence(answer, kind)), len(kinds))
+            if number == len(kinds):
+                kinds.append(answer)
+            indices.append(min(number, len(labels) - 1))
+        return indices
+
+
+class OpenOutcome(Outcome):
+    """Several labels, a number or a text, as `spec` says."""
+
+    def read(self, answer: str | None) -> str | None:
+        return None if answer is None else as_reference(answer, self.spec, self.labels)
+
+    def _why_unread(self, answer: str) -> str:
+        hint = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
+        return f"{answer[:60]!r} can't be read as {self.spec.kind}{hint}"
+
+    def _is_same(self, answer: str, truth: str) -> bool:
+        given, right = self.read(answer), self.read(truth)
+        rule = AnswerType(spec=self.spec).open
+        if given is None or right is None or rule is None:
+            return False
+        return rule.worth(given, right) >= rule.least_right
+
+    def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
+        read = map(self.read, answers)
+        return [len(labels) if reference is None else code_of(reference) for reference in read]
+
+
+class UnreferencedOutcome(OpenOutcome):
+    """What a metric alone says the worth of: examples need not have it."""
+
+    def truth(self, example: Any, where: str) -> str:  # noqa: ARG002
+        return NO_REFERENCE
+
+
+def right_and_others(n_rephrasings: int) -> tuple[str, ...]:
+    """The classes of free text. There are as many others as rephrasings: no more of them can differ."""
+    return (RIGHT, *(f"other answer {number}" for number in range(1, n_rephrasings + 1)))
 
 
 def as_text(value: Any) -> str:
@@ -163,19 +176,16 @@ def find_outcome(
         output = _last_in_examples(outputs, examples)
     else:
         output = _last_of_class(outputs, examples, told)
+    where = {"step": output.step, "field": output.field}
     if equivalence is not None:
-        return Outcome(output.step, output.field, (), equivalence)
-    has_references = not has_metric or bool(_in_examples([output], examples))
-    spec = _spec(output, examples, told, is_text=_is_text(output, examples, label_field, has_metric=has_metric))
-    if not has_references and (told is None or spec.has_labels):
-        spec = AnswerSpec(TEXT)
-    if spec.is_open and not has_references:
-        return Outcome(output.step, output.field, (), spec=spec, has_references=False)
+        return MeantOutcome(**where, equivalence=equivalence)
+    if has_metric and not _in_examples([output], examples):
+        spec = AnswerSpec(TEXT) if told is None or told.has_labels else told
+        return UnreferencedOutcome(**where, spec=spec)
+    spec = told or _spec(output, examples, is_named=has_metric or label_field is not None)
     if spec.is_open:
-        labels = output.labels
-        if spec.kind == LABELS and not labels:
-            labels = _labels_of_sets(examples, output.field)
-        return Outcome(output.step, output.field, labels if spec.has_labels else (), spec=spec)
+        labels = output.labels or (_labels_of_sets(examples, output.field) if spec.kind == LABELS else ())
+        return OpenOutcome(**where, labels=labels if spec.has_labels else (), spec=spec)
     # The program's own code may make the class, or the type not say what it is.
     labels = output.labels or tuple(sorted({*_values(examples, output.field)}))
     is_optional = any(other.is_optional for other in outputs if other.field == output.field)
@@ -187,7 +197,7 @@ def find_outcome(
             f"label_field {output.field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
         )
-    return Outcome(output.step, output.field, labels)
+    return Outcome(**where, labels=labels)
 
 
 def _outputs(program: Any) -> list[_Output]:
@@ -220,14 +230,6 @@ def _last_in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> _O
     return (_in_examples(outputs, examples) or of_last)[-1]
 
 
-def _is_text(output: _Output, examples: Sequence[Any], label_field: str | None, *, has_metric: bool) -> bool:
-    """Whether an output is text of its own in each example: one that was named, or that a metric judges."""
-    if output.labels or output.spec.is_open or not (has_metric or label_field is not None):
-        return False
-    n_met = Counter(_values(examples, output.field)).values()
-    return bool(n_met) and are_mostly_rare(n_met)
-
-
 def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
     """The last output of a type of classes, if possible one that all examples have."""
     of_class = _of_class(outputs)
@@ -241,15 +243,17 @@ def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: An
     return (_in_examples(of_class, examples) or of_class)[-1]
 
 
-def _spec(output: _Output, examples: Sequence[Any], told: AnswerSpec | None, *, is_text: bool) -> AnswerSpec:
-    """What answers are: as told, else by the type; numbers of which few are met again and again are classes."""
-    if told is not None:
-        return told
-    if is_text:
-        return AnswerSpec(TEXT)
-    if output.spec.kind != NUMBER:
-        return output.spec
-    return output.spec if are_mostly_rare(Counter(_values(examples, output.field)).values()) else AnswerSpec()
+def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> AnswerSpec:
+    """What answers are, by the type of an output.
+
+    Numbers of which few are met again and again are classes; what is no class by its type, and was named or is judged
+    by a metric, is text where it is another one in nearly each example.
+    """
+    are_rare = are_mostly_rare(Counter(_values(examples, output.field)).values())
+    if output.spec.kind == NUMBER and not are_rare:
+        return AnswerSpec()
+    is_plain = not output.labels and not output.spec.is_open
+    return AnswerSpec(TEXT) if is_plain and is_named and are_rare else output.spec
 
 
 def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:

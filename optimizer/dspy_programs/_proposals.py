@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.answers import ONE_LABEL
 from psopt.dspy_programs._examples import inputs_key
+from psopt.dspy_programs._outcome import MeantOutcome, UnreferencedOutcome
 from psopt.evaluation import Predictions, assessed
 from psopt.proposals import (
     EXAMPLE_LAYERS,
@@ -53,7 +54,7 @@ class ProgramProposals:
         """Return edits, those with most to gain first."""
         # Of free text no note can say where it belongs, nor where a metric alone knows what is right.
         outcome = self.model.outcome
-        is_labelled = outcome.equivalence is None and outcome.has_references
+        is_labelled = not isinstance(outcome, (MeantOutcome, UnreferencedOutcome))
         edits = propose_edits(task, prompt, predictions, diagnosis, pool, hold_back) if is_labelled else []
         texts = [edit for edit in edits if edit.kind != "example"]
         return texts + self._demonstrations(task, prompt, predictions, diagnosis, pool, hold_back)

@@ -185,7 +185,7 @@ class ProgramRunner:
 
     def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
         """Run a few first, and stop if none of them ends in a label: the rest would be paid for nothing."""
-        self._has_named_a_label |= any(self.outcome.is_label(record["outcome"]) for record in answered)
+        self._has_named_a_label |= any(map(self._names_a_label, answered))
         first = spread([*jobs], FIRST)
         if self._has_named_a_label or len(first) < FIRST:
             return set()
@@ -194,10 +194,13 @@ class ProgramRunner:
         if all(record.get("failed") for record in records.values()):
             self.failures.stop()
         shown = [records[key] for key in first]
-        self._has_named_a_label = any(self.outcome.is_label(record["outcome"]) for record in shown)
+        self._has_named_a_label = any(map(self._names_a_label, shown))
         if not self._has_named_a_label:
             raise self._no_labels(jobs[first[0]][0], shown)
         return set(first)
+
+    def _names_a_label(self, record: Record) -> bool:
+        return self.outcome.read(record["outcome"]) is not None
 
     def _no_labels(self, program: Any, records: Sequence[Record]) -> NoLabelsError:
         field = self.outcome.field

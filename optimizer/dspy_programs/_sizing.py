@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._examples import ProgramData
-    from psopt.dspy_programs._outcome import Outcome
 
 
 # MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
@@ -86,15 +85,13 @@ def calls_to_hold_back(sizes: Sizes, n_steps: int, most_calls: int | None, *, n_
     return min(n_runs * n_steps, int(_LARGEST_SHARE_HELD * most_calls))
 
 
-def planned(
-    student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation
-) -> tuple[Compilation, ProgramData]:
+def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[Compilation, ProgramData]:
     """Choose the sizes where calls are limited, say what is expected, and hold the final test's calls back."""
     task, search = data.task, compilation.settings.search
     parts = replace(search.parts, examples_allowed=_DEMONSTRATIONS_ALLOWED)
     settings = replace(compilation.settings, search=replace(search, parts=parts))
     n_steps = len(student.named_predictors())
-    races = compilation.metric is None and outcome.equivalence is None and task.spec.kind != FREE
+    races = compilation.metric is None and compilation.equivalence is None and task.spec.kind != FREE
     available = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
     budget = compilation.models.budget
     if compilation.most_calls is not None:
