@@ -103,11 +103,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         outcome,
         data.examples,
         folder,
-        models.budget,
-        metric=compilation.metric,
-        n_threads=compilation.n_threads,
-        as_asked=compilation.as_asked,
-        max_errors=compilation.max_errors,
+        compilation,
         n_steps=len(student.named_predictors()),
         judged_by="-".join([digest(student), digest(compilation.metric), *untold]),
     )

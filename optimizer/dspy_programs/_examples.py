@@ -58,24 +58,20 @@ def text_of(example: Any) -> str:
     return "\n".join(f"{name}: {value}" for name, value in inputs.items())
 
 
+def example_key(example: Any) -> str:
+    """What tells an example from others, with what a metric judges by; of what can't be told, the example itself."""
+    text, unknown = contents(dict(sorted(example.items())))
+    return f"{text} {id(example)}" if unknown else text
+
+
 def inputs_key(example: Any) -> str:
     """What tells an example's inputs from others: all of them, in full."""
-    return _key(example.inputs())
+    return example_key(example.inputs())
 
 
 def _bare_key(example: Any) -> str:
     """The key of an example's inputs without white space: what differs in no more is no new example."""
     return _WHITE.sub("", inputs_key(example))
-
-
-def example_key(example: Any) -> str:
-    """What tells an example from others, with what a metric judges by; of what can't be told, the example itself."""
-    return _key(example)
-
-
-def _key(example: Any) -> str:
-    text, unknown = contents(dict(sorted(example.items())))
-    return f"{text} {id(example)}" if unknown else text
 
 
 def check_examples(name: str, examples: Any) -> list[Given]:
@@ -97,44 +93,6 @@ def check_examples(name: str, examples: Any) -> list[Given]:
         if not inputs:
             raise DataError(f'{place} does not say what its inputs are: use example.with_inputs("question")')
     return checked
-
-
-def make_data(
-    name: str,
-    description: str,
-    outcome: Outcome,
-    splits: Mapping[str, Sequence[Given]],
-    n_rephrasings: int,
-) -> ProgramData:
-    """Put examples of train, val and test together.
-
-    Raises DataError if an example has no class, or one that the program can't give.
-    """
-    texts = _texts([given.example for examples in splits.values() for given in examples])
-    by_text: dict[str, Any] = {}
-    samples: dict[str, tuple[Sample, ...]] = {}
-    for split, examples in splits.items():
-        of_split = []
-        for number, (example, place) in enumerate(examples):
-            text = texts[example_key(example)]
-            by_text.setdefault(text, example)
-            of_split.append(Sample(f"{split}-{number}", text, outcome.truth(example, place)))
-        samples[split] = tuple(of_split)
-    rows = [[split, example_key(by_text[sample.text])] for split in samples for sample in samples[split]]
-    digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
-    noun = next(iter(dict(splits["train"][0].example.inputs().items()))).replace("_", " ")
-    task = Task(
-        name,
-        description,
-        right_and_others(n_rephrasings) if isinstance(outcome, MeantOutcome) else outcome.labels,
-        samples["train"],
-        samples["val"],
-        samples["test"],
-        DatasetInfo(name, "memory", digest),
-        noun=noun,
-        answers=str(outcome.spec),
-    )
-    return ProgramData(task, by_text)
 
 
 def _texts(examples: Sequence[Any]) -> dict[str, str]:
@@ -237,29 +195,51 @@ def told_answers(compilation: Compilation) -> AnswerSpec | None:
 def program_data(
     student: Any, outcome: Outcome, splits: Mapping[str, Sequence[Given]], compilation: Compilation
 ) -> ProgramData:
-    """Return the examples as a task; where they come from one, with the labels checked against its own."""
-    instructions = dict(student.named_predictors())[outcome.step].signature.instructions
-    description = " ".join(instructions.split())
+    """Return the examples of train, val and test as a task; where they come from one, with labels checked by its own.
+
+    Raises DataError if an example has no class, or one that the program can't give. Raises InputError if the labels are
+    not the task's.
+    """
+    texts = _texts([given.example for examples in splits.values() for given in examples])
+    by_text: dict[str, Any] = {}
+    samples: dict[str, tuple[Sample, ...]] = {}
+    rows = []
+    for split, examples in splits.items():
+        of_split = []
+        for number, (example, place) in enumerate(examples):
+            key = example_key(example)
+            by_text.setdefault(texts[key], example)
+            of_split.append(Sample(f"{split}-{number}", texts[key], outcome.truth(example, place)))
+            rows.append([split, key])
+        samples[split] = tuple(of_split)
     name = type(student).__name__.lower()
-    data = make_data(name, description, outcome, splits, compilation.settings.rephrasings)
+    is_by_meaning = isinstance(outcome, MeantOutcome)
+    task = Task(
+        name,
+        " ".join(dict(student.named_predictors())[outcome.step].signature.instructions.split()),
+        right_and_others(compilation.settings.rephrasings) if is_by_meaning else outcome.labels,
+        samples["train"],
+        samples["val"],
+        samples["test"],
+        DatasetInfo(name, "memory", hashlib.sha256(json.dumps(rows).encode()).hexdigest()),
+        noun=next(iter(dict(splits["train"][0].example.inputs().items()))).replace("_", " "),
+        answers=str(outcome.spec),
+    )
     like = compilation.task
     if like is None:
-        return replace(data, task=_ordered(data.task, outcome, compilation.settings.data))
-    if set(like.labels) != set(data.task.labels):
-        raise InputError(
-            f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(like.labels)}"
-        )
-    labels = like.labels if like.positions else data.task.labels
+        return ProgramData(_ordered(task, outcome, compilation.settings.data), by_text)
+    if set(like.labels) != set(task.labels):
+        raise InputError(f"the program's labels are {', '.join(task.labels)}; the data's are {', '.join(like.labels)}")
     task = replace(
-        data.task,
+        task,
         name=like.name,
-        labels=labels,
+        labels=like.labels if like.positions else task.labels,
         positions=like.positions,
         definitions=like.definitions,
         noun=like.noun,
         info=like.info,
     )
-    return replace(data, task=task)
+    return ProgramData(task, by_text)
 
 
 def _ordered(task: Task, outcome: Outcome, told: DataOptions) -> Task:

@@ -7,7 +7,7 @@ import json
 import types
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from psopt.answers import AnswerType, code_of
@@ -25,7 +25,7 @@ NO_REFERENCE = "(what the metric says is right)"
 _ONE_LABEL = AnswerSpec()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Outcome:
     """What is taken for a program's answer: one label of several, or what an heir of this class says."""
 
@@ -73,10 +73,11 @@ class Outcome:
         return [labels.index(answer) if answer in labels else len(labels) for answer in answers]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class MeantOutcome(Outcome):
     """Free text, of which an equivalence tells what means the same: right, or one of several other answers."""
 
+    _: KW_ONLY
     equivalence: Equivalence
 
     def read(self, answer: str | None) -> str | None:
@@ -176,16 +177,16 @@ def find_outcome(
         output = _last_in_examples(outputs, examples)
     else:
         output = _last_of_class(outputs, examples, told)
-    where = {"step": output.step, "field": output.field}
+    step, field = output.step, output.field
     if equivalence is not None:
-        return MeantOutcome(**where, equivalence=equivalence)
+        return MeantOutcome(step, field, equivalence=equivalence)
     if has_metric and not _in_examples([output], examples):
         spec = AnswerSpec(TEXT) if told is None or told.has_labels else told
-        return UnreferencedOutcome(**where, spec=spec)
+        return UnreferencedOutcome(step, field, spec=spec)
     spec = told or _spec(output, examples, is_named=has_metric or label_field is not None)
     if spec.is_open:
         labels = output.labels or (_labels_of_sets(examples, output.field) if spec.kind == LABELS else ())
-        return OpenOutcome(**where, labels=labels if spec.has_labels else (), spec=spec)
+        return OpenOutcome(step, field, labels=labels if spec.has_labels else (), spec=spec)
     # The program's own code may make the class, or the type not say what it is.
     labels = output.labels or tuple(sorted({*_values(examples, output.field)}))
     is_optional = any(other.is_optional for other in outputs if other.field == output.field)
@@ -197,7 +198,7 @@ def find_outcome(
             f"label_field {output.field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
         )
-    return Outcome(**where, labels=labels)
+    return Outcome(step, field, labels=labels)
 
 
 def _outputs(program: Any) -> list[_Output]:

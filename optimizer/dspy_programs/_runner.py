@@ -1,11 +1,11 @@
-"""Programs run on texts: once each, in threads, and what comes out is kept."""
+"""Programs run on texts: once each, in threads, and what comes out is kept so that no run is paid twice."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._failures import Failures
 from psopt.dspy_programs._fingerprint import Fingerprint
-from psopt.dspy_programs._lm import is_counted, lm_of, own_error, without_cache
+from psopt.dspy_programs._lm import is_counted, lm_of, own_error
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
-from psopt.dspy_programs._records import Records
 from psopt.dspy_programs._usage import RunCounter
 from psopt.errors import BudgetReachedError, InputError, NoLabelsError
+from psopt.models import AnswerCache
 from psopt.models.chat import FIRST, spread
 
 if TYPE_CHECKING:
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._metric import Metric
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._outcome import Outcome
-    from psopt.dspy_programs._records import Record
     from psopt.models import OnProgress
-    from psopt.models.chat import Budget
 
+    Record = dict[str, Any]
+    """Of a run its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
+
+    Of a trace its ``steps``. One that ``failed`` is an answer for this process alone: the next one tries again.
+    """
     Jobs = Mapping[bytes, tuple[Any, str]]
     """By the key of the answer: the program and the text."""
 
@@ -41,17 +44,38 @@ _SHOWN = 60  # characters of an outcome or a text in a message
 _SECONDS = 1  # between two looks at how far it is: as often as a progress bar is drawn anew
 
 
+class Records:
+    """Records by their key, kept in the run directory; threads may add to them at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._failed: dict[bytes, Record] = {}
+
+    @cached_property
+    def _cache(self) -> AnswerCache:
+        return AnswerCache(self._folder)
+
+    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Record]:
+        """Return the records that are kept."""
+        keys = list(keys)
+        failed = {key: self._failed[key] for key in keys if key in self._failed}
+        return failed | self._cache.get_many(keys)
+
+    def put(self, key: bytes, record: Record) -> None:
+        """Keep a record."""
+        if record.get("failed"):
+            self._failed[key] = record
+        else:
+            self._cache.put(key, record)
+
+
 class ProgramRunner:
-    """Runs programs, each on each text once; what they answered is kept in the run directory once that exists.
+    """Runs programs, each on each text once; what they answered is kept in the run directory.
 
     Parameters
     ----------
     examples : mapping of text to dspy.Example
         How a text is put to a program.
-    as_asked : callable
-        Makes of a step's own language model the one that is asked.
-    max_errors : int
-        On how many texts the program, or the metric, may fail.
     n_steps : int
         How many predictors the program has: as many calls are reserved for its first runs.
     judged_by : str
@@ -63,25 +87,21 @@ class ProgramRunner:
         outcome: Outcome,
         examples: Mapping[str, Any],
         folder: Path,
-        budget: Budget,
+        compilation: Compilation,
         *,
-        metric: Metric | None = None,
-        n_threads: int = 8,
-        as_asked: Callable[[Any], Any] = without_cache,
-        max_errors: int = 0,
-        n_steps: int = 1,
-        judged_by: str = "",
+        n_steps: int,
+        judged_by: str,
     ) -> None:
         self.outcome = outcome
         self.examples = examples
-        self.metric = metric
+        self.metric = compilation.metric
         self.judged_by = judged_by
         self.records = Records(folder)
-        self.failures = Failures(max_errors)
-        self._budget = budget
-        self._counter = RunCounter(budget, n_steps)
-        self._n_threads = n_threads
-        self._as_asked = as_asked
+        self.failures = Failures(compilation.max_errors)
+        self._budget = compilation.models.budget
+        self._counter = RunCounter(self._budget, n_steps)
+        self._n_threads = compilation.n_threads
+        self._as_asked = compilation.as_asked
         self._has_named_a_label = False
         self._asked: dict[str, str] = {}
 

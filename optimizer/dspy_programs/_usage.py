@@ -41,7 +41,7 @@ class RunCounter:
         As many calls the first runs are taken to make.
     """
 
-    def __init__(self, budget: Budget, n_steps: int = 1) -> None:
+    def __init__(self, budget: Budget, n_steps: int) -> None:
         self._budget = budget
         self._lock = threading.Lock()
         self._most_calls = n_steps
