@@ -16,7 +16,7 @@ from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
 from psopt.dspy_programs._fingerprint import identity, make_room, write_identity
-from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
+from psopt.dspy_programs._instruction_variants import rephrase_instructions
 from psopt.dspy_programs._model import ProgramModel
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._examples import Given, ProgramData
-    from psopt.dspy_programs._instruction_variants import InstructionVariants
     from psopt.dspy_programs._outcome import Outcome
     from psopt.evaluation import Split
     from psopt.runs import Run, RunDirectory, RunSettings
@@ -95,7 +94,7 @@ def _dspy_settings(student: Any, compilation: Compilation) -> Any:
 def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation) -> Compiled:
     models, task = compilation.models, data.task
     folder = compilation.folder or free_folder(Path("runs"), type(student).__name__.lower())
-    variants = _variants(student, outcome, task, compilation)
+    variants = rephrase_instructions(student, outcome.step, task, compilation)
     if compilation.settings.storage:
         open_storage(compilation.settings.storage)  # before the first call
     untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
@@ -118,8 +117,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         compilation.observer.phase(said)
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget):
-        texts = [sample.text for sample in task.train]
-        shares = sensitivity_by_step(model, baseline, texts, AnswerType.of(task))
+        shares = sensitivity_by_step(model, baseline, task)
         settings = _recorded_settings(compilation.settings, task, model)
         problem = SearchProblem(
             task,
@@ -189,24 +187,6 @@ def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: C
         "the wordings": rephrasings.sha256[:16],
         "the seed": str(compilation.settings.seed),
     }
-
-
-def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilation) -> InstructionVariants:
-    settings = compilation.settings
-    if compilation.rephraser is None:
-        rephrase = by_rules(task, settings.rephrasings, settings.heldout, settings.seed)
-    else:
-        rephrase = by_model(
-            task,
-            settings.rephrasings,
-            settings.heldout,
-            compilation.models,
-            compilation.rephraser,
-            compilation.judge,
-            keep_labels=settings.rephrasing.keep_labels,
-        )
-    variants = rephrase_instructions(student, outcome.step, task, rephrase)
-    return variants.with_outcome_said_as(settings.heldout_from, outcome.step)
 
 
 def _proposer(model: ProgramModel, compilation: Compilation) -> LLMProposer | None:

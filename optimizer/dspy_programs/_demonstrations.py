@@ -15,7 +15,8 @@ from pydantic import TypeAdapter
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.dspy_programs._runner import ProgramRunner, Record
+    from psopt.dspy_programs._records import Record
+    from psopt.dspy_programs._runner import ProgramRunner
 
 _STEP = "_psopt_step"
 """Where a predictor keeps its name: modules that run copies of others (BestOfN, Refine) copy it along."""

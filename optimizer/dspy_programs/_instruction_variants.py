@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.rephrasings import Checks, closeness, rephrase_by_rules, write_rephrasings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from psopt.models import ModelProvider
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.rephrasings import RephrasingSet
+    from psopt.runs import RunSettings
     from psopt.tasks import Task
 
     Rephrase = Callable[[Any, tuple[str, ...]], RephrasingSet]  # a step's signature, and the labels that it gives
@@ -29,54 +30,53 @@ class InstructionVariants:
         """The instructions as the program has them."""
         return self.instructions[self.rephrasings.search[0]]
 
-    def with_outcome_said_as(self, wordings: Sequence[str], outcome_step: str) -> InstructionVariants:
-        """Return these and wordings of another source of the step that gives the outcome, the others as they are."""
-        others = {text: {**self.original, outcome_step: text} for text in wordings}
-        return replace(self, instructions={**others, **self.instructions})
 
+def rephrase_instructions(program: Any, outcome_step: str, task: Task, compilation: Compilation) -> InstructionVariants:
+    """Rephrase the instructions of each step of a program, by rule or by a model that writes.
 
-def rephrase_instructions(program: Any, outcome_step: str, task: Task, rephrase: Rephrase) -> InstructionVariants:
-    """Rephrase the instructions of each step of a program; the labels are those of the step that gives the outcome.
+    Labels are those of the step that gives the outcome, and so are wordings of another source, where there are any:
+    under these the other steps are told as they are.
 
     Raises InputError if there are not enough rephrasings.
     """
-    signatures = {step: predictor.signature for step, predictor in program.named_predictors()}
-    own = {step: signature.instructions for step, signature in signatures.items()}
+    settings = compilation.settings
+    rephrase = _by_rules(task, settings) if compilation.rephraser is None else _by_model(task, compilation)
     sets = {
-        step: rephrase(of_step, task.classes if step == outcome_step else ()) for step, of_step in signatures.items()
+        step: rephrase(predictor.signature, task.classes if step == outcome_step else ())
+        for step, predictor in program.named_predictors()
     }
-    instructions: dict[str, Mapping[str, str]] = {}
-    for number, text in enumerate(sets[outcome_step].search):
-        instructions[text] = {step: of_step.search[number] for step, of_step in sets.items()}
-    instructions[sets[outcome_step].search[0]] = own  # as they are written: a rephrasing is one paragraph
-    for number, text in enumerate(sets[outcome_step].heldout):
-        instructions[text] = {step: of_step.heldout[number] for step, of_step in sets.items()}
+    own = {step: predictor.signature.instructions for step, predictor in program.named_predictors()}
+    instructions = {text: {**own, outcome_step: text} for text in settings.heldout_from}
+    texts = {step: (*of_step.search, *of_step.heldout) for step, of_step in sets.items()}
+    for number, text in enumerate(texts[outcome_step]):
+        instructions[text] = {step: of_step[number] for step, of_step in texts.items()}
+    instructions[texts[outcome_step][0]] = own  # as they are written: a rephrasing is one paragraph
     return InstructionVariants(sets[outcome_step], instructions)
 
 
-def by_rules(task: Task, n_search: int, n_heldout: int, seed: int) -> Rephrase:
+def _by_rules(task: Task, settings: RunSettings) -> Rephrase:
     """Rephrase by rule, free of charge."""
+    n_search, n_heldout = settings.rephrasings, settings.heldout
 
     def rephrase(signature: Any, labels: tuple[str, ...]) -> RephrasingSet:
         noun = next(iter(signature.input_fields), task.noun).replace("_", " ")
         return rephrase_by_rules(
-            signature.instructions, noun, n_search, n_heldout, seed, protect=task.labels, labels=labels
+            signature.instructions, noun, n_search, n_heldout, settings.seed, protect=task.labels, labels=labels
         )
 
     return rephrase
 
 
-def by_model(
-    task: Task, n_search: int, n_heldout: int, models: ModelProvider, rephraser: Any, judge: Any, *, keep_labels: bool
-) -> Rephrase:
-    """Let a language model rephrase, and check what it writes, by another model too where there is a `judge`."""
-    writer = models.writer(rephraser)
-    says_the_same = models.judge(judge) if judge is not None else None
+def _by_model(task: Task, compilation: Compilation) -> Rephrase:
+    """Let a language model rephrase, and check what it writes, by another model too where there is a judge."""
+    settings, models = compilation.settings, compilation.models
+    writer = models.writer(compilation.rephraser)
+    says_the_same = models.judge(compilation.judge) if compilation.judge is not None else None
     near = closeness(models)
 
     def rephrase(signature: Any, _: tuple[str, ...]) -> RephrasingSet:
         original = " ".join(signature.instructions.split())
-        checks = Checks(original, task.labels, keep_labels, near, judge=says_the_same)
-        return write_rephrasings(writer, checks, n_search, n_heldout)
+        checks = Checks(original, task.labels, settings.rephrasing.keep_labels, near, judge=says_the_same)
+        return write_rephrasings(writer, checks, settings.rephrasings, settings.heldout)
 
     return rephrase

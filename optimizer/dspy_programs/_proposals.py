@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers import ONE_LABEL
+from psopt.answers import AnswerType
 from psopt.dspy_programs._examples import inputs_key
 from psopt.dspy_programs._outcome import MeantOutcome, UnreferencedOutcome
 from psopt.evaluation import Predictions, assessed
@@ -25,7 +25,6 @@ from psopt.tasks import Sample
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.answers import AnswerType
     from psopt.diagnosis import Diagnosis
     from psopt.dspy_programs._model import ProgramModel
     from psopt.search_spaces import Edit, Prompt
@@ -130,20 +129,19 @@ class FeedbackProposer(LLMProposer):
 MOST_TEXTS = 50  # of train; chosen for what it costs (steps x rephrasings x this many runs), not measured
 
 
-def sensitivity_by_step(
-    model: ProgramModel, prompt: Prompt, texts: Sequence[str], answer_type: AnswerType = ONE_LABEL
-) -> dict[str, float]:
+def sensitivity_by_step(model: ProgramModel, prompt: Prompt, task: Task) -> dict[str, float]:
     """Return S of each step, in [0, 1]; of a program of one step it is S itself.
 
-    Every step takes as many runs as the search takes for one prompt, on the first 50 texts.
+    Every step takes as many runs as the search takes for one prompt, on the first 50 texts of train.
     """
-    samples = tuple(Sample(str(number), text) for number, text in enumerate(texts[:MOST_TEXTS]))
+    texts = [sample.text for sample in task.train[:MOST_TEXTS]]
+    samples = tuple(Sample(str(number), text) for number, text in enumerate(texts))
     variants = [model.variants.instructions[text] for text in model.variants.rephrasings.search]
     by_step = {}
     for step in model.steps:
         held = [{**model.variants.original, step: variant[step]} for variant in variants]
-        answers = model.predict_steps(prompt, held, [sample.text for sample in samples])
-        predictions = assessed(Predictions(answers, samples, prompt.labels, answers=answer_type), model)
+        answers = model.predict_steps(prompt, held, texts)
+        predictions = assessed(Predictions(answers, samples, prompt.labels, answers=AnswerType.of(task)), model)
         by_step[step] = float(predictions.sensitivities.mean())
     return by_step
 

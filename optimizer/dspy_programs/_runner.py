@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
-from psopt.dspy_programs._failures import Failures
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import is_counted, lm_of, own_error
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
+from psopt.dspy_programs._records import Failures, Records
 from psopt.dspy_programs._usage import RunCounter
 from psopt.errors import BudgetReachedError, InputError, NoLabelsError
-from psopt.models import AnswerCache
 from psopt.models.chat import FIRST, spread
 
 if TYPE_CHECKING:
@@ -28,13 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._outcome import Outcome
+    from psopt.dspy_programs._records import Record
     from psopt.models import OnProgress
 
-    Record = dict[str, Any]
-    """Of a run its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
-
-    Of a trace its ``steps``. One that ``failed`` is an answer for this process alone: the next one tries again.
-    """
     Jobs = Mapping[bytes, tuple[Any, str]]
     """By the key of the answer: the program and the text."""
 
@@ -42,31 +37,6 @@ if TYPE_CHECKING:
 _FEWEST = 3  # texts that all fail: that is no text's fault
 _SHOWN = 60  # characters of an outcome or a text in a message
 _SECONDS = 1  # between two looks at how far it is: as often as a progress bar is drawn anew
-
-
-class Records:
-    """Records by their key, kept in the run directory; threads may add to them at once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._failed: dict[bytes, Record] = {}
-
-    @cached_property
-    def _cache(self) -> AnswerCache:
-        return AnswerCache(self._folder)
-
-    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Record]:
-        """Return the records that are kept."""
-        keys = list(keys)
-        failed = {key: self._failed[key] for key in keys if key in self._failed}
-        return failed | self._cache.get_many(keys)
-
-    def put(self, key: bytes, record: Record) -> None:
-        """Keep a record."""
-        if record.get("failed"):
-            self._failed[key] = record
-        else:
-            self._cache.put(key, record)
 
 
 class ProgramRunner:

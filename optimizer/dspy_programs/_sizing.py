@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._proposals import MOST_TEXTS
@@ -30,40 +30,22 @@ _SHARE = 0.92  # of a limit, that is planned with: what is expected may come out
 _LARGEST_SHARE_HELD = 0.5  # of a limit, that is held back for the final test: else nothing would be searched
 
 
-@dataclass(frozen=True, slots=True)
-class CallsExpected:
-    """What calls a compilation is expected to make, by what they are for."""
+def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]:
+    """How many calls a compilation is expected to make, by what they are for.
 
-    steps: int
-    diagnoses: int
-    candidates: int
-    test: int
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.steps + self.diagnoses + self.candidates + self.test
-
-    @property
-    def line(self) -> str:
-        """What is said of it before the first call."""
-        parts = {"to diagnose on train": self.diagnoses, "to compare on val": self.candidates, "to test": self.test}
-        if self.steps:
-            parts = {"to find the unstable step": self.steps, **parts}
-        return f"about {self.total:,} calls: {', '.join(f'{n:,} {what}' for what, n in parts.items())}"
-
-
-def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> CallsExpected:
-    """Count them; every run of the program is taken to call each of its steps once."""
-    of_steps = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings if n_steps > 1 else 0
+    Every run of the program is taken to call each of its steps once.
+    """
     grid = sizes.val * sizes.rephrasings
     n_more = max(0, sizes.trials - 1)
     grids = 1 + (whole_grids(n_more, sizes.val, sizes.rephrasings).expected if races and n_more else n_more)
+    n_runs: dict[str, float] = {}
+    if n_steps > 1:
+        n_runs["to find the unstable step"] = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings
     # The first diagnosis, half of the further ones (the best prompt may be the same), and the one for the report.
-    diagnoses = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
-    test = N_TESTED * sizes.test * sizes.heldout
-    runs = (of_steps, diagnoses, grid * grids, test)
-    return CallsExpected(*(round(n_runs * n_steps) for n_runs in runs))
+    n_runs["to diagnose on train"] = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
+    n_runs["to compare on val"] = grid * grids
+    n_runs["to test"] = N_TESTED * sizes.test * sizes.heldout
+    return {what: round(n * n_steps) for what, n in n_runs.items()}
 
 
 def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
@@ -72,7 +54,8 @@ def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *,
     affordable = [
         sizes
         for sizes in all_sizes
-        if calls_expected(sizes, n_steps, races=races).total <= _SHARE * most_calls and sizes.trials >= FLOOR_TRIALS
+        if sum(calls_expected(sizes, n_steps, races=races).values()) <= _SHARE * most_calls
+        and sizes.trials >= FLOOR_TRIALS
     ]
     return affordable[-1] if affordable else all_sizes[0]
 
@@ -110,8 +93,10 @@ def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[
             rounds=search.rounds,
         )
     expected = calls_expected(sizes, n_steps, races=races)
-    compilation.observer.phase(expected.line)
-    if budget.max_calls is not None and expected.total > budget.max_calls:
+    n_calls = sum(expected.values())
+    parts_of_it = ", ".join(f"{n:,} {what}" for what, n in expected.items())
+    compilation.observer.phase(f"about {n_calls:,} calls: {parts_of_it}")
+    if budget.max_calls is not None and n_calls > budget.max_calls:
         compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
     n_wordings = len(settings.heldout_from)
     budget.held_back = Need(calls_to_hold_back(sizes, n_steps, budget.max_calls, n_other_wordings=n_wordings))

@@ -70,10 +70,14 @@ def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
         return []
     edits = []
     for note in form_notes(task, predictions):
-        ids = tuple(sample.id for sample, of in zip(predictions.samples, note.concerned, strict=True) if of)
-        origin = Provenance("rules", "accuracy" if note.gain else "sensitivity", "form of the answer", ids)
+        view = "accuracy" if note.gain else "sensitivity"
+        origin = Provenance("rules", view, "form of the answer", _concerned(note, predictions))
         edits.append(Edit("note", "", note.text, origin, note.gain))
     return edits
+
+
+def _concerned(note: FormNote, predictions: Predictions) -> tuple[str, ...]:
+    return tuple(predictions.samples[row].id for row in np.flatnonzero(note.concerned))
 
 
 def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[FailureSlice]) -> list[Edit]:
@@ -83,10 +87,8 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
     """
     edits = []
     for failing in topics:
-        is_of = np.array(
-            [any(sample_shows(sample.text, phrase) for phrase in failing.phrases) for sample in predictions.samples],
-            dtype=np.bool_,
-        )
+        shows = [any(sample_shows(of.text, phrase) for phrase in failing.phrases) for of in predictions.samples]
+        is_of = np.array(shows, dtype=np.bool_)
         if failing.how != "phrases" or is_of.all() or is_of.sum() < _LEAST_SAMPLES:
             continue
         own = predictions.of_samples(is_of)
@@ -97,11 +99,15 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
             is_its_own = note.concerned.sum() >= max(_LEAST_SAMPLES, _LEAST_OF_TOPIC * len(own.samples))
             is_alone = gain >= _NEARLY_ALL * (gain + elsewhere.get(note.form, 0.0))
             if gain > 0 and is_its_own and is_alone:
-                ids = tuple(sample.id for sample, of in zip(own.samples, note.concerned, strict=True) if of)
-                origin = Provenance("rules", "accuracy", failing.topic, ids)
+                origin = Provenance("rules", "accuracy", failing.topic, _concerned(note, own))
                 text = f"For {described(task.noun, failing.phrases)}: {note.text[0].lower()}{note.text[1:]}"
                 edits.append(Edit("note", "", text, origin, gain))
     return edits
+
+
+def _on_cells(form: str, cells: Flags, **words: str) -> FormNote:
+    """A note after which so many answers, (N, Q), would turn right."""
+    return FormNote(form, form.format(**words), float(cells.mean()), np.asarray(cells.any(axis=1)))
 
 
 def form_notes(task: Task, predictions: Predictions) -> list[FormNote]:
@@ -111,10 +117,10 @@ def form_notes(task: Task, predictions: Predictions) -> list[FormNote]:
 
 
 def _of_numbers(task: Task, predictions: Predictions) -> Iterator[FormNote]:
-    is_na = predictions.asked & (predictions.array < FIRST_CODE)
-    shaking = predictions.sensitivities > 0
-    yield FormNote(NUMBER_ALONE, NUMBER_ALONE, float(is_na.mean()), _rows(is_na) | shaking)
-    yield FormNote(ONE_NUMBER, ONE_NUMBER.format(noun=task.noun), 0.0, shaking)
+    unread = _on_cells(NUMBER_ALONE, predictions.asked & (predictions.array < FIRST_CODE))
+    is_unstable = predictions.sensitivities > 0
+    yield unread._replace(concerned=unread.concerned | is_unstable)
+    yield FormNote(ONE_NUMBER, ONE_NUMBER.format(noun=task.noun), 0.0, is_unstable)
 
 
 def _of_texts(task: Task, predictions: Predictions) -> Iterator[FormNote]:
@@ -124,13 +130,12 @@ def _of_texts(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     # an answer that holds a right one among further words would be right without these
     holds = _share(predictions, lambda row, answer: any(_is_within(text, answer) for text in right[row]))
     if holds.any():
-        words = "one word" if most == 1 else f"{most} words"
-        yield FormNote(BRIEF, BRIEF.format(most=words), float(holds.mean()), _rows(holds))
+        yield _on_cells(BRIEF, holds, most="one word" if most == 1 else f"{most} words")
     texts = [str(sample.text) for sample in predictions.samples]
     is_extract = [any(_is_within(answer, text) for answer in wanted) for wanted, text in zip(right, texts, strict=True)]
     if np.mean(is_extract) >= _NEARLY_ALL:
         changed = _share(predictions, lambda row, answer: not _is_within(answer, texts[row]))
-        yield FormNote(VERBATIM, VERBATIM.format(noun=task.noun), float(changed.mean()), _rows(changed))
+        yield _on_cells(VERBATIM, changed, noun=task.noun)
 
 
 def _of_json(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noqa: ARG001
@@ -141,7 +146,7 @@ def _of_json(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noq
         others = _share(
             predictions, lambda row, answer: _members(answer) != _members(str(predictions.samples[row].label))
         )
-        yield FormNote(MEMBERS, MEMBERS.format(members=named), float(others.mean()), _rows(others))
+        yield _on_cells(MEMBERS, others, members=named)
 
 
 def _of_sets(task: Task, predictions: Predictions) -> Iterator[FormNote]:
@@ -149,16 +154,14 @@ def _of_sets(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     too_few = _share(predictions, lambda row, answer: set_written(answer) < right[row])
     too_many = _share(predictions, lambda row, answer: set_written(answer) > right[row])
     if too_few.any():
-        yield FormNote(SEVERAL, SEVERAL.format(noun=task.noun), float(too_few.mean()), _rows(too_few))
+        yield _on_cells(SEVERAL, too_few, noun=task.noun)
     if too_many.any():
         n_usual = max(1, round(float(np.median([len(labels) for labels in right]))))
         usual = "1 label applies" if n_usual == 1 else f"{n_usual} labels apply"
-        text = ONLY_CLEAR.format(noun=task.noun, usual=usual)
-        yield FormNote(ONLY_CLEAR, text, float(too_many.mean()), _rows(too_many))
+        yield _on_cells(ONLY_CLEAR, too_many, noun=task.noun, usual=usual)
     is_empty = np.array([not labels for labels in right], dtype=np.bool_)
     if is_empty.any():
-        missed = predictions.wrong & is_empty[:, None]
-        yield FormNote(NONE_APPLIES, NONE_APPLIES, float(missed.mean()), _rows(missed))
+        yield _on_cells(NONE_APPLIES, predictions.wrong & is_empty[:, None])
 
 
 def _of_free(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noqa: ARG001
@@ -175,10 +178,6 @@ def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags
     for row, column in np.argwhere(predictions.wrong & (predictions.array >= FIRST_CODE)):
         found[row, column] = is_so(int(row), text_of(int(predictions.array[row, column])))
     return found
-
-
-def _rows(cells: Flags) -> Flags:
-    return np.asarray(cells.any(axis=1))
 
 
 def _is_within(part: str, whole: str) -> bool:

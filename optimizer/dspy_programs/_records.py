@@ -1,13 +1,51 @@
-"""Runs of a program that failed: counted, said, and tolerated as long as they are few."""
+"""What programs answered, kept so that no run of a program is paid twice; and the texts that they failed on."""
 
 from __future__ import annotations
 
 import threading
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import ModelError
+from psopt.models import AnswerCache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    Record = dict[str, Any]
+    """Of a run its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
+
+    Of a trace its ``steps``. One that ``failed`` is an answer for this process alone: the next one tries again.
+    """
 
 _SHOWN = 60  # characters of a text in a message
 _LONGEST = 300  # characters of an error
+
+
+class Records:
+    """Records by their key, kept in the run directory; threads may add to them at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._failed: dict[bytes, Record] = {}
+
+    @cached_property
+    def _cache(self) -> AnswerCache:
+        return AnswerCache(self._folder)
+
+    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Record]:
+        """Return the records that are kept."""
+        keys = list(keys)
+        failed = {key: self._failed[key] for key in keys if key in self._failed}
+        return failed | self._cache.get_many(keys)
+
+    def put(self, key: bytes, record: Record) -> None:
+        """Keep a record."""
+        if record.get("failed"):
+            self._failed[key] = record
+        else:
+            self._cache.put(key, record)
 
 
 class Failures:
