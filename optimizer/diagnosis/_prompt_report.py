@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import answers_line
+from psopt.diagnosis._slices import distinct_slices
 from psopt.diagnosis._suspects import Suspects
 from psopt.errors import InputError
 from psopt.evaluation import (
@@ -22,13 +23,12 @@ from psopt.metrics import mean_interval
 from psopt.notebooks import card, data_frame, line, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import pandas as pd
     import plotly.graph_objects as go
     from numpy.typing import NDArray
     from psopt.diagnosis._diagnosis import Diagnosis
-    from psopt.diagnosis._slices import FailureSlice
     from psopt.evaluation import AnswerShares, Predictions, Reruns, Scores
     from psopt.search_spaces import Prompt
 
@@ -84,7 +84,7 @@ class PromptReport:
         scores = "" if self.scores is None else self.scores._repr_html_()
         groups = [
             (of.topic, of.label, of.predicted, len(of.samples), round(of.severity, 1))
-            for of in _distinct(sorted(self.diagnosis.slices, key=lambda of: -of.severity))[:_GROUPS_SHOWN]
+            for of in distinct_slices(self.diagnosis.slices)[:_GROUPS_SHOWN]
         ]
         weak = [
             (case.id, case.text, case.label, case.sensitivity, answers_line(case.answers))
@@ -192,11 +192,3 @@ class PromptReport:
             "na_kinds": na_kinds(self.predictions),
             "na_examples": {kind: asdict(example) for kind, example in na_examples(self.predictions).items()},
         }
-
-
-def _distinct(slices: Sequence[FailureSlice]) -> list[FailureSlice]:
-    """The slices, one that several views see once, by the first."""
-    first: dict[tuple[str, str | None], FailureSlice] = {}
-    for of in slices:
-        first.setdefault((of.topic, of.label), of)
-    return list(first.values())

@@ -17,7 +17,7 @@ from psopt.metrics import sample_consistency
 from psopt.text import field_and_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
@@ -236,6 +236,14 @@ def differ_in_one_word(phrase: str, other: str) -> bool:
     if phrase.startswith("^") != other.startswith("^"):
         return False
     return sum(word.strip("^") != another.strip("^") for word, another in zip(words, others, strict=True)) == 1
+
+
+def distinct_slices(slices: Iterable[FailureSlice]) -> list[FailureSlice]:
+    """One slice of each topic and label, of the view that sees it most severe; the most severe first."""
+    unique: dict[tuple[str, str | None], FailureSlice] = {}
+    for failing in sorted(slices, key=lambda failing: -failing.severity):
+        unique.setdefault((failing.topic, failing.label), failing)
+    return list(unique.values())
 
 
 def severity(predictions: Predictions, view: View) -> NDArray[np.float64]:

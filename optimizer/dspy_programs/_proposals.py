@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import AnswerType
+from psopt.diagnosis import distinct_slices
 from psopt.dspy_programs._examples import inputs_key
 from psopt.dspy_programs._outcome import MeantOutcome, UnreferencedOutcome
 from psopt.evaluation import Predictions, assessed
@@ -17,7 +18,6 @@ from psopt.proposals import (
     examples_from_train,
     examples_of_open_answers,
     propose_edits,
-    topics_of,
 )
 from psopt.proposals.llm import LLMProposer
 from psopt.tasks import Sample
@@ -55,33 +55,19 @@ class ProgramProposals:
         outcome = self.model.outcome
         is_labelled = not isinstance(outcome, (MeantOutcome, UnreferencedOutcome))
         edits = propose_edits(task, prompt, predictions, diagnosis, pool, hold_back) if is_labelled else []
-        texts = [edit for edit in edits if edit.kind != "example"]
-        return texts + self._demonstrations(task, prompt, predictions, diagnosis, pool, hold_back)
-
-    def _demonstrations(
-        self,
-        task: Task,
-        prompt: Prompt,
-        predictions: Predictions,
-        diagnosis: Diagnosis,
-        pool: Sequence[Edit],
-        hold_back: HoldBack,
-    ) -> list[Edit]:
+        edits = [edit for edit in edits if edit.kind != "example"]
         usable = self._usable(task, predictions)
         if not usable.samples:
-            return []
-        is_checked = predictions.is_labelled or task.spec.is_open
-        checks = ProposalChecks.of(task, prompt, hold_back) if is_checked else None
+            return edits
+        checks = ProposalChecks.of(task, prompt, hold_back)
         kinds = self._kinds_of_layers(len(predictions.labels))
         layers = layers_by_step(self.shares, self.model.outcome.step, len(kinds))
-        edits: list[Edit] = []
         for step, n_layers in layers.items():
             own = step if len(self.model.steps) > 1 else ""
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
-            if checks is not None and task.spec.is_open:
-                topics = topics_of(diagnosis.slices)
-                chosen = examples_of_open_answers(usable, taken, checks, topics)
+            if task.spec.is_open:
+                chosen = examples_of_open_answers(usable, taken, checks, distinct_slices(diagnosis.slices))
             else:
                 chosen = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in chosen if self.model.demonstrator.demonstration(step, edit.text) is not None]

@@ -12,11 +12,10 @@ import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._fingerprint import Fingerprint
-from psopt.dspy_programs._lm import is_counted, lm_of, own_error
+from psopt.dspy_programs._lm import RunCounter, is_counted, lm_of, own_error
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
 from psopt.dspy_programs._records import Failures, Records
-from psopt.dspy_programs._usage import RunCounter
 from psopt.errors import BudgetReachedError, InputError, NoLabelsError
 from psopt.models.chat import FIRST, spread
 

@@ -54,27 +54,19 @@ def predict_state(prompt: Prompt) -> dict[str, Any]:
     if kind is None:
         one_label: Any = Literal[prompt.labels]
         kind = list[one_label] if prompt.asks == LABELS else one_label
-    inputs = _inputs(prompt)
+    if prompt.template is None:
+        inputs = {"text": prompt.noun.replace(" ", "_")}
+        instructions = "\n\n".join(filter(None, (prompt.description, render_additions(prompt))))
+    else:
+        inputs = _field_names(prompt.template.fields)
+        instructions = _template_instructions(prompt)
     fields = {name: (str, dspy.InputField()) for name in inputs.values()} | {"label": (kind, dspy.OutputField())}
-    program = dspy.Predict(dspy.Signature(fields, _instructions(prompt)))
+    program = dspy.Predict(dspy.Signature(fields, instructions))
     program.demos = [_demonstration(example, inputs, prompt.asks) for example in prompt.examples]
     versions = dspy.utils.saving.get_dependency_versions()  # without them `program.load` refuses the file
     state = {**program.dump_state(), "metadata": {"dependency_versions": versions}}
     plain: dict[str, Any] = json.loads(json.dumps(state, default=str))
     return plain
-
-
-def _inputs(prompt: Prompt) -> dict[str, str]:
-    """The signature's inputs by the columns that they are."""
-    if prompt.template is None:
-        return {"text": prompt.noun.replace(" ", "_")}
-    return _field_names(prompt.template.fields)
-
-
-def _instructions(prompt: Prompt) -> str:
-    if prompt.template is not None:
-        return _template_instructions(prompt)
-    return "\n\n".join(part for part in (prompt.description, render_additions(prompt)) if part)
 
 
 def _demonstration(example: Example, inputs: dict[str, str], asks: str) -> Any:

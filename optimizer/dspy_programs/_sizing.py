@@ -60,14 +60,6 @@ def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *,
     return affordable[-1] if affordable else all_sizes[0]
 
 
-def calls_to_hold_back(sizes: Sizes, n_steps: int, most_calls: int | None, *, n_other_wordings: int = 0) -> int:
-    """How many calls the final test needs, also under wordings of another source; no more than half of a limit."""
-    if most_calls is None:
-        return 0
-    n_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * n_other_wordings)  # two: before and after
-    return min(n_runs * n_steps, int(_LARGEST_SHARE_HELD * most_calls))
-
-
 def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[Compilation, ProgramData]:
     """Choose the sizes where calls are limited, say what is expected, and hold the final test's calls back."""
     task, search = data.task, compilation.settings.search
@@ -98,6 +90,8 @@ def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[
     compilation.observer.phase(f"about {n_calls:,} calls: {parts_of_it}")
     if budget.max_calls is not None and n_calls > budget.max_calls:
         compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
-    n_wordings = len(settings.heldout_from)
-    budget.held_back = Need(calls_to_hold_back(sizes, n_steps, budget.max_calls, n_other_wordings=n_wordings))
+    # The final test is made under wordings of another source too, before and after.
+    n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
+    most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
+    budget.held_back = Need(min(n_test_runs * n_steps, most_held_back))
     return replace(compilation, settings=settings), replace(data, task=task)

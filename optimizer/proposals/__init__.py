@@ -4,7 +4,6 @@ from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
 from psopt.proposals._pool import propose_edits
 from psopt.proposals._quoted_phrases import Planted, planted_texts
-from psopt.proposals._topics import topics_of
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
     MOST_OPEN_EXAMPLES,
@@ -30,5 +29,4 @@ __all__ = [
     "planted_texts",
     "propose_edits",
     "replace_merged",
-    "topics_of",
 ]

@@ -111,7 +111,7 @@ class ProposalChecks:
         return next((word for word in words_of(text) if word in self.evidence.private and word not in own), None)
 
     def _against_cue(self, label: str, cue: str) -> str | None:
-        field, alone = field_and_phrase(cue)
+        _, alone = field_and_phrase(cue)
         words = alone.removeprefix("^")
         if words in {" ".join(words_of(name)) for name in self.task.labels}:
             return None if words == " ".join(words_of(label)) else f"calls {words!r} a sign of {label}"
@@ -123,7 +123,7 @@ class ProposalChecks:
             return f"quotes {words!r}, which tells no topic"
         if any(place in self.evidence.signs.get(name, ()) for name in (cue, alone)):
             return None
-        if max(self._n_texts(cue, place), self._n_texts(alone, place) if field else 0) < self.evidence.least[place]:
+        if max(self._n_texts(cue, place), self._n_texts(alone, place)) < self.evidence.least[place]:
             return self._too_few(words, label, place)
         return f"quotes {words!r}, which is no sure sign of {label}"
 

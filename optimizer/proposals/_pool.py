@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.diagnosis import find_slices
+from psopt.diagnosis import distinct_slices, find_slices
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._quoted_phrases import with_support
-from psopt.proposals._topics import NoteTopics, one_a_topic, topics_of
+from psopt.proposals._topics import NoteTopics, one_a_topic
 from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
 from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
 from psopt.proposals.rules._notes import notes_from_slices
@@ -54,7 +54,7 @@ def propose_edits(
 def _edits_of_open_answers(
     task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
 ) -> list[Edit]:
-    topics = topics_of(diagnosis.slices)
+    topics = distinct_slices(diagnosis.slices)
     definitions = definitions_from_task(task, predictions) if task.labels else []
     notes = notes_on_open_answers(task, predictions)
     notes += checks.allowed(notes_on_topics(task, predictions, topics))

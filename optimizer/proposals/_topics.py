@@ -9,7 +9,6 @@ from psopt.text import LIGHT_WORDS, label_mentions, topic_words, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from psopt.diagnosis import FailureSlice
     from psopt.search_spaces import Edit
     from psopt.tasks import Task
 
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
 
 # Jaccard's index of the words of two notes that don't both quote. Chosen by judgement: .6 are three words of five.
 _SAME_WORDS = 0.6
-
-
-def topics_of(slices: Iterable[FailureSlice]) -> list[FailureSlice]:
-    """One slice of each topic of open answers, of the view that sees it most severe; the most severe first."""
-    unique: dict[str, FailureSlice] = {}
-    for failing in sorted(slices, key=lambda failing: -failing.severity):
-        unique.setdefault(failing.topic, failing)
-    return list(unique.values())
 
 
 class NoteTopics:

@@ -83,26 +83,25 @@ def ask_for_definition(prompt: Prompt, label: str, other: str | None, prediction
     """Ask what a label covers, and where it ends: at the label that it is most often taken for, if there is one."""
     right = predictions.share_right
     members = sorted(_of_label(label, predictions), key=lambda index: (right[index], predictions.samples[index].id))
-    boundary = (
-        [
+    form = {"label": label, "definition": "..."}
+    look_alikes, second = [], ""
+    if other:
+        form["boundary"] = "..."
+        look_alikes = [
             f"They are most often taken for {other}. These {prompt.noun}s look alike and belong to {other}:",
             _seen(prompt, _nearest(members, _of_label(other, predictions), predictions), predictions),
         ]
-        if other
-        else []
-    )
-    second = (
-        f' In "boundary", complete this sentence by the meaning of similar {prompt.noun}s: '
-        f"{prompt.noun.capitalize()}s about (what?) are {other}, not {label}."
-    )
-    form = {"label": label, "definition": "...", **({"boundary": "..."} if other else {})}
+        second = (
+            f' In "boundary", complete this sentence by the meaning of similar {prompt.noun}s: '
+            f"{prompt.noun.capitalize()}s about (what?) are {other}, not {label}."
+        )
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {label}. Beside each stands how often it was given which answer:",
         _seen(prompt, members[:_MOST_SAMPLES], predictions),
-        *boundary,
+        *look_alikes,
         f"Define {label}: say in one short sentence what its {prompt.noun}s are about, by their meaning."
-        f"{second if other else ''} {_manner(prompt)}",
+        f"{second} {_manner(prompt)}",
         f"Answer with JSON alone: {json.dumps(form, ensure_ascii=False)}",
     ]
     return _conversation(parts)

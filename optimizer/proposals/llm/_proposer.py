@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from psopt.diagnosis import distinct_slices
 from psopt.proposals._quoted_phrases import with_support
-from psopt.proposals._topics import NoteTopics, topics_of
+from psopt.proposals._topics import NoteTopics
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, RepeatedDraftError, parsed
 from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
@@ -102,7 +103,7 @@ class LLMProposer:
     ) -> list[DraftRequest]:
         author = self.writer.name
         if task.spec.is_open:
-            topics = topics_of(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
+            topics = distinct_slices(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
             return open_note_requests(author, prompt, predictions, rephrasings, topics)
         requests = definition_requests(author, prompt, predictions, self.most_slices)
         return requests + [note_request(author, prompt, failing, predictions) for failing in self._slices(diagnosis)]
