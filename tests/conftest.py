@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import re
 import shutil
 import signal
 import sqlite3
@@ -132,18 +131,9 @@ def migrations_are_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_reports_where_nobody_looks_at_them(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Leave a run's report out in modules that name neither it nor what draws it: a third of a small run's time."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not re.search(r"report\.html|write_report", request.path.read_text("utf-8")):
-            patch.setattr("psopt.api._finishing.write_report", lambda _: None)
-        yield
-
-
 @pytest.fixture
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the report of a test's runs out, where others of its module have theirs."""
+    """Leave the report of a test's runs out, where others look at it: drawing it takes a third of a small run."""
     monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: None)
 
 

@@ -13,7 +13,8 @@ from psopt.runs import CostEstimate, Phase
 def expected(price: Any = None) -> Any:
     """100 calls: 80 of them certain, 1,000 to 3,000 tokens, which cost nothing or .001 to .003 USD."""
     cost = (lambda tokens: price.of(tokens, 0)) if price else (lambda tokens: 0.0)
-    sure = Phase("baseline", *[Need(80, 1000, cost(1000))] * 3)
+    of_baseline = Need(80, 1000, cost(1000))
+    sure = Phase("baseline", of_baseline, of_baseline, of_baseline)
     more = Phase("front", Need(20, 0, 0.0), Need(20, 1000, cost(1000)), Need(20, 2000, cost(2000)))
     return Expected(CostEstimate((sure, more), price))
 
@@ -31,7 +32,7 @@ def racing_run() -> Any:
     """8 candidates of 100 calls each, less what racing saves; 60 calls of diagnoses, 500 for the end."""
     candidates = Phase("candidates on val", Need(480), Need(640), Need(800))
     diagnoses = Phase("diagnoses on train", Need(), Need(60), Need(60))
-    test = Phase("original prompt on test", *[Need(500)] * 3)
+    test = Phase("original prompt on test", Need(500), Need(500), Need(500))
     return Expected(CostEstimate((candidates, diagnoses, test), None, trials=9, candidates=8))
 
 
