@@ -40,17 +40,12 @@ if TYPE_CHECKING:
     from psopt.settings import LMConfig, MeasureOptions, PromptOptions, RephrasingOptions, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
-_HOMES = {
-    "CheckResult": "psopt.api",
-    "Classified": "psopt.api",
-    "Comparison": "psopt.api",
-    "ComparisonResult": "psopt.api",
+_HOME = "psopt.api"  # of all that is not named here
+_OTHER_HOMES = {
     "CostEstimate": "psopt.runs",
     "Edit": "psopt.search_spaces",
-    "Exported": "psopt.api",
     "LMConfig": "psopt.settings",
     "MeasureOptions": "psopt.settings",
-    "Migration": "psopt.api",
     "ProgramCandidate": "psopt.dspy_programs",
     "Prompt": "psopt.search_spaces",
     "PromptOptions": "psopt.settings",
@@ -61,21 +56,7 @@ _HOMES = {
     "SearchRestriction": "psopt.settings",
     "SensitivityOptimizer": "psopt.dspy_programs",
     "Task": "psopt.tasks",
-    "Verification": "psopt.api",
-    "check": "psopt.api",
-    "classify": "psopt.api",
-    "compare": "psopt.api",
-    "diagnose": "psopt.api",
-    "estimate": "psopt.api",
-    "export": "psopt.api",
-    "load_run": "psopt.api",
     "load_task": "psopt.tasks",
-    "measure": "psopt.api",
-    "migrate": "psopt.api",
-    "optimize": "psopt.api",
-    "rephrase": "psopt.api",
-    "resume": "psopt.api",
-    "worker": "psopt.api",
 }
 
 __all__ = [
@@ -119,8 +100,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in __all__:
+        return getattr(importlib.import_module(_OTHER_HOMES.get(name, _HOME)), name)
     raise AttributeError(f"module 'psopt' has no attribute {name!r}")
 
 

@@ -53,7 +53,6 @@ class AnswerCache:
             )
 
     def get(self, key: bytes) -> Any:
-        """Return the value of a key, or None."""
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
@@ -81,12 +80,10 @@ class AnswerCache:
             self._connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
 
     def forget(self, keys: Iterable[bytes]) -> None:
-        """Drop the values of these keys."""
         with self._lock, self._explained(), self._connection:
             self._connection.executemany("DELETE FROM answers WHERE key = ?", [(key,) for key in keys])
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     @contextlib.contextmanager

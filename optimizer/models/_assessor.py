@@ -31,9 +31,7 @@ class _Asked(Protocol):
 class Matcher(_Asked, Protocol):
     """Says whether two answers are the same."""
 
-    def same(self, pairs: Sequence[Pair]) -> list[bool]:
-        """Return of each pair whether its answers are the same."""
-        ...
+    def same(self, pairs: Sequence[Pair]) -> list[bool]: ...
 
 
 class Rater(_Asked, Protocol):

@@ -66,12 +66,10 @@ class _OwnFunction(Matcher, Rater):
         self._function = import_own_function(name, "--answers", "two texts")
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
-        """Return what the function says of each pair."""
         wanted = "two answers: True or False is wanted"
         return [bool(self._said(first, second, _is_truth, wanted)) for _, first, second in pairs]
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
-        """Return what the function says of each answer."""
         wanted = "an answer: a number from 0 to 1 is wanted"
         return [
             max(float(self._said(answer, right, _is_worth, wanted)) for right in references_of(reference))

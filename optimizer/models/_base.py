@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -194,24 +194,11 @@ class WholeGrids:
 
 
 def all_cells(prompts: Sequence[Prompt], texts: Sequence[str]) -> Cells:
-    """The cells of a whole grid."""
     return np.ones((len(texts), len(prompts)), dtype=np.bool_)
 
 
-Ability = Literal[
-    "has_probabilities",
-    "has_metric_scores",
-    "has_explanations",
-    "has_cells",
-    "has_confidences",
-    "has_longest",
-    "is_assessed",
-    "reads_in_part",
-]
-
-
-def can(model: Model, ability: Ability) -> TypeIs[AbleModel]:
-    """Whether the methods that an ability stands for may be called; see `Capabilities`."""
+def can(model: Model, ability: str) -> TypeIs[AbleModel]:
+    """Whether the methods that an ability stands for may be called: a field of `Capabilities`."""
     return bool(getattr(capabilities_of(model), ability))
 
 
@@ -273,7 +260,6 @@ def _fill(
     cells: Cells,
     on_progress: OnProgress | None,
 ) -> None:
-    """Fill in the answers to cells, grid by grid."""
     n_done = 0
     for rows, columns in _grids(cells):
         progress = _shifted(on_progress, n_done, len(rows) * len(columns), int(cells.sum()))

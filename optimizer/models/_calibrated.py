@@ -87,7 +87,6 @@ class CalibratedModel(WholeGrids):
 
     @property
     def name(self) -> str:
-        """The model's name."""
         return self._model.name
 
     @property
@@ -218,7 +217,6 @@ class CalibratedModel(WholeGrids):
 
 
 def calibrates(model: Model) -> TypeIs[CalibratedModel]:
-    """Whether the model is one."""
     return capabilities_of(model).calibrates
 
 

@@ -44,7 +44,6 @@ class ChangedTextsModel(WholeGrids):
 
     @property
     def name(self) -> str:
-        """The model's name."""
         return str(self._model.name)
 
     @property

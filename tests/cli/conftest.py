@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def ask_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands of this process wait for a hundredth of a second where they'd wait for a quarter."""
-    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
 
 
 @pytest.fixture

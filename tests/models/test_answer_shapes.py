@@ -28,7 +28,7 @@ READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasonin
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
 
 
 def model_at(server: FakeServer, tmp_path: Path, **options: Any) -> Any:

@@ -26,7 +26,7 @@ FAULTS = "429,500,503,hang,half,badjson,empty,null,nochoices,slow,reset"
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
 
 
 def model_at(server: FakeServer, tmp_path: Path, budget: Any = None, **options: Any) -> Any:

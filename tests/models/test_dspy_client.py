@@ -27,7 +27,7 @@ TEXTS = [f"What is thing {i} ?" for i in range(12)]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
 
 
 class LengthEngine:

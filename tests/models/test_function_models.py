@@ -171,7 +171,7 @@ class BusyError(Exception):
 def test_what_passes_is_asked_again(
     error: Exception, task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
     failed: set[str] = set()
 
     def shaky(messages: list[dict[str, str]]) -> str:

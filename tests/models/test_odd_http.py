@@ -89,7 +89,7 @@ def server_that_sends(reply: bytes) -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
 
 
 def predictions(url: str, tmp_path: Path) -> list[list[int]]:

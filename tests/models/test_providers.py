@@ -28,7 +28,7 @@ MODELS = {"reasoning": "gpt-5-mini", "deepseek": "deepseek-chat", "mistral": "mi
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "OPENAI_API_VERSION"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("psopt.models.chat._retry_policy._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
 
 
 def model_at(server: FakeServer, tmp_path: Path, name: str = "test", **options: Any) -> Any:

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from psopt.models.chat._refusals import retry_after
 from psopt.models.chat._request_scheduler import ConcurrencyLimit, RequestScheduler, TimeoutPolicy
-from psopt.models.chat._retry_policy import retry_after
 from psopt.settings import LMConfig
 
 from tests.sweeps import each

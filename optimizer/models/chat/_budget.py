@@ -37,11 +37,9 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Tokens in and out."""
         return self.tokens_in + self.tokens_out
 
     def __add__(self, other: Usage) -> Usage:
-        """Both together."""
         return Usage(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(Usage)))
 
 
@@ -54,7 +52,6 @@ class Need:
     cost: float = 0.0
 
     def __add__(self, other: Need) -> Need:
-        """Both together."""
         return Need(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
 
     def fits(self, budget: Budget) -> bool:
@@ -95,7 +92,6 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is any limit."""
         return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
 
     def reserve(self, need: Need) -> bool:
@@ -155,7 +151,6 @@ class Budget:
         return Need(calls, before.tokens + now.tokens, before.cost + now.cost)
 
     def release(self, need: Need) -> None:
-        """Take a reservation back."""
         self.set_aside(Need(-need.calls, -need.tokens, -need.cost))
 
 
@@ -219,16 +214,14 @@ def grid_price(model: str, *, in_batches: bool) -> Price | None:
 
 def _table(entries: dict[str, Any], where: str) -> dict[str, Price]:
     try:
-        return {name: _price(entry) for name, entry in entries.items()}
+        return {
+            name: Price(float(entry["in"]), float(entry["out"]), float(entry["cached"]) if "cached" in entry else None)
+            for name, entry in entries.items()
+        }
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f'{where} is no table of prices ({error}); a line of it reads: "openai/NAME" = {{ in = 0.15, out = 0.6 }}'
         ) from error
-
-
-def _price(entry: dict[str, Any]) -> Price:
-    cached = entry.get("cached")
-    return Price(float(entry["in"]), float(entry["out"]), None if cached is None else float(cached))
 
 
 def check_price(model: str) -> None:

@@ -82,7 +82,7 @@ class Dialect:
         self._profile = profile_of(model)
         self._extra = dict(options.extra_body or {})
         self.refused: set[str] = set()  # features that requests are written without
-        self._own_forms: set[str] = set()
+        self._own_forms: list[Any] = []
 
     def negotiable(self, body: Body) -> list[Feature]:
         """Return the features of a request that it can do without; not what is the user's own."""
@@ -91,7 +91,7 @@ class Dialect:
 
     def has_own_form(self, body: Body) -> bool:
         """Whether a request's response format is one of the user's, and none of psopt's."""
-        return _canonical(body.get("response_format")) in self._own_forms
+        return body.get("response_format") in self._own_forms
 
     def body(self, query: Query) -> Body:
         """Write the body of a chat completion.
@@ -105,8 +105,9 @@ class Dialect:
             body[seed] = self._options.request_seed + query.asking
         self._add_length(body, query.max_tokens)
         if query.response_format:
-            body["response_format"], canonical = _own_form(query.response_format)
-            self._own_forms.add(canonical)
+            body["response_format"] = _own_form(query.response_format)
+            if body["response_format"] not in self._own_forms:
+                self._own_forms.append(body["response_format"])
         has_logprobs = self._options.logprobs and bool(query.labels)
         if query.has_confidence:
             if TOKENS_ALONE in self.refused or "logprobs" in self._profile.lacks:
@@ -175,14 +176,9 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=64)
-def _own_form(text: str) -> tuple[Any, str]:
-    """A response format of the user's, and how it is recognized: parsed once, as no request changes it."""
-    form = json.loads(text)
-    return form, _canonical(form)
-
-
-def _canonical(form: Any) -> str:
-    return json.dumps(form, sort_keys=True)
+def _own_form(text: str) -> Any:
+    """A response format of the user's: parsed once, as no request changes it."""
+    return json.loads(text)
 
 
 def _asking_for_json(messages: Messages) -> Messages:

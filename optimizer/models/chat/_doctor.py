@@ -57,7 +57,6 @@ class Examination:
     findings: tuple[Finding, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return asdict(self)
 
 

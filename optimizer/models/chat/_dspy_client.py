@@ -24,8 +24,7 @@ from psopt.models.chat._features import (
     own_form_refused,
     without_refused,
 )
-from psopt.models.chat._refusals import kind_of_refusal, read_refusal
-from psopt.models.chat._retry_policy import retry_after
+from psopt.models.chat._refusals import kind_of_refusal, read_refusal, retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._worker_pool import in_a_thread
 
@@ -73,7 +72,6 @@ class DspyClient(ChatClient):
         self.endpoint = _place(lm)
 
     def request(self, query: Query) -> dict[str, Any]:
-        """Build what decides the answer: messages and the LM's settings."""
         request = {"model": self._lm.model, "messages": query.messages, **public_settings(self._lm.kwargs)}
         if query.temperature is not None:
             request["temperature"] = query.temperature

@@ -14,8 +14,7 @@ from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
 from psopt.models.chat._budget import Need, check_price, price_of
 from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
 from psopt.models.chat._negotiation import Negotiation
-from psopt.models.chat._request_scheduler import RequestScheduler
-from psopt.models.chat._retry_policy import RetryPolicy, Tries
+from psopt.models.chat._request_scheduler import RequestScheduler, Tries
 from psopt.models.chat._token_counts import TokenMeter, most_tokens_in, most_tokens_out
 from psopt.models.chat._worker_pool import Batch, Progress, Worker, run, run_soon, run_workers
 
@@ -64,11 +63,10 @@ class Engine:
         if budget.max_cost is not None:
             check_price(client.name)
         self._scheduler = RequestScheduler(client.name, options)
-        self._retries = RetryPolicy(client.name, options.retries, self._scheduler)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._has_spoken = False
         self._closing = weakref.finalize(self, _close, client)
-        self._negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
+        self.negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
     def answers(
         self,
@@ -89,7 +87,7 @@ class Engine:
         if missing and self.budget.in_whole:
             self.budget.check_room(self.meter.needs(missing.values())[1])
         if missing and not answers:
-            self._scheduler.progress = Progress(len(queries), 0, None).__str__
+            self._scheduler.progress = Progress(len(queries)).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
             keys, answers, missing = self._looked_up(queries)
         self.budget.count(cached=len(queries) - len(missing) - n_asked)
@@ -108,7 +106,6 @@ class Engine:
         return [*map(self.kept_by_key(keys).get, keys)]
 
     def kept_by_key(self, keys: Iterable[bytes]) -> dict[bytes, Answer]:
-        """Return those answers that are in the cache."""
         return {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
 
     def missing(self, queries: Iterable[Query]) -> list[Query]:
@@ -155,16 +152,15 @@ class Engine:
         is refused for good says nothing of others.
         """
         self.client.prepare()
-        negotiation = self._negotiation
         n_before = self.budget.usage.made
-        async with negotiation.lock:
-            negotiation.recall()
+        async with self.negotiation.lock:
+            self.negotiation.recall()
             for query in queries:
-                if negotiation.is_settled(query):
+                if self.negotiation.is_settled(query):
                     return 0
-                answer = await negotiation.find_out(query, self._kept_or_asked)
+                answer = await self.negotiation.find_out(query, self._kept_or_asked)
                 if not answer.unanswered:
-                    negotiation.answered(query)
+                    self.negotiation.answered(query)
                     break
             return min(len(queries), self.budget.usage.made - n_before)
 
@@ -221,7 +217,7 @@ class Engine:
             try:
                 answer = await self._send(query, worker, tries)
             except UnsupportedError as error:
-                self.learn_refused(error.feature)
+                self.negotiation.refused(error.feature)
                 (kept,) = self.kept([query])
                 if kept:  # asked so before
                     return kept
@@ -230,7 +226,7 @@ class Engine:
                 raise
             except TransientError as failure:
                 tries.count(failure)
-                await asyncio.sleep(self._retries.wait_before_next(failure, tries, is_over=worker.batch.is_over))
+                await asyncio.sleep(self._scheduler.wait_before_next(failure, tries, is_over=worker.batch.is_over))
             else:
                 self._cache.put(self.key(query), answer.to_dict())
                 return answer
@@ -262,7 +258,7 @@ class Engine:
         of them is paid, and servers send empty ones by fault too.
         """
         watcher = self.budget.call_watcher
-        tell_end = watcher(CallStart(self.client.name, self.client.endpoint, request)) if watcher else _tell_nobody
+        tell_end = watcher(CallStart(self.client.name, self.client.endpoint, request)) if watcher else lambda _: None
         try:
             answer = await self._scheduler.send(self.client.send(request), tries.given_up)
         except BaseException as error:
@@ -278,10 +274,6 @@ class Engine:
             raise
         tell_end(CallEnd.answered(answer))
         return answer
-
-    def learn_refused(self, feature: str) -> None:
-        """Write requests without a feature from now on, since the server does not take it."""
-        self._negotiation.refused(feature)
 
     def keep_batched(
         self,
@@ -318,10 +310,6 @@ class Engine:
             cached_in=answer.cached_in,
             cost=price.of(answer.tokens_in, answer.tokens_out, answer.cached_in) if price else 0.0,
         )
-
-
-def _tell_nobody(_: CallEnd) -> None:
-    """Where nobody watches."""
 
 
 def _close(client: ChatClient) -> None:

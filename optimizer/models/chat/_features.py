@@ -116,7 +116,6 @@ def own_form_refused(endpoint: str, model: str, message: str) -> str:
 
 
 def features_of(body: Body) -> list[Feature]:
-    """Return the features that a request uses."""
     return [feature for feature in FEATURES if feature.uses(body)]
 
 

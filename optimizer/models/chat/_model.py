@@ -79,7 +79,6 @@ class ChatModel(WholeGrids):
 
     @property
     def name(self) -> str:
-        """The client's name."""
         return self.engine.client.name
 
     @property

@@ -59,7 +59,6 @@ class Negotiation:
         return self._taken.issuperset(self._used(query))
 
     def refused(self, feature: str) -> None:
-        """Learn that a feature is not taken."""
         self._client.refused.add(feature)
         self._cache.put(self._key("unsupported", feature), value=True)
 

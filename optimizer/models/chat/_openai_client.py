@@ -30,8 +30,7 @@ from psopt.models.chat._completion import ErrorInAnswerError, read_completion, r
 from psopt.models.chat._dialect import Dialect, labels_asked_for
 from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
 from psopt.models.chat._label_probabilities import kept_places
-from psopt.models.chat._refusals import read_refusal
-from psopt.models.chat._retry_policy import retry_after
+from psopt.models.chat._refusals import read_refusal, retry_after
 from psopt.models.chat._secrets import asker_key, redacted
 from psopt.models.chat._wait_notices import span
 
@@ -99,11 +98,9 @@ class OpenAIClient(ChatClient):
         self.refused = self._dialect.refused
 
     def request(self, query: Query) -> dict[str, Any]:
-        """Build the body of a chat completion."""
         return self._dialect.body(query)
 
     def negotiable(self, request: dict[str, Any]) -> list[Feature]:
-        """Return the features that a request uses and can be made without."""
         return self._dialect.negotiable(request)
 
     def prepare(self) -> None:
@@ -151,7 +148,6 @@ class OpenAIClient(ChatClient):
         raise self._explained(refusal, message, {}, wait)
 
     async def close(self) -> None:
-        """Close the connections."""
         if "_transport" in self.__dict__:
             await self._transport.close()
             del self._transport
@@ -342,7 +338,6 @@ class Transport:
             raise NoResponseError(str(error), is_no_http=False) from error
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._http.aclose()
 
 

@@ -1,13 +1,16 @@
-"""Reading how a server refuses: any status, any shape of error body, any words."""
+"""Reading how a server refuses, and how long it asks to wait: any status, any shape of error body, any words."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from psopt.models.chat._features import Feature
 
@@ -193,3 +196,36 @@ def _leaves(body: Any) -> Iterator[tuple[str, str]]:
             waiting += [(name, inner) for inner in reversed(value)]
         elif isinstance(value, dict):
             waiting += [(key, inner) for key, inner in reversed(value.items()) if key not in _ECHOES]
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = (
+    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])"
+)
+_IN_WORDS = re.compile(
+    rf"(?:try again|retry|wait)(?:\s+(?:again|after|in|for|at least))*\s+((?:{_PART}[\s,]*(?:and\s+)?)+)", re.IGNORECASE
+)
+
+
+def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] | None = None) -> float | None:
+    """Seconds that a refusal asks to wait; None if it does not say.
+
+    The most exact goes first: `retry-after-ms`, `retry-after` (seconds or an HTTP date), the words of the message.
+
+    >>> retry_after({"retry-after-ms": "1500", "retry-after": "2"}, "")
+    1.5
+    >>> retry_after({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
+    62.5
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "")
+        with contextlib.suppress(ValueError):
+            return float(value) * unit
+        with contextlib.suppress(ValueError, TypeError):  # a date without a zone is none of HTTP's
+            until = parsedate_to_datetime(value)
+            return max(0.0, (until - (now() if now else datetime.now(UTC))).total_seconds())
+    words = _IN_WORDS.search(message)
+    if words is None:
+        return None
+    parts = re.findall(_PART, words.group(1).lower())
+    return sum(float(number) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for number, unit in parts)

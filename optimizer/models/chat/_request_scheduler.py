@@ -1,16 +1,18 @@
-"""Requests on their way: when each may start, how long it is waited for, and what its outcome says of the server."""
+"""Requests on their way: when each may start, how long it is waited for, when it is sent again."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import sys
 from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.models.chat._client import TransientError
+from psopt.errors import AnswersMissingError
+from psopt.models.chat._client import ModelRefusedError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices, clock, span
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 _BETWEEN_LOOKS = 0.1  # seconds between two looks for requests that hang
 _WORTH_SAYING = 5.0  # seconds of waiting
+_FIRST_WAIT = 0.25  # seconds before the next try; doubles with each
+_LONGEST_WAIT = 30.0
+_LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers
+_LONGEST_ASKED = 86_400.0  # a server that asks to wait longer than a day will not answer this run
+_RETRIES_UNANSWERED = 3  # at a server that has answered nothing yet: it is likely the wrong address
 # All set by hand; benchmarks/models_trouble.py measures what they cost where requests hang, and where a server takes
 # one at a time and is asked 32.
 _N_KNOWN = 256  # latest answers that are looked at
@@ -32,8 +39,24 @@ _SLACK = 2.0  # times: servers answer in about the order of the questions, not e
 _LONGEST_AGAIN = 4.0  # times: how much longer a text is waited for that was given up before
 
 
+@dataclass(slots=True)
+class Tries:
+    """What became of a query's requests: how many failed, how many of these were empty, or given up."""
+
+    failed: int = 0
+    empty: int = 0
+    given_up: int = 0
+
+    def count(self, failure: TransientError) -> None:
+        self.failed += 1
+        self.empty += failure.empty is not None
+        self.given_up += failure.given_up
+
+
 class RequestScheduler:
     """Lets requests go when there is a place, waits for their answers, and learns from what becomes of them.
+
+    So it knows as well when one that failed in passing is sent again.
 
     Attributes
     ----------
@@ -42,10 +65,13 @@ class RequestScheduler:
     """
 
     def __init__(self, name: str, options: LMConfig) -> None:
-        self.notices = WaitNotices(name)
+        self._name = name
+        self._retries = options.retries
+        self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
+        self._notices = WaitNotices(name)
         most = most_connections(options.concurrency)
         if most < options.concurrency:
-            self.notices.say(f"at most {most} requests at once: the system allows few open files (raise `ulimit -n`)")
+            self._notices.say(f"at most {most} requests at once: the system allows few open files (raise `ulimit -n`)")
         self.limit = ConcurrencyLimit(most)
         self.timeouts = TimeoutPolicy(options.timeout)
         self.progress: Callable[[], str] = lambda: "Ctrl-C saves"
@@ -103,21 +129,54 @@ class RequestScheduler:
         self._answered(call)
         return answer
 
-    def say_wait(self, seconds: float, failure: TransientError) -> None:
-        """Say what is waited for, if it is long."""
-        if failure.unreachable and self.timeouts.n_answers and seconds >= 1:
-            since = clock(-self.timeouts.silence(asyncio.get_running_loop().time()))
-            self.notices.tell(
+    def wait_before_next(self, failure: TransientError, tries: Tries, *, is_over: bool) -> float:
+        """Return the seconds until the next try; none is left if it `is_over`, since another call has failed for good.
+
+        Raises AnswersMissingError, ServerGoneError or ModelRefusedError if there is no next try.
+        """
+        has_answered = self.timeouts.n_answers > 0
+        is_silent = failure.given_up or failure.unreadable or failure.unreachable
+        most = self._retries if has_answered or not is_silent else min(self._retries, _RETRIES_UNANSWERED)
+        if is_over or tries.failed > most:
+            if failure.unreachable and has_answered:
+                raise ServerGoneError(
+                    f"{self._name}: the server was not there at any of {tries.failed} tries: {failure}"
+                ) from None
+            cure = "; if it takes longer, raise --timeout" if failure.given_up else ""
+            raise AnswersMissingError(
+                f"{self._name}: a call failed {tries.failed} times, at last with: {failure}{cure}"
+            ) from None
+        silence = self.timeouts.silence(asyncio.get_running_loop().time())
+        seconds = self._wait(failure, tries.failed, silence)
+        if failure.unreachable and has_answered and seconds >= 1:
+            self._notices.tell(
                 "away",
-                f"the server does not answer since {since} ({failure}); trying again at {clock(seconds)}; "
+                f"the server does not answer since {clock(-silence)} ({failure}); trying again at {clock(seconds)}; "
                 f"{self.progress()}",
             )
         elif seconds >= _WORTH_SAYING:
-            self.notices.tell(
+            self._notices.tell(
                 "wait",
                 f"waiting {span(seconds)}, until {clock(seconds)}, for the next try after: {failure}; "
                 f"{self.progress()}",
             )
+        return seconds
+
+    def _wait(self, failure: TransientError, n_failed: int, silence: float) -> float:
+        """Exponential backoff with jitter, or as long as the server asked.
+
+        An empty answer asks for no patience, and a server for no more than it has been silent: while it answers others,
+        it is not the server that needs time. A part of a wait is drawn (M. Brooker, *Exponential Backoff And Jitter*,
+        AWS Architecture Blog, 2015), so that calls which failed together don't come back together.
+        """
+        if failure.empty is not None:
+            return _FIRST_WAIT
+        asked = failure.wait or 0.0
+        if asked > _LONGEST_ASKED:
+            raise ModelRefusedError(f"{self._name} asks to wait until {clock(asked)}: {failure}") from None
+        longest = min(_LONGEST_WAIT, max(_LONGEST_SERVED, silence))
+        backoff = min(longest, _FIRST_WAIT * 2.0 ** (n_failed - 1)) * self._jitter.uniform(0.75, 1.25)
+        return max(backoff, asked)
 
     async def _start(self) -> None:
         """Wait until a server that asked for a pause may be asked again, and for this request's turn in the minute."""
@@ -140,7 +199,7 @@ class RequestScheduler:
         now = asyncio.get_running_loop().time()
         self.timeouts.answered(call, now)
         self.limit.answered(call.sent_at, now)
-        self.notices.tell_back()
+        self._notices.tell_back()
 
     def _look_later(self) -> None:
         if self._looking is None:
@@ -195,11 +254,9 @@ class TimeoutPolicy:
         self._latencies: deque[float] = deque(maxlen=_N_KNOWN)
 
     def sent(self, now: float, places: int, n_given_up: int = 0) -> _Call:
-        """A request goes out."""
         return _Call(now, self.n_answers, places, n_given_up)
 
     def answered(self, call: _Call, now: float) -> None:
-        """An answer came."""
         self.n_answers += 1
         self._last_at = now
         self._latencies.append(call.waited(now))
@@ -217,7 +274,6 @@ class TimeoutPolicy:
         return now - self._last_at if self.n_answers else float("inf")
 
     def is_hopeless(self, call: _Call, now: float) -> bool:
-        """Whether to give a request up."""
         allowed = self.allowed() * min(_LONGEST_AGAIN, 2.0**call.n_given_up)
         if call.waited(now) < allowed:
             return False
@@ -261,7 +317,6 @@ class ConcurrencyLimit:
 
     @property
     def places(self) -> int:
-        """How many requests may be in flight."""
         return int(self._value)
 
     @property
@@ -270,7 +325,6 @@ class ConcurrencyLimit:
         return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
 
     def answered(self, sent_at: float, now: float) -> None:
-        """A request was answered."""
         self._count(sent_at, now, is_refused=False)
 
     def refused(self, sent_at: float, now: float) -> None:

@@ -55,7 +55,6 @@ class TokenRange:
     high: float = 0.0
 
     def __add__(self, other: TokenRange) -> TokenRange:
-        """Both together."""
         return TokenRange(self.low + other.low, self.high + other.high)
 
     @property
@@ -218,7 +217,6 @@ class TokenMeter:
 
     @property
     def tokens_out(self) -> TokenRange:
-        """Tokens of an answer."""
         if self.n < _ENOUGH:
             return self._answer
         mean = self._tokens_out / self.n

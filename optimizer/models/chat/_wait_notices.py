@@ -18,7 +18,6 @@ class WaitNotices:
         self._told_at: dict[str, float] = {}
 
     def say(self, text: str) -> None:
-        """Say a thing."""
         LOGGER.warning("%s: %s", self._name, text)
 
     def tell(self, reason: str, text: str) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import threading
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -14,52 +15,43 @@ if TYPE_CHECKING:
 _WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent; set by hand
 
 
+@dataclass(slots=True)
 class Batch:
-    """What the workers on some queries share: whether a query has failed, so that nothing more is to be sent."""
+    """What the workers on some queries share."""
 
-    def __init__(self) -> None:
-        self.is_over = False
+    is_over: bool = False  # whether a query has failed, so that nothing more is to be sent
 
 
+@dataclass(slots=True)
 class Worker:
-    """One of those who send a batch's requests.
+    """One of those who send a batch's requests."""
 
-    Attributes
-    ----------
-    is_sending : bool
-        Whether a request is under way, and not only waited for a place or the next try.
-    """
-
-    __slots__ = ("batch", "is_sending")
-
-    def __init__(self, batch: Batch) -> None:
-        self.batch = batch
-        self.is_sending = False
+    batch: Batch
+    is_sending: bool = False  # whether a request is under way, and not only waited for a place or the next try
 
 
+@dataclass(slots=True)
 class Progress:
     """Counts answers for whoever watches."""
 
-    def __init__(self, total: int, done: int, on_progress: Callable[[int, int], None] | None) -> None:
-        self._total = total
-        self._done = done
-        self._on_progress = on_progress
+    total: int
+    done: int = 0
+    on_progress: Callable[[int, int], None] | None = None
 
     def count_answer(self) -> None:
-        """One more query is answered."""
-        self._done += 1
+        self.done += 1
         self.show(0)
 
     def show(self, n_ahead: int) -> None:
         """Show how far it is, with answers that the server has and that are yet to come here."""
-        if self._on_progress is not None:
-            self._on_progress(self._done + n_ahead, self._total)
+        if self.on_progress is not None:
+            self.on_progress(self.done + n_ahead, self.total)
 
     def __str__(self) -> str:
         """How far it has come, for notices; a program's calls come one by one."""
-        if self._total == 1:
+        if self.total == 1:
             return "Ctrl-C saves"
-        return f"{self._done} of {self._total} answered; Ctrl-C saves"
+        return f"{self.done} of {self.total} answered; Ctrl-C saves"
 
 
 async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, last_calls: float) -> None:

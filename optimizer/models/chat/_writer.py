@@ -30,7 +30,6 @@ class Writer:
 
     @property
     def name(self) -> str:
-        """The model's name, as provenance gives it."""
         return self._engine.client.name
 
     def write(

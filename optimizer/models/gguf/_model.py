@@ -74,7 +74,6 @@ class GGUFModel(ScoringModel):
 
     @cached_property
     def scorer(self) -> _GGUFScorer:
-        """The file in memory."""
         return _GGUFScorer(self.name, self._path)
 
 
@@ -144,11 +143,9 @@ class _GGUFTokenizer:
         self.chat_template = weights.chat_template
 
     def get_chat_template(self) -> str:
-        """The chat template, which there must be."""
         return self.chat_template or ""
 
     def __call__(self, texts: str | Sequence[str], *, add_special_tokens: bool, **_: Any) -> dict[str, Any]:
-        """The tokens of a text, or of each text."""
         if isinstance(texts, str):
             return {"input_ids": self._weights.tokens(texts, with_opening=add_special_tokens)}
         return {"input_ids": [self._weights.tokens(text, with_opening=add_special_tokens) for text in texts]}

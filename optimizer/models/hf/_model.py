@@ -79,7 +79,6 @@ class HFModel(ScoringModel):
 
     @cached_property
     def scorer(self) -> _Scorer:
-        """Tokenizer and network, on the device."""
         return _Scorer(self._source, self._device, self._dtype, self._batch_tokens)
 
 

@@ -48,7 +48,6 @@ class Network:
 
     @property
     def n_vocabulary(self) -> int:
-        """How many tokens it has vectors for."""
         return int(self.model.get_input_embeddings().weight.shape[0])
 
     @property

@@ -73,7 +73,6 @@ class MiniLMEngine:
 
     @classmethod
     def load_state(cls, state: dict[str, Any]) -> MiniLMEngine:
-        """Make the engine again."""
         return cls(state["reference_texts"])
 
     def complete(self, request: Any) -> Any:

@@ -63,7 +63,6 @@ class TextWords:
 
     @classmethod
     def of(cls, text: str) -> TextWords:
-        """Read a text."""
         words = words_of(text)
         fields = {name: _spaced(words_of(value)) for name, value in inputs_of(text).items()}
         return cls(_spaced(words), _content(words), fields)

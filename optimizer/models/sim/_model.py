@@ -62,7 +62,6 @@ class SimOptions:
 
 
 def _option(name: str, text: str) -> tuple[str, float | int]:
-    """Read one option: its name, and its value."""
     names = [option.name for option in fields(SimOptions)]
     if name not in names:
         raise InputError(f"model sim has no option {name!r}; its options are {', '.join(names)}, as in sim/wobble=0.3")
@@ -84,7 +83,6 @@ def key(*parts: str | int) -> int:
 
 
 def keys(values: list[int]) -> Keys:
-    """Return keys as an array."""
     return np.array(values, dtype=np.uint64)
 
 
@@ -141,7 +139,6 @@ class SimulatedModel:
 
     @property
     def name(self) -> str:
-        """``sim/`` and the options that are not the default."""
         return self.options.name
 
     def predict(

@@ -36,7 +36,6 @@ class OpenBatch:
 
     @property
     def answer_keys(self) -> list[bytes]:
-        """The keys of the answers."""
         return [bytes.fromhex(key) for key in self.keys]
 
 
@@ -93,7 +92,6 @@ class OpenBatches:
 
     @staticmethod
     def _read(file: Path) -> OpenBatch | None:
-        """Read a file; None where there is none any more."""
         try:
             data = json.loads(file.read_text())
             known = {field.name: data[field.name] for field in fields(OpenBatch) if field.name in data}

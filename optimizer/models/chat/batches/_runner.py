@@ -332,7 +332,7 @@ class BatchRunner:
         grid.failures.update(failed)
         grid.alone |= {key for key, times in grid.failures.items() if times >= _TRIES}
         for feature in unsupported:
-            self._engine.learn_refused(feature)
+            self._engine.negotiation.refused(feature)
             grid.write_keys()
         if refusal:
             raise refusal

@@ -94,7 +94,6 @@ class BatchService:
         return await self._call(own, "GET", "/batches", params={"limit": str(_LISTED)})
 
     async def state(self, id: str) -> BatchState:  # noqa: A002  # the API's word
-        """Ask how a batch stands."""
         return await self._call(_state, "GET", f"/batches/{id}")
 
     async def content(self, file: str, n_lines: int) -> bytes:
@@ -103,7 +102,6 @@ class BatchService:
         return await self._client.call("GET", f"/files/{file}/content", timeout)
 
     async def delete(self, file: str) -> None:
-        """Delete a file."""
         await self._call(bool, "DELETE", f"/files/{file}")
 
     async def cancel(self, id: str) -> None:  # noqa: A002
@@ -176,6 +174,5 @@ class Patience:
         return min(failure.wait or 0.0, LONGEST_OUTAGE)
 
     def answered(self) -> None:
-        """Take note that the server is there."""
         self._since = None
         self._notices.tell_back()
