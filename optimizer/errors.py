@@ -113,13 +113,7 @@ def first_line(error: BaseException) -> str:
 
 
 def import_extra(module: str, feature: str, extra: str) -> Any:
-    """Import an optional dependency, or say which feature needs it and how to install it.
-
-    Raises
-    ------
-    MissingExtraError
-        If the module is not installed.
-    """
+    """Import an optional dependency; raise MissingExtraError, which says how to install it, if it is not installed."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -134,16 +128,8 @@ def import_extra(module: str, feature: str, extra: str) -> Any:
 def import_own(name: str, role: str) -> Any:
     """Import what the user has written, ``MODULE:NAME``; modules in the working directory count.
 
-    Parameters
-    ----------
-    name : str
-    role : str
-        What it is for, as messages begin: ``--program``, ``prompt``.
-
-    Raises
-    ------
-    InputError
-        If there is none, or its module fails.
+    `role` is what it is for, as messages begin: ``--program``, ``prompt``. Raises InputError if there is none, or its
+    module fails.
     """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
@@ -166,8 +152,7 @@ def import_own_function(name: str, role: str, of: str) -> Callable[..., Any]:
 
     Raises InputError if there is none.
     """
-    function = import_own(name, role)
+    function: Callable[..., Any] = import_own(name, role)
     if not callable(function):
         raise InputError(f"{role} {name} is no function of {of}, but a {type(function).__name__}")
-    made: Callable[..., Any] = function
-    return made
+    return function

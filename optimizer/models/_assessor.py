@@ -44,21 +44,13 @@ class Rater(_Asked, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What is said of a grid of answers.
+    """What is said of a grid of answers, (N, Q)."""
 
-    Attributes
-    ----------
-    worths : (N, Q) float or None
-        What each answer is worth, in [0, 1], N/A nothing; None where it is not asked for, or samples have no label.
-    same : (N, Q) int or None
-        Which answers to each sample are the same, numbered as `psopt.answers.places_of` does; None where not asked for.
-    measures : dict of name to float
-        How far that can be relied on.
-    """
-
+    # What each answer is worth, in [0, 1], N/A nothing; None where it is not asked for, or samples have no label
     worths: NDArray[np.float64] | None = None
+    # Which answers to each sample are the same, numbered as `psopt.answers.places_of` does; None where not asked for
     same: NDArray[np.int64] | None = None
-    measures: dict[str, float] = field(default_factory=dict)
+    measures: dict[str, float] = field(default_factory=dict)  # how far that can be relied on, by name
 
 
 @dataclass(frozen=True)

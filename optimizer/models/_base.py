@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -193,6 +193,26 @@ class WholeGrids:
         return self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
 
 
+class WrappedModel(WholeGrids):
+    """What stands around a model, and has all that the model has."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the model has: an engine, explanations, an assessor."""
+        return getattr(self._model, name)
+
+    @property
+    def name(self) -> str:
+        return str(self._model.name)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The model's, and that parts of a grid can be asked for."""
+        return replace(capabilities_of(self._model), has_cells=True)
+
+
 def all_cells(prompts: Sequence[Prompt], texts: Sequence[str]) -> Cells:
     return np.ones((len(texts), len(prompts)), dtype=np.bool_)
 
@@ -209,6 +229,11 @@ def n_unkept(model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cell
     return n_wanted - n_kept(prompts, texts, cells) if n_kept else n_wanted
 
 
+def evenly_spread(texts: Sequence[str], most: int) -> Sequence[str]:
+    """Return some texts from all over, in whatever order they are; all where these are no more."""
+    return texts[:: max(1, len(texts) // most)][:most]
+
+
 NOT_ASKED = -1
 """The place of an answer that nobody has asked for."""
 
@@ -216,14 +241,9 @@ NOT_ASKED = -1
 def predict_cells(
     model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
 ) -> NDArray[np.int64]:
-    """Classify some texts under some prompts.
+    """Classify some texts under some prompts: those where `cells`, (n_texts, n_prompts), is True.
 
     A model without `predict_cells` is asked for whole grids: one for all prompts that have the same texts.
-
-    Parameters
-    ----------
-    cells : (n_texts, n_prompts) bool
-        Which answers are asked for.
 
     Returns
     -------
@@ -270,9 +290,9 @@ def _fill(
 def _grids(cells: Cells) -> Iterator[tuple[list[int], list[int]]]:
     """Cut cells into grids: the columns that have the same rows, with these."""
     columns_of: dict[bytes, list[int]] = {}
-    for column, chosen in enumerate(cells.T):
-        if chosen.any():
-            columns_of.setdefault(chosen.tobytes(), []).append(column)
+    for column, wanted in enumerate(cells.T):
+        if wanted.any():
+            columns_of.setdefault(wanted.tobytes(), []).append(column)
     for columns in columns_of.values():
         yield [int(row) for row in np.flatnonzero(cells[:, columns[0]])], columns
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.errors import InputError
 from psopt.metrics import hard_predictions
-from psopt.models._base import WholeGrids, all_cells, capabilities_of, n_unkept, predict_cells, predict_proba_cells
+from psopt.models._base import (
+    WrappedModel,
+    all_cells,
+    capabilities_of,
+    evenly_spread,
+    n_unkept,
+    predict_cells,
+    predict_proba_cells,
+)
 from psopt.search_spaces import Calibration
 from scipy.optimize import minimize
 
@@ -40,7 +48,7 @@ class LabelledTexts(NamedTuple):
     labels: Sequence[int]
 
 
-class CalibratedModel(WholeGrids):
+class CalibratedModel(WrappedModel):
     """Batch calibration around a model with label probabilities (see `psopt.search_spaces.Calibration`).
 
     From the log-probability of each label its mean over unlabelled texts of the task is subtracted, under the same
@@ -68,8 +76,8 @@ class CalibratedModel(WholeGrids):
         is_always: bool = False,
         labelled: LabelledTexts | None = None,
     ) -> None:
-        self._model = model
-        self._texts = _spread(list(dict.fromkeys(texts)), PRIOR_TEXTS)
+        super().__init__(model)
+        self._texts = evenly_spread(list(dict.fromkeys(texts)), PRIOR_TEXTS)
         self._budget = budget
         self._is_always = is_always
         self._labelled = labelled
@@ -81,18 +89,9 @@ class CalibratedModel(WholeGrids):
             return self
         return CalibratedModel(self._model, self._texts, self._budget, labelled=labelled)
 
-    def __getattr__(self, name: str) -> Any:
-        """What else the model has: an engine, explanations."""
-        return getattr(self._model, name)
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
     @property
     def capabilities(self) -> Capabilities:
-        """The model's, and that parts of a grid can be asked for."""
-        return replace(capabilities_of(self._model), has_cells=True, calibrates=True)
+        return replace(super().capabilities, calibrates=True)
 
     def predict_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
@@ -225,13 +224,8 @@ def without_prior(
 ) -> NDArray[np.float64]:
     """Return probabilities with a label prior taken out: both (n, C) with N/A last, which stays as it is.
 
-    Parameters
-    ----------
-    probabilities : (n, C) float
-    prior : (C - 1,) float
-        The mean log-probability of each label.
-    label_map : (C, C - 1) float, optional
-        What scores labels by what is left of their log-probabilities; see `fit_label_map`.
+    `prior` is the mean log-probability of each label, (C - 1,). A `label_map`, (C, C - 1), scores labels by what is
+    left of their log-probabilities; see `fit_label_map`.
 
     Examples
     --------
@@ -259,11 +253,6 @@ def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logarithms of what labels share among them, so that N/A is no part of it."""
     listed = np.where(probabilities > 0, probabilities, _UNLISTED)
     return np.asarray(np.log(listed / listed.sum(axis=1, keepdims=True)))
-
-
-def _spread(texts: list[str], most: int) -> list[str]:
-    step = max(1, len(texts) // most)
-    return texts[::step][:most]
 
 
 _RIDGE = 3.0  # on val of TREC, CB and sentences on products F1 is about as good from 1 to 10; see docs/decisions.md

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.models._base import NOT_ASKED, WholeGrids, all_cells, capabilities_of, predict_cells, predict_proba_cells
+from psopt.models._base import NOT_ASKED, WrappedModel, all_cells, capabilities_of, predict_cells, predict_proba_cells
 from psopt.tasks import columns_of_row
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
-    from psopt.models._base import Capabilities, Cells, OnProgress
+    from psopt.models._base import Cells, OnProgress
     from psopt.search_spaces import Prompt
 
 
-class ChangedTextsModel(WholeGrids):
+class ChangedTextsModel(WrappedModel):
     """Answers the grid of N samples x Q prompts whose columns have texts of their own.
 
     The model is asked once for each different prompt and text. What callers pass as texts are the samples', N of them
@@ -35,21 +35,8 @@ class ChangedTextsModel(WholeGrids):
     def __init__(self, model: Any, columns: Sequence[Sequence[str]]) -> None:
         if capabilities_of(model).has_metric_scores:
             raise InputError(f"--vary input changes texts, and {model.name} is asked about its examples as they are")
-        self._model = model
+        super().__init__(model)
         self._columns = columns
-
-    def __getattr__(self, name: str) -> Any:
-        """What else the model has: an engine, an assessor."""
-        return getattr(self._model, name)
-
-    @property
-    def name(self) -> str:
-        return str(self._model.name)
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """The model's, and that parts of a grid can be asked for."""
-        return replace(capabilities_of(self._model), has_cells=True)
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -78,10 +65,9 @@ class ChangedTextsModel(WholeGrids):
         cells: Cells,
         on_progress: OnProgress | None = None,
     ) -> NDArray[np.int64]:
-        """Classify the columns' texts; see `AbleModel.predict_cells`."""
         different, columns, wanted = self._asked(prompts, cells)
-        found = predict_cells(self._model, different, self._texts, wanted, on_progress)
-        return np.where(cells, found[self._rows, columns], NOT_ASKED)
+        answers = predict_cells(self._model, different, self._texts, wanted, on_progress)
+        return np.where(cells, answers[self._rows, columns], NOT_ASKED)
 
     def predict_proba_cells(
         self,
@@ -90,10 +76,9 @@ class ChangedTextsModel(WholeGrids):
         cells: Cells,
         on_progress: OnProgress | None = None,
     ) -> NDArray[np.float64]:
-        """Return the probabilities of the columns' texts; see `AbleModel.predict_proba_cells`."""
         different, columns, wanted = self._asked(prompts, cells)
-        found = predict_proba_cells(self._model, different, self._texts, wanted, on_progress)
-        return np.where(cells[:, :, None], found[self._rows, columns], np.nan)
+        probabilities = predict_proba_cells(self._model, different, self._texts, wanted, on_progress)
+        return np.where(cells[:, :, None], probabilities[self._rows, columns], np.nan)
 
     def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Any]:
         """What is asked; see `ChatModel.queries`."""
@@ -106,12 +91,14 @@ class ChangedTextsModel(WholeGrids):
         texts: Sequence[str],  # noqa: ARG002
         array: NDArray[np.int64],
     ) -> tuple[NoLabel, ...]:
-        """Return the answers that are N/A; see `AbleModel.no_labels`."""
         different, columns, wide = self._spread(prompts, array)
-        found = {(no.sample, no.rephrasing): no for no in self._model.no_labels(different, self._texts, wide)}
-        places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
-        asked = [(place, (int(self._rows[place]), int(columns[place[1]]))) for place in places]
-        return tuple(replace(found[key], sample=place[0], rephrasing=place[1]) for place, key in asked if key in found)
+        no_label_at = {(no.sample, no.rephrasing): no for no in self._model.no_labels(different, self._texts, wide)}
+        no_labels = []
+        for row, column in np.argwhere(array == len(prompts[0].labels)).tolist():
+            no_label = no_label_at.get((int(self._rows[row, column]), int(columns[column])))
+            if no_label is not None:
+                no_labels.append(replace(no_label, sample=row, rephrasing=column))
+        return tuple(no_labels)
 
     def confidences(
         self,
@@ -119,10 +106,9 @@ class ChangedTextsModel(WholeGrids):
         texts: Sequence[str],  # noqa: ARG002
         array: NDArray[np.int64],
     ) -> NDArray[np.float64] | None:
-        """Return how sure the model was of each answer; see `AbleModel.confidences`."""
         different, columns, wide = self._spread(prompts, array)
-        found: NDArray[np.float64] | None = self._model.confidences(different, self._texts, wide)
-        return None if found is None else found[self._rows, columns]
+        confidences: NDArray[np.float64] | None = self._model.confidences(different, self._texts, wide)
+        return None if confidences is None else confidences[self._rows, columns]
 
     def _spread(
         self, prompts: Sequence[Prompt], array: NDArray[np.int64]

@@ -85,6 +85,10 @@ def load_model(
 
     The task lends its train texts, without their labels: minilm sees texts relative to them.
 
+    Raises UnknownNameError if there is no such model. Raises MissingExtraError if it needs an optional dependency that
+    is not installed. Raises InputError if the task's answers are more than a label, and the model gives nothing else
+    (`Capabilities.writes`), or not the probabilities that are asked for (`Capabilities.has_confidences`).
+
     Parameters
     ----------
     model : str, Model, dspy.LM or callable
@@ -94,16 +98,6 @@ def load_model(
         How language models are asked.
     budget : Budget, optional
         What they may spend, shared with other models; by default what `options` allow.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such model.
-    MissingExtraError
-        If the model needs an optional dependency that is not installed.
-    InputError
-        If the task's answers are more than a label, and the model gives nothing else (`Capabilities.writes`), or not
-        the probabilities of what it writes that are asked for (`Capabilities.has_confidences`).
     """
     if not isinstance(model, str):
         given = _given(model, task, cache_dir, options, budget)

@@ -73,26 +73,14 @@ class ChatClient:
     """Sends chat messages somewhere.
 
     The engine is the only caller: it caches, limits, retries and gives up, so that a client does none of that.
-
-    Attributes
-    ----------
-    name : str
-        The name under which `load_model` finds the model.
-    endpoint : str or None
-        Where requests go, as part of the cache's key; None if answers must not be kept on disk.
-    features : tuple of str
-        What requests may do without, should the server not take it; the most dispensable first.
-    refused : set of str
-        Those among them that requests are built without, where there are any.
-    headers : mapping
-        Of the last answer.
     """
 
-    name: str
-    endpoint: str | None
+    name: str  # the name under which `load_model` finds the model
+    endpoint: str | None  # where requests go, as part of the cache's key; None if answers must not be kept on disk
+    # What requests may do without, should the server not take it; the most dispensable first
     features: tuple[str, ...] = ()
-    refused: set[str]
-    headers: Mapping[str, str] = {}
+    refused: set[str]  # those among them that requests are built without, where there are any
+    headers: Mapping[str, str] = {}  # of the last answer
 
     def prepare(self) -> None:
         """Do what takes long, before the time until an answer counts."""

@@ -163,18 +163,15 @@ def _thinking(part: dict[str, Any]) -> str:
 
 def _raise_error(body: dict[str, Any]) -> None:
     """Raise the error that stands in place of a completion or of its choice."""
-    failed = body.get("finish_reason") == "error"
-    if not body.get("error") and not failed:
-        return
-    raise ErrorInAnswerError(body)
+    if body.get("error") or body.get("finish_reason") == "error":
+        raise ErrorInAnswerError(body)
 
 
 def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:
-    if not logprobs or not logprobs.get("content"):
+    places = (logprobs or {}).get("content") or []
+    if all("top_logprobs" not in place for place in places):  # where no alternatives were asked for
         return None
-    if all("top_logprobs" not in place for place in logprobs["content"]):  # where no alternatives were asked for
-        return None
-    return [(place["token"], _listed(place)) for place in logprobs["content"]]
+    return [(place["token"], _listed(place)) for place in places]
 
 
 def _listed(place: dict[str, Any]) -> list[tuple[str, float]]:
@@ -197,10 +194,7 @@ def merged_stream(content: bytes) -> dict[str, Any] | None:
     >>> merged_stream(stream)["choices"][0]["message"]["content"]
     'Number'
 
-    Raises
-    ------
-    ValueError
-        If a chunk is no JSON, or the stream breaks off.
+    Raises ValueError if a chunk is no JSON, or the stream breaks off.
     """
     if not content.lstrip().startswith(_FIRST):
         return None
@@ -239,10 +233,7 @@ def read_json(content: bytes) -> Any:
     >>> read_json(b'"a\\ud800"')
     'a?'
 
-    Raises
-    ------
-    ValueError
-        If it is no JSON, or nested too deep to be read.
+    Raises ValueError if it is no JSON, or nested too deep to be read.
     """
     try:
         value = json.loads(content)

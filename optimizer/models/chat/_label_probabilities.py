@@ -149,20 +149,9 @@ def _in_json(text: str) -> str:
 def confidence_of(logprobs: Any) -> float | None:
     """Return the mean probability of the tokens that were written, in [0, 1] (P24's decoding confidence).
 
-    Thoughts that stand before what is said are left out.
+    Thoughts that stand before what is said are left out. None where `logprobs`, what a chat completion says of its
+    tokens, does not tell of every token how probable it was.
 
-    Parameters
-    ----------
-    logprobs : Any
-        What a chat completion says of its tokens.
-
-    Returns
-    -------
-    float or None
-        None where the server does not say of every token how probable it was.
-
-    Examples
-    --------
     >>> places = [{"token": "Num", "logprob": -0.1}, {"token": "ber", "logprob": -0.7}]
     >>> round(confidence_of({"content": places}), 3)
     0.701

@@ -65,23 +65,8 @@ class OpenAIClient(ChatClient):
 
     A server that does not take a part of the request is asked without it from then on.
 
-    Raises InputError if OpenAI itself is meant and there is no key.
-
-    Parameters
-    ----------
-    model : str
-        The model's name at the server.
-    address : Address, optional
-        Where the server is; by default as `openai_address` says.
-    kind : str
-        What stands before the model's name in psopt's: ``openai`` or ``azure``.
-
-    Attributes
-    ----------
-    is_azure : bool
-        Whether the server is one of Azure's resources.
-    owner : str
-        A hash of the key: tells keys apart, and nothing of what they are.
+    `kind` stands before the model's name in psopt's: ``openai`` or ``azure``. Raises InputError if OpenAI itself is
+    meant and there is no key.
     """
 
     features = tuple(feature.name for feature in FEATURES)
@@ -92,6 +77,7 @@ class OpenAIClient(ChatClient):
         self.name = f"{kind}/{model}"
         self.endpoint: str = self._address.endpoint
         self.is_azure = kind == "azure" or bool(self._address.key_header)
+        # Tells keys apart, and nothing of what they are
         self.owner = hashlib.sha256("\n".join(self._address.secrets).encode()).hexdigest()[:16]
         self._options = options
         self._dialect = Dialect(model, options)

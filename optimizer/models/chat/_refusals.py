@@ -107,22 +107,16 @@ class Refusal:
 
 
 def kind_of_refusal(status: int, message: str) -> str | None:
-    """Say as what a text is refused for good; None if the refusal is not the text's fault.
+    """Say as what a text is refused for good, by the HTTP status and what the server said, its code included.
+
+    None if the refusal is not the text's fault.
 
     >>> kind_of_refusal(400, "This model's maximum context length is 4096 tokens. However, you requested ..")
     'context length'
     >>> kind_of_refusal(400, "Unsupported parameter: 'seed'") is None
     True
-
-    Parameters
-    ----------
-    status : int
-        The HTTP status.
-    message : str
-        What the server said, its code included.
     """
-    kinds = (kind for kind, words in _WORDS.items() if words.search(message))
-    kind = next(kinds, None)
+    kind = next((kind for kind, words in _WORDS.items() if words.search(message)), None)
     if status in _FINAL or (status == _SERVER_ERROR and kind == CONTEXT_LENGTH):
         return kind
     return None

@@ -130,15 +130,9 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
     """Say that a server does not read prompts in whole, by its own counts; empty where nothing tells that.
 
     It may cut each prompt to so many tokens, so that prompts of several lengths have one count, or count far fewer than
-    a prompt can have.
+    a prompt can have. `counted` holds of each prompt the fewest tokens that it can have, and the server's count; 0
+    where it says none.
 
-    Parameters
-    ----------
-    counted : iterable of (float, int)
-        Of each prompt the fewest tokens that it can have, and the server's count; 0 where it says none.
-
-    Examples
-    --------
     >>> unread_line([(2600.0 + 200 * number, 2048) for number in range(5)]).partition(" at the least")[0]
     'the server counts 2,048 tokens for 5 prompts that have 2,600 to 3,400'
     >>> unread_line([(300.0, 350), (260.0, 290)])

@@ -79,18 +79,10 @@ def fetched_model(
 ) -> Path:
     """Return the path of a known model's file, which is fetched into the cache unless it is there.
 
-    The digest is checked when it is fetched; from then on its size has to do, so that no use reads it twice.
+    The digest is checked when it is fetched; from then on its size has to do, so that no use reads it twice, unless
+    `checks_digest`. `tell` is told what is fetched, before it is; by default the logger ``psopt.waiting`` says it.
 
     Raises UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
-
-    Parameters
-    ----------
-    name : str
-        A name of `KNOWN`.
-    tell : function of a line, optional
-        Is told what is fetched, before it is; by default the logger ``psopt.waiting`` says it.
-    checks_digest : bool
-        Check the digest of a file that is there too.
     """
     if name not in KNOWN:
         raise UnknownNameError("model to fetch", name, KNOWN, "psopt fetches no other")

@@ -44,14 +44,10 @@ class GGUFModel(ScoringModel):
 
     Parameters
     ----------
-    path : str or Path
-        The file.
     name : str, optional
         The model's name in psopt; by default ``gguf/`` and the path.
-    cache : AnswerCache, optional
-        Where scores are kept; by default in memory.
-    likelihood : {"mean", "sum"}
-        Whether a label's score is the mean or the sum of its tokens' log-probabilities.
+    cache, likelihood
+        As `ScoringModel` has them.
     """
 
     def __init__(

@@ -29,18 +29,6 @@ class GGUFWeights:
     """A model without anything read: `Reader` reads.
 
     Raises ModelError if llama.cpp can't load the file, or it does not generate text.
-
-    Parameters
-    ----------
-    name : str
-        The model's name in psopt, for errors.
-
-    Attributes
-    ----------
-    model
-        llama.cpp's handle.
-    longest : int
-        How many tokens the model was trained to read.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -56,7 +44,7 @@ class GGUFWeights:
             raise ModelError(f"{name} does not generate text: give a causal language model")
         self._vocabulary = self._library.llama_model_get_vocab(self.model)
         self.n_vocabulary: int = self._library.llama_vocab_n_tokens(self._vocabulary)
-        self.longest: int = self._library.llama_model_n_ctx_train(self.model)
+        self.longest: int = self._library.llama_model_n_ctx_train(self.model)  # tokens that it was trained to read
 
     @property
     def chat_template(self) -> str | None:

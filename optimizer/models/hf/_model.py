@@ -42,10 +42,8 @@ class HFModel(ScoringModel):
     ----------
     repo_or_path : str
         A folder with a model, else a repository on the hub. Code that comes with a model is never run.
-    cache : AnswerCache, optional
-        Where scores are kept; by default in memory.
-    likelihood : {"mean", "sum"}
-        Whether a label's score is the mean or the sum of its tokens' log-probabilities.
+    cache, likelihood
+        As `ScoringModel` has them.
     batch_tokens : int, optional
         The most tokens of one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
         memory is exhausted.
@@ -83,17 +81,7 @@ class HFModel(ScoringModel):
 
 
 class _Scorer:
-    """A tokenizer and a network in memory.
-
-    Raises ModelError if the model can't be loaded.
-
-    Parameters
-    ----------
-    device, dtype
-        Where the network computes, and how precisely.
-    batch_tokens : int
-        The most tokens of one forward pass.
-    """
+    """A tokenizer and a network in memory; raises ModelError if the model can't be loaded."""
 
     def __init__(self, source: Source, device: Any, dtype: Any, batch_tokens: int) -> None:
         self._name = source.name

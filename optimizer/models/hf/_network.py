@@ -113,20 +113,10 @@ class TokenLimit:
 def score(
     network: Network, prompts: Sequence[list[int]], tree: LabelTree, limit: TokenLimit, *, shares: bool
 ) -> Iterator[tuple[list[int], Steps]]:
-    """Score labels behind prompts, some prompts at a time.
+    """Yield indices of some prompts, each once, and log-probabilities of the tree's steps: (n_indices, n_steps).
 
-    Parameters
-    ----------
-    shares : bool
-        Read what all prompts begin with once, and each text once for all labels; else each prompt in full, and again
-        for each label of several tokens. The numbers are the same.
-
-    Yields
-    ------
-    indices : list of int
-        Some of the prompts; each is yielded once.
-    steps : (n_indices, n_steps) float
-        Log-probabilities of the tree's steps.
+    What all prompts begin with is read once if it `shares`, and each text once for all labels; else each prompt in
+    full, and again for each label of several tokens. The numbers are the same.
     """
     n_shared, cache = 0, None
     if shares:

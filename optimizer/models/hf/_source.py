@@ -37,14 +37,9 @@ def find_source(repo_or_path: str, prefix: str = HF) -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
     The hub is asked for the current commit; without a network the version that was fetched last is taken. What the
-    model can do is for the caller to check.
+    model can do is for the caller to check. `prefix` stands before folder or repository in the model's name in psopt.
 
     Raises InputError if there is no such folder or repository. Raises ModelError if the hub can't be reached.
-
-    Parameters
-    ----------
-    prefix : str
-        What stands before folder or repository in the model's name in psopt.
     """
     name = f"{prefix}{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
@@ -226,15 +221,10 @@ def _kinds(error: BaseException | None) -> set[str]:
 
 
 def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
-    """Load a model with its head, on a device, to be evaluated.
+    """Load a model by a class of transformers, such as ``AutoModelForCausalLM``, on a device, to be evaluated.
 
     Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
     installed.
-
-    Parameters
-    ----------
-    kind : str
-        The class of transformers that loads it, such as ``AutoModelForCausalLM``.
     """
     with loading(source.name, source.place) as transformers:
         model, info = getattr(transformers, kind).from_pretrained(

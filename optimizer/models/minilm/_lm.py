@@ -31,6 +31,8 @@ _MOST_PHRASES = 24
 def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = None, **settings: Any) -> Any:
     """Make a `dspy.LM` of the embedded model.
 
+    Raises MissingExtraError if dspy or torch is not installed.
+
     Parameters
     ----------
     reference_texts : sequence of str, optional
@@ -40,11 +42,6 @@ def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = N
         Where embeddings are kept between runs.
     **settings
         For `dspy.LM`, such as ``cache``.
-
-    Raises
-    ------
-    MissingExtraError
-        If dspy or torch is not installed.
     """
     dspy = import_extra("dspy", "minilm_lm", "dspy")
     engine = MiniLMEngine(reference_texts, cache_dir=cache_dir)
@@ -53,13 +50,7 @@ def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = N
 
 
 class MiniLMEngine:
-    """Answers requests that DSPy's ChatAdapter or JSONAdapter made; see `minilm_lm`.
-
-    Attributes
-    ----------
-    n_calls : int
-        How often it was asked.
-    """
+    """Answers requests that DSPy's ChatAdapter or JSONAdapter made; see `minilm_lm`."""
 
     def __init__(self, reference_texts: Sequence[str] = (), *, cache_dir: Path | None = None) -> None:
         self._reference = tuple(reference_texts) or _default_reference()

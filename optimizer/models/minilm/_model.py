@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.models._base import NOT_ASKED, Capabilities
+from psopt.models._base import NOT_ASKED, Capabilities, evenly_spread
 from psopt.models.minilm._encoder import MAX_TOKENS, Encoder
 from psopt.search_spaces import with_statements
 from psopt.tasks import sample_shows
@@ -55,8 +55,7 @@ class MiniLM:
     def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
         if not reference_texts:
             raise InputError("minilm needs some unlabelled texts of the task to compare with, and got none")
-        step = max(1, len(reference_texts) // REFERENCE_TEXTS)  # spread over all that is given, in whatever order
-        self._reference = tuple(reference_texts[::step][:REFERENCE_TEXTS])
+        self._reference = tuple(evenly_spread(reference_texts, REFERENCE_TEXTS))
         self.encoder = Encoder(cache_dir)
         self._has_said = False
         self._looked_at: set[str] = set()

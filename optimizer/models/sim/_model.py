@@ -211,24 +211,13 @@ class SimulatedModel:
 
 @dataclass(frozen=True, eq=False)
 class _Traits:
-    """What N texts are like before any edit.
+    """What N texts are like before any edit."""
 
-    Attributes
-    ----------
-    default_answer : (N,) int
-        The class a text is usually given, in [0, C).
-    instability : (N,) float
-        Share of its answers that are drawn anew for every wording, in [0, 1].
-    anew : (N, C) float
-        q, which those are drawn from.
-    compliance_clocks : (N, C - 1) float
-        Exponential clocks of mean 1, one a label: a pull of rate r turns the default answer if the clock, divided
-        by r, stands below 1, and the lowest one wins.
-    """
-
-    default_answer: NDArray[np.int64]
-    instability: Floats
-    anew: Floats
+    default_answer: NDArray[np.int64]  # (N,): the class a text is usually given, in [0, C)
+    instability: Floats  # (N,): share of its answers that are drawn anew for every wording, in [0, 1]
+    anew: Floats  # (N, C): q, which those are drawn from
+    # (N, C - 1): exponential clocks of mean 1, one a label: a pull of rate r turns the default answer if the clock,
+    # divided by r, stands below 1, and the lowest one wins
     compliance_clocks: Floats
 
 

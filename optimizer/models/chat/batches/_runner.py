@@ -21,9 +21,8 @@ from psopt.models.chat._client import (
 )
 from psopt.models.chat._completion import read_json
 from psopt.models.chat._wait_notices import WaitNotices
-from psopt.models.chat.batches._grid import Grid
-from psopt.models.chat.batches._open_batches import OpenBatch, OpenBatches
 from psopt.models.chat.batches._service import BatchService, Patience
+from psopt.models.chat.batches._under_way import Grid, OpenBatch, OpenBatches
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -54,13 +54,7 @@ class BatchService:
         self.url = "/chat/completions" if client.is_azure else "/v1/chat/completions"
 
     async def check(self) -> None:
-        """Make sure that the server has batches.
-
-        Raises
-        ------
-        InputError
-            If it has none.
-        """
+        """Raise InputError if the server has no batches."""
         answered = "something else"
         try:
             if await self._call(lambda data: isinstance(data["data"], list), "GET", "/batches", params={"limit": "1"}):

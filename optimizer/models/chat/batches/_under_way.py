@@ -1,8 +1,9 @@
-"""Batches under way, on disk: whoever asks next for what they hold waits for them and pays nothing twice."""
+"""What is under way: a grid, in memory; batches, on disk, so that nothing that they hold is paid twice."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,7 +14,12 @@ from filelock import FileLock, Timeout
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterator, Sequence
+
+    from psopt.models.chat._answer_monitor import AnswerMonitor
+    from psopt.models.chat._client import Answer, Query
+    from psopt.models.chat._engine import Engine
+    from psopt.models.chat._worker_pool import Progress
 
 FOLDER = "batches"
 _LOCK = "batches.lock"
@@ -40,7 +46,7 @@ class OpenBatch:
 
 
 class OpenBatches:
-    """The open batches of one server, a file each, beside the answer cache.
+    """The open batches of one server, a file each, beside the answer cache: whoever asks next waits for them.
 
     `folder` is the answer cache's; None keeps them as long as the process lives.
     """
@@ -103,3 +109,47 @@ class OpenBatches:
                 f"{file} should say which batch is open, and can't be read ({error}): delete it, and what the batch"
                 " holds is asked again"
             ) from None
+
+
+class Grid:
+    """A grid on its way: its queries by the keys of their answers, which change when requests do."""
+
+    def __init__(
+        self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor | None
+    ) -> None:
+        self._queries = queries
+        self._engine = engine
+        self._monitor = monitor
+        self.progress = progress
+        self.answers: dict[int, Answer] = {}  # by the query's place
+        self.waiting: dict[bytes, int] = {}  # places of queries without an answer, by their keys
+        self.alone: set[bytes] = set()  # what batches can't answer
+        self.failures: Counter[bytes] = Counter()  # of batches, by key
+        self._former: set[bytes] = set()
+        self.write_keys()
+
+    def write_keys(self) -> None:
+        """Find the keys anew, after requests are written in another way: what failed before may do now."""
+        self._former |= self.waiting.keys()
+        places = (place for place in range(len(self._queries)) if place not in self.answers)
+        self.waiting = {self._engine.key(self._queries[place]): place for place in places}
+
+    @property
+    def keys(self) -> set[bytes]:
+        """Those of what waits, as requests are written now and as they were when batches were sent."""
+        return self._former | self.waiting.keys()
+
+    def query(self, key: bytes) -> Query | None:
+        """The query whose answer has a key; None if it is none of this grid's, or answered."""
+        place = self.waiting.get(key)
+        return None if place is None else self._queries[place]
+
+    def answered(self, key: bytes, answer: Answer) -> None:
+        """Take in an answer, if it is one of this grid's; raises what the monitor does."""
+        place = self.waiting.pop(key, None)
+        if place is None:
+            return
+        self.answers[place] = answer
+        self.progress.count_answer()
+        if self._monitor is not None:
+            self._monitor.observe(answer)
