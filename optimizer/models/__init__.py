@@ -1,11 +1,7 @@
 """Task models: what answers a prompt."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from psopt.models._answer_cache import AnswerCache, answer_key, cache_folder
-from psopt.models._assessor import Assessment, Assessor
+from psopt.models._assessors import Assessment, Assessor
 from psopt.models._base import (
     NOT_ASKED,
     Capabilities,
@@ -21,6 +17,7 @@ from psopt.models._base import (
 from psopt.models._calibrated import MOST_LABELLED, PRIOR_TEXTS, CalibratedModel, LabelledTexts, calibrates
 from psopt.models._changed_texts import ChangedTextsModel
 from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model, scores_labels
+from psopt.models.minilm import minilm_lm
 
 __all__ = [
     "MOST_LABELLED",
@@ -52,11 +49,3 @@ __all__ = [
     "predict_proba_cells",
     "scores_labels",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "minilm_lm":  # needs what only some have installed
-        from psopt.models.minilm import minilm_lm
-
-        return minilm_lm
-    raise AttributeError(f"module 'psopt.models' has no attribute {name!r}")

@@ -135,8 +135,8 @@ class CalibratedModel(WrappedModel):
         if not self.calibrates(prompt):
             return prompt
         prior = tuple(self._prior(prompt).tolist())
-        brought = self._brought(prompt)
-        n_texts = brought.n_texts if brought and self._brings_prior(prompt) else len(self._texts)
+        brought = self._brought_prior(prompt)
+        n_texts = brought.n_texts if brought else len(self._texts)
         label_map = self._label_map(prompt)
         rows = () if label_map is None else tuple(map(tuple, label_map.tolist()))
         open_calibration = replace(prompt, calibration=Calibration())
@@ -147,7 +147,7 @@ class CalibratedModel(WrappedModel):
         unmeasured = {
             prompt.id: prompt
             for prompt in prompts
-            if self.calibrates(prompt) and not self._brings_prior(prompt) and prompt.id not in self._priors
+            if self.calibrates(prompt) and not self._brought_prior(prompt) and prompt.id not in self._priors
         }
         is_to_learn = unmeasured and "_learnt" not in self.__dict__
         n_of_priors = sum(self._n_unkept(prompt, self._texts) for prompt in unmeasured.values())
@@ -165,8 +165,7 @@ class CalibratedModel(WrappedModel):
 
     def _prior(self, prompt: Prompt) -> NDArray[np.float64]:
         """The mean log-probability of each label under a prompt, (n_labels,): brought along, or measured once."""
-        brought = self._brought(prompt)
-        if brought and self._brings_prior(prompt):
+        if brought := self._brought_prior(prompt):
             return np.array(brought.prior)
         if prompt.id not in self._priors:
             self._priors[prompt.id] = self._measure(prompt)
@@ -174,10 +173,10 @@ class CalibratedModel(WrappedModel):
 
     def _label_map(self, prompt: Prompt) -> NDArray[np.float64] | None:
         """The map of a prompt: brought along, or learnt once for all prompts; None where labels are not used."""
-        calibration = self._brought(prompt)
-        if calibration and calibration.label_map and calibration.model == self.name:
-            return np.array(calibration.label_map)
-        return None if self._brings_prior(prompt) else self._learnt
+        brought = self._brought(prompt)
+        if brought and brought.label_map:
+            return np.array(brought.label_map)
+        return None if self._brought_prior(prompt) else self._learnt
 
     @cached_property
     def _learnt(self) -> NDArray[np.float64] | None:
@@ -190,14 +189,14 @@ class CalibratedModel(WrappedModel):
         return fit_label_map(evidence, np.array(labelled.labels))
 
     def _brought(self, prompt: Prompt) -> Calibration | None:
-        """What a prompt brings for this model, or for another one."""
-        return prompt.calibration and prompt.calibration.of(self.name)
+        """What a prompt brings for this model."""
+        calibration = prompt.calibration and prompt.calibration.of(self.name)
+        return calibration if calibration and calibration.model == self.name else None
 
-    def _brings_prior(self, prompt: Prompt) -> bool:
-        calibration = self._brought(prompt)
-        return bool(
-            calibration and calibration.prior and calibration.model == self.name and calibration.prompt == prompt.id
-        )
+    def _brought_prior(self, prompt: Prompt) -> Calibration | None:
+        """The same where it holds the prior of this very wording."""
+        brought = self._brought(prompt)
+        return brought if brought and brought.prior and brought.prompt == prompt.id else None
 
     def _measure(self, prompt: Prompt) -> NDArray[np.float64]:
         if not self.can_measure:

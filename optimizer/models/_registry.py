@@ -22,6 +22,8 @@ from psopt.models.chat import (
     name_hint,
     same_meaning,
 )
+from psopt.models.minilm import Encoder, MiniLM
+from psopt.models.sim import SimulatedModel
 from psopt.settings import model_names, models_name
 from psopt.tasks import FREE
 
@@ -29,10 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models._assessor import Assessor
+    from psopt.models._assessors import Assessor
     from psopt.models._base import AbleModel, Model
     from psopt.models.chat import Engine, Writer
-    from psopt.models.minilm import Encoder
     from psopt.tasks import AnswerSpec, Task
     from typing_extensions import TypeIs
 
@@ -112,14 +113,10 @@ def load_model(
     if kind in _CHOOSING and task.spec.is_open:
         raise _chooses(model, task)
     if model == "minilm":
-        from psopt.models.minilm import MiniLM
-
         return MiniLM([sample.text for sample in (task.train or task.val)], cache_dir=cache_dir)
     if model != SMOLLM2 and kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
         raise _unknown(model)
     if kind == "sim":
-        from psopt.models.sim import SimulatedModel
-
         return SimulatedModel(rest, task)
     if not rest and model != SMOLLM2:
         raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
@@ -270,6 +267,4 @@ class ModelProvider:
 
         Raises MissingExtraError if what it needs is not installed.
         """
-        from psopt.models.minilm import Encoder
-
         return Encoder(self.cache_dir)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 from psopt.answers import shown, spoken
 from psopt.errors import ModelError
-from psopt.models._assessor import Matcher, Rater
 from psopt.models.chat._client import Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from psopt.models._assessor import Pair, Rated
+    from psopt.models._assessors import Pair, Rated
     from psopt.models.chat._engine import Engine
     from psopt.search_spaces import Messages
 
@@ -160,7 +159,7 @@ class _Judge(Generic[Verdict]):
         return parts[::-1] if turned else parts
 
 
-class SamenessJudge(_Judge[bool], Matcher):
+class SamenessJudge(_Judge[bool]):
     """Compares answers.
 
     Two are the same if the judge says so whichever stands first, or in the one order in which it can be read.
@@ -197,7 +196,7 @@ class SamenessJudge(_Judge[bool], Matcher):
         return super()._parts(compared[::-1] if turned else compared, turned=False)
 
 
-class RatingJudge(_Judge[int], Rater):
+class RatingJudge(_Judge[int]):
     """Rates answers beside a reference, from 1 to 10."""
 
     system = "You rate answers."
