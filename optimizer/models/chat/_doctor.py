@@ -11,7 +11,7 @@ from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
-from psopt.models.chat._client import ModelRefusedError, Query, TransientError
+from psopt.models.chat._client import Query, TransientError
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, name_hint
 from psopt.models.chat._openai_client import OpenAIClient
 from psopt.models.chat._secrets import redacted
@@ -180,14 +180,13 @@ def _long_prompts(plain: _Patient) -> Finding:
     what = "long prompts"
     try:
         answer = plain.ask(_RECALL, task="{}").answer
-    except (ModelRefusedError, ModelError) as error:
+    except ModelError as error:
         return Finding(what, _NO, f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
     if answer.unanswered:
         return Finding(what, _NO, f"one of 5,000 tokens is refused: {answer.reason}"[:_LONGEST])
     counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
-    if _MARK in (answer.text or "").casefold():
-        return Finding(what, _YES, f"the front is read{counted}")
-    return Finding(what, _NO, f"the front is not read{counted}")
+    is_read = _MARK in (answer.text or "").casefold()
+    return Finding(what, _YES if is_read else _NO, f"the front is {'' if is_read else 'not '}read{counted}")
 
 
 def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:

@@ -98,8 +98,9 @@ class DspyClient(ChatClient):
         import dspy
         from dspy import lm15
 
-        own = dict(self._options.extra_body or {})
-        body = {"model": self._lm.model, "messages": request["messages"], **_generation(request), **own}
+        settings = {name: request[name] for name in _GENERATION if request.get(name) is not None}
+        own = self._options.extra_body or {}
+        body = {"model": self._lm.model, "messages": request["messages"], **settings, **own}
         try:
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
@@ -178,10 +179,6 @@ def _place(lm: Any) -> str | None:
     if not callable(getattr(engine, "dump_state", None)):
         return None
     return json.dumps([f"{type(engine).__module__}:{type(engine).__qualname__}", engine.dump_state()], sort_keys=True)
-
-
-def _generation(settings: dict[str, Any]) -> dict[str, Any]:
-    return {name: settings[name] for name in _GENERATION if settings.get(name) is not None}
 
 
 def public_settings(settings: dict[str, Any]) -> dict[str, Any]:

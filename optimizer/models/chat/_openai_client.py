@@ -277,11 +277,12 @@ class Transport:
         timeout = httpx2.Timeout(None, connect=connect_timeout)
         self._http = openai.DefaultAioHttpClient(timeout=timeout, follow_redirects=False)
         settings = openai.AsyncOpenAI(base_url=address.base, api_key=address.key or "none", http_client=self._http)
-        headers = {name: value for name, value in settings.default_headers.items() if isinstance(value, str)}
+        stated = {name: value for name, value in settings.default_headers.items() if isinstance(value, str)}
+        self._headers = httpx2.Headers(stated)
         self._key_header = address.key_header
         if address.key or not address.key_header:
-            headers = _overridden(headers, self._with_key(address.key or "none"))
-        self._headers = _overridden(headers, address.headers)
+            self._headers.update(self._with_key(address.key or "none"))
+        self._headers.update(address.headers)
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
         # Files and batches are the resource's at Azure, not the deployment's.
@@ -292,8 +293,9 @@ class Transport:
 
         Raises NoResponseError if there is none.
         """
-        key = asker_key.get()
-        headers = _overridden(self._headers, self._with_key(key)) if key else self._headers
+        headers = self._headers.copy()
+        if key := asker_key.get():
+            headers.update(self._with_key(key))
         return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=headers)
 
     def _with_key(self, key: str) -> dict[str, str]:
@@ -307,8 +309,8 @@ class Transport:
         if not upload:
             content = None if body is None else json.dumps(body).encode()
             return await self._send(method, url, content=content, headers=self._headers)
-        # The form has a type of its own, which names the boundary of its parts.
-        headers = {name: value for name, value in self._headers.items() if name.casefold() != "content-type"}
+        headers = self._headers.copy()
+        headers.pop("content-type", None)  # the form has one of its own, which names the boundary of its parts
         file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
         return await self._send(method, url, data={"purpose": "batch"}, files=file, headers=headers)
 
@@ -325,9 +327,3 @@ class Transport:
 
     async def close(self) -> None:
         await self._http.aclose()
-
-
-def _overridden(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Headers with the user's in place of those of the same name, in whatever case."""
-    names = {name.casefold() for name in own}
-    return {**{name: value for name, value in headers.items() if name.casefold() not in names}, **own}

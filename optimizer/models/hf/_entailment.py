@@ -69,7 +69,9 @@ class EntailmentMatcher(Matcher):
         import torch
 
         tokenizer, network = self._loaded
-        firsts, seconds = ([_clean(text) for text in side] for side in zip(*batch, strict=True))
+        # without what no tokenizer takes: halves of surrogate pairs
+        clean = [[text.encode("utf-8", "replace").decode() for text in pair] for pair in batch]
+        firsts, seconds = map(list, zip(*clean, strict=True))
         places = getattr(network.config, "max_position_embeddings", _LONGEST)
         most = min(_LONGEST, tokenizer.model_max_length, places)
         try:
@@ -96,8 +98,3 @@ def _entailment_class(name: str, config: Any) -> int:
         known = json.dumps(list(classes.values())[:5])
         raise InputError(f"{name} is no model of entailment: one of its classes must be called entailment, not {known}")
     return meant[0]
-
-
-def _clean(text: str) -> str:
-    """Without what no tokenizer takes: halves of surrogate pairs."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -53,7 +53,7 @@ class MiniLMEngine:
     """Answers requests that DSPy's ChatAdapter or JSONAdapter made; see `minilm_lm`."""
 
     def __init__(self, reference_texts: Sequence[str] = (), *, cache_dir: Path | None = None) -> None:
-        self._reference = tuple(reference_texts) or _default_reference()
+        self._reference = tuple(reference_texts) or tuple(sample.text for sample in read_bundled("trec")[0])
         self._model = MiniLM(self._reference, cache_dir=cache_dir)
         self._lock = threading.Lock()
         self.n_calls = 0
@@ -124,11 +124,6 @@ def _phrases(text: str) -> Iterator[str]:
         yield word
         if start + 1 < len(words) and words[start + 1] not in FUNCTION_WORDS:
             yield f"{word} {words[start + 1]}"
-
-
-def _default_reference() -> tuple[str, ...]:
-    train, _ = read_bundled("trec")
-    return tuple(sample.text for sample in train)
 
 
 # The words of DSPy 3's ChatAdapter and JSONAdapter (dspy/adapters/chat_adapter.py).

