@@ -19,7 +19,6 @@ from psopt.models._base import (
     predict_proba_cells,
 )
 from psopt.search_spaces import Calibration
-from scipy.optimize import minimize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -272,6 +271,8 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
     >>> scores_by(label_map, evidence).argmax(axis=1)
     array([0, 1, 1, 1])
     """
+    from scipy.optimize import minimize  # costs a third of a second to import: where it is needed
+
     n, n_labels = evidence.shape
     given = np.hstack([evidence, np.ones((n, 1))])
     start = identity_map(n_labels)

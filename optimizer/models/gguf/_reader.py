@@ -154,11 +154,13 @@ class Reader:
 
         `prefix` is what the prompt begins with. Raises ModelError if llama.cpp fails.
         """
+        from scipy.special import log_softmax
+
         self._make_room(len(prompt) + (len(tree.tokens) if tree else 0))
         if prefix and common_length([self._read, prompt]) < len(prefix.tokens):
             self._take(prefix)
         if tree is None or not tree.tokens:
-            return _normalised(np.array(self._read_behind(prompt)))
+            return np.asarray(log_softmax(self._read_behind(prompt), axis=1))
         logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
         paths = tree.paths()
         n_at_once = 1 if len(paths) <= _FEW_WAYS else _BRANCHES
@@ -169,7 +171,7 @@ class Reader:
             branches = [[branch for branch, path in enumerate(group) if node in path] for node in nodes]
             places = [len(prompt) - 1 + depth[node] for node in nodes]
             logits[[0, *nodes]] = self._read_behind(prompt, [tree.tokens[node - 1] for node in nodes], places, branches)
-        return _normalised(logits)
+        return np.asarray(log_softmax(logits, axis=1))
 
     def _read_behind(
         self, prompt: Tokens, nodes: Sequence[int] = (), places: Sequence[int] = (), branches: Sequence[list[int]] = ()
@@ -257,9 +259,3 @@ class Reader:
 
 def _free(library: Library, context: int, _weights: GGUFWeights) -> None:
     library.llama_free(context)
-
-
-def _normalised(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The logarithm of each row's softmax."""
-    logits = logits - logits.max(axis=1, keepdims=True)
-    return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))

@@ -61,8 +61,6 @@ class ScoringModel:
 
     Parameters
     ----------
-    name : str
-        The model's name in psopt.
     version : str
         What tells this model's scores from another's of the same name.
     cache : AnswerCache, optional
@@ -80,8 +78,7 @@ class ScoringModel:
         self._version = version
         self._cache = AnswerCache(None) if cache is None else cache
         self._likelihood = likelihood
-        self.computed = 0
-        """How many answers were not in the cache."""
+        self.computed = 0  # answers that were not in the cache
 
     @property
     def precision(self) -> str:
@@ -110,10 +107,10 @@ class ScoringModel:
 
         Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
-        scores = self.label_scores(prompts, texts, on_progress)
-        likelihoods = np.exp(scores - scores.max(axis=2, keepdims=True))
-        probabilities = likelihoods / likelihoods.sum(axis=2, keepdims=True)
-        return np.concatenate([probabilities, np.zeros((*scores.shape[:2], 1))], axis=2)
+        from scipy.special import softmax
+
+        probabilities = softmax(self.label_scores(prompts, texts, on_progress), axis=2)
+        return np.pad(probabilities, ((0, 0), (0, 0), (0, 1)))
 
     def label_scores(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
