@@ -263,8 +263,5 @@ class ModelProvider:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The embedded encoder.
-
-        Raises MissingExtraError if what it needs is not installed.
-        """
+        """The embedded encoder; raises MissingExtraError if what it needs is not installed."""
         return Encoder(self.cache_dir)

@@ -225,10 +225,7 @@ def _table(entries: dict[str, Any], where: str) -> dict[str, Price]:
 
 
 def check_price(model: str) -> None:
-    """Make sure that a model has a price, so that its cost can be limited.
-
-    Raises InputError if it has none.
-    """
+    """Make sure that a model has a price, so that its cost can be limited; raises InputError if it has none."""
     if price_of(model) is None:
         raise InputError(
             f"--max-cost needs the price of {model}: add a line"

@@ -176,9 +176,6 @@ def _first_said(places: Sequence[Mapping[str, Any]]) -> int:
 
 
 def check_confidence(name: str, answer: Answer) -> None:
-    """Make sure that an answer bears the probabilities of its tokens.
-
-    Raises ModelError if it does not.
-    """
+    """Make sure that an answer bears the probabilities of its tokens; raises ModelError if it does not."""
     if answer.confidence is None:
         raise ModelError(f"{name} sent no log-probabilities with its answers: leave --logprobs out")

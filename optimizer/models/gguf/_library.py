@@ -121,10 +121,7 @@ class Library:
         return Settings.from_buffer(settings)
 
     def check_shares_room(self, context: int) -> None:
-        """See that a context has taken its settings as they were meant.
-
-        Raises ModelError.
-        """
+        """See that a context has taken its settings as they were meant; raises ModelError."""
         if self.llama_n_ctx_seq(context) != self.llama_n_ctx(context):
             raise _unknown_layout("lays out its settings in another way")
 
@@ -142,10 +139,7 @@ class Library:
 
 @functools.cache
 def library() -> Library:
-    """The library, loaded once for all models.
-
-    Raises ModelError if it is of a version that is not understood.
-    """
+    """The library, loaded once for all models; raises ModelError if it is of a version that is not understood."""
     return Library()
 
 

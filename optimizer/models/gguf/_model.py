@@ -146,10 +146,7 @@ class _GGUFTokenizer:
     def apply_chat_template(
         self, conversations: Sequence[Messages], *, chat_template: str, add_generation_prompt: bool, **words: Any
     ) -> list[str]:
-        """Each conversation as a text.
-
-        Raises jinja2.TemplateError if the template refuses it.
-        """
+        """Each conversation as a text; raises jinja2.TemplateError if the template refuses it."""
         template = self._environment.from_string(chat_template)
         words = {
             "add_generation_prompt": add_generation_prompt,

@@ -68,10 +68,7 @@ class GGUFWeights:
 
 
 def check_is_gguf(name: str, path: Path) -> None:
-    """Refuse what is no GGUF file.
-
-    Raises InputError.
-    """
+    """Refuse what is no GGUF file; raises InputError."""
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}")
     if path.is_dir():

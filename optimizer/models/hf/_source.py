@@ -110,10 +110,7 @@ def _config(name: str, place: str, options: dict[str, Any]) -> Any:
 
 
 def check_is_causal(source: Source) -> None:
-    """Refuse what would load with an untrained head, or reads its text from both sides.
-
-    Raises ModelError.
-    """
+    """Refuse what would load with an untrained head, or reads its text from both sides; raises ModelError."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
 
     config = source.config
@@ -237,10 +234,7 @@ def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
 
 
 def load_tokenizer(source: Source) -> Any:
-    """Load a model's tokenizer.
-
-    Raises ModelError if there is none, or it is damaged.
-    """
+    """Load a model's tokenizer; raises ModelError if there is none, or it is damaged."""
     with loading(f"the tokenizer of {source.name}", source.place) as transformers:
         return transformers.AutoTokenizer.from_pretrained(source.place, **source.options)
 

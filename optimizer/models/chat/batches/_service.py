@@ -140,10 +140,7 @@ class Patience:
         self._since: float | None = None
 
     async def insist(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask until there is an answer.
-
-        Raises ServerGoneError if there was none for a day.
-        """
+        """Ask until there is an answer; raises ServerGoneError if there was none for a day."""
         while True:
             try:
                 answer = await ask()
