@@ -27,14 +27,8 @@ class AnswerCache:
     A value is on its way to the disk when `put` returns: it survives a kill of the process. Unlike an embedding, an
     answer may have cost money, so a file that can't be used is an error and not done without.
 
-    Raises InputError if the file can't be opened or is no cache.
-
-    Parameters
-    ----------
-    folder : path or None
-        Where the file is, or is made; None keeps answers in memory only.
-    file : str
-        Its name.
+    The file is in `folder`, or is made there; None keeps answers in memory only. Raises InputError if it can't be
+    opened or is no cache.
     """
 
     def __init__(self, folder: Path | None, file: str = FILE) -> None:

@@ -24,12 +24,7 @@ class ChangedTextsModel(WrappedModel):
     """Answers the grid of N samples x Q prompts whose columns have texts of their own.
 
     The model is asked once for each different prompt and text. What callers pass as texts are the samples', N of them
-    in the columns' order: they are not read.
-
-    Parameters
-    ----------
-    columns : (Q of N) str
-        The texts under each prompt.
+    in the columns' order: they are not read. `columns` are the texts under each prompt, Q of N.
     """
 
     def __init__(self, model: Any, columns: Sequence[Sequence[str]]) -> None:

@@ -201,14 +201,8 @@ def _is_dspy_lm(model: Any) -> bool:
 class ModelProvider:
     """Makes the model that answers, the ones that write and judge, and the encoder.
 
-    Parameters
-    ----------
-    cache_dir : path, optional
-        Where answers and embeddings are kept; by default `cache_folder`.
-    lm : LMConfig, optional
-        How language models are asked.
-    budget : Budget, optional
-        What they may spend together; by default what `lm` allows.
+    Answers and embeddings are kept in `cache_dir`, by default `cache_folder`. Language models are asked as `lm` says,
+    and may spend `budget` together, by default what `lm` allows.
     """
 
     def __init__(

@@ -33,31 +33,21 @@ _BEGINNING = 40  # characters, and tokens: more than the longest of these openin
 class AnswerMonitor:
     """The watch over the answers to one grid.
 
-    Parameters
-    ----------
-    name : str
-        The model's.
-    prompt : Prompt
-        One of the grid's: it says how answers are read, and whether that is the user's own choice, which may be wrong.
-    is_trusted : bool
-        Whether the model is known to name labels.
-    least : int
-        How many answers must name no label before that is an error; `FIRST` at most.
-    n_left_out : int
-        How many answers of the grid are not asked for. Refusals are held against the whole grid: a part may have more
-        than its share of the texts that a server refuses.
+    Any prompt of the grid says how answers are read, and whether that is the user's own choice, which may be wrong.
     """
 
     def __init__(
         self, name: str, prompt: Prompt, options: LMConfig, *, is_trusted: bool, least: int, n_left_out: int
     ) -> None:
-        self.is_trusted = is_trusted
+        self.is_trusted = is_trusted  # whether the model is known to name labels
         self._name = name
         self._reader = reader_for(prompt.answer, prompt.labels, prompt.asks)
         self._is_own_prompt = prompt.template is not None
         self._check_probabilities = check_probabilities if prompt.asks == LABEL else check_confidence
         self._options = options
-        self._least = least
+        self._least = least  # answers that must name no label before that is an error; `FIRST` at most
+        # Answers of the grid that are not asked for. Refusals are held against the whole grid: a part may have more
+        # than its share of the texts that a server refuses.
         self._n_left_out = n_left_out
         self._total = 0
         self._n_seen = 0

@@ -44,10 +44,7 @@ _GENERATION = frozenset(
 class DspyClient(ChatClient):
     """Asks a `dspy.LM`, in threads, without DSPy's own cache and retries: the engine does both.
 
-    Parameters
-    ----------
-    lm : str or dspy.LM
-        A name for `dspy.LM`, or one that is made already; its temperature and most tokens go before the options'.
+    It is made of a name, or made already; then its temperature and most tokens go before the options'.
     """
 
     features = tuple(feature.name for feature in FEATURES if feature.field in _NEGOTIABLE)

@@ -37,17 +37,7 @@ class Engine:
     An answer is in the cache before it is used. Calls that fail in passing are sent again, later and later; what fails
     for good fails the whole call, so that nothing is ever scored from a part of the answers. What was answered is kept.
 
-    Parameters
-    ----------
-    budget : Budget
-        Shared by all engines of a run.
-
-    Attributes
-    ----------
-    options : LMConfig
-        How the model is asked.
-    batches : BatchRunner or None
-        By which grids are asked (`answers` with a monitor), but for the few answers that come first.
+    All engines of a run share one budget.
     """
 
     def __init__(self, client: ChatClient, cache: AnswerCache, budget: Budget, options: LMConfig) -> None:
@@ -59,6 +49,7 @@ class Engine:
         self._batch_price = self._price and self._price.in_batches()
         self.meter = TokenMeter(self._price)
         self._asking_time = AskingTime()
+        # A `BatchRunner`, by which grids are asked (`answers` with a monitor), but for the few answers that come first
         self.batches: Any = None
         if budget.max_cost is not None:
             check_price(client.name)

@@ -32,12 +32,8 @@ class FunctionClient(ChatClient):
     What the function raises ends the work, but for what passes: connections that break, time-outs, and exceptions
     whose `status_code` says so (408, 409, 429, 500 and more). These calls are made again.
 
-    Parameters
-    ----------
-    function : callable
-        Takes a list of ``{"role": .., "content": ..}``, which is its own to change, and returns a str.
-    options : LMConfig
-        Its `concurrency` is the most calls at once; 1 is for functions that are not safe in several threads.
+    The function takes a list of ``{"role": .., "content": ..}``, which is its own to change, and returns a str. The
+    options' `concurrency` is the most calls at once; 1 is for functions that are not safe in several threads.
     """
 
     def __init__(self, function: Callable[[list[dict[str, str]]], Any], options: LMConfig) -> None:

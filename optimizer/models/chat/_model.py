@@ -44,17 +44,7 @@ class ChatModel(WholeGrids):
     The first answers are looked at before the rest is asked for: a model none of whose answers names a label is an
     error, not a prompt with S = 0.
 
-    Parameters
-    ----------
-    assessor : Assessor, optional
-        Says which free answers are the same, or what they are worth.
-
-    Attributes
-    ----------
-    few_may_fail : bool
-        Whether fewer than the first twenty answers may all name no label: so where a prompt is used, not measured.
-    answered_by : Counter of str
-        How many answers each model gave, as responses name it; empty where they name none.
+    An assessor says which free answers are the same, or what they are worth.
     """
 
     capabilities = Capabilities(
@@ -72,8 +62,9 @@ class ChatModel(WholeGrids):
         self._assessor = assessor
         if assessor is not None:
             self.capabilities = replace(self.capabilities, is_assessed=True)
+        # Whether fewer than the first twenty answers may all name no label: so where a prompt is used, not measured
         self.few_may_fail = False
-        self.answered_by: Counter[str] = Counter()
+        self.answered_by: Counter[str] = Counter()  # by the model that responses name, where they name any
         self._is_read_in_whole = True
         self._readable: set[str] = set()  # ways of reading answers that have read a label
 

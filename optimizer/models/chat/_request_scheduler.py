@@ -57,11 +57,6 @@ class RequestScheduler:
     """Lets requests go when there is a place, waits for their answers, and learns from what becomes of them.
 
     So it knows as well when one that failed in passing is sent again.
-
-    Attributes
-    ----------
-    progress : callable
-        Says how far the work has come, for notices.
     """
 
     def __init__(self, name: str, options: LMConfig) -> None:
@@ -74,7 +69,7 @@ class RequestScheduler:
             self._notices.say(f"at most {most} requests at once: the system allows few open files (raise `ulimit -n`)")
         self.limit = ConcurrencyLimit(most)
         self.timeouts = TimeoutPolicy(options.timeout)
-        self.progress: Callable[[], str] = lambda: "Ctrl-C saves"
+        self.progress: Callable[[], str] = lambda: "Ctrl-C saves"  # how far the work has come, for notices
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._seconds_a_start = 60.0 / options.requests_per_minute if options.requests_per_minute else 0.0

@@ -39,15 +39,8 @@ class GGUFModel(ScoringModel):
 
     The same text has the same scores to the last bit, whatever was read before it.
 
-    Raises InputError if there is no such file, or it is no GGUF file. Raises MissingExtraError if xllamacpp is not
-    installed.
-
-    Parameters
-    ----------
-    name : str, optional
-        The model's name in psopt; by default ``gguf/`` and the path.
-    cache, likelihood
-        As `ScoringModel` has them.
+    Its name in psopt is by default ``gguf/`` and the path. Raises InputError if there is no such file, or it is no GGUF
+    file. Raises MissingExtraError if xllamacpp is not installed.
     """
 
     def __init__(

@@ -30,13 +30,6 @@ class EntailmentMatcher(Matcher):
 
     Raises InputError if there is no such model, or none of its classes is called entailment. Raises ModelError if the
     hub can't be reached. Raises MissingExtraError if transformers or torch is not installed.
-
-    Parameters
-    ----------
-    repo_or_path : str
-        A model that classifies pairs of texts: a folder, or a repository on the hub.
-    cache : AnswerCache, optional
-        What was compared before, by any run.
     """
 
     def __init__(self, repo_or_path: str, cache: AnswerCache | None = None) -> None:

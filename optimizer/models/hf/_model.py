@@ -42,8 +42,6 @@ class HFModel(ScoringModel):
     ----------
     repo_or_path : str
         A folder with a model, else a repository on the hub. Code that comes with a model is never run.
-    cache, likelihood
-        As `ScoringModel` has them.
     batch_tokens : int, optional
         The most tokens of one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
         memory is exhausted.
