@@ -13,17 +13,10 @@ from psopt.models.chat._client import (
     ModelRefusedError,
     TransientError,
     UnclearRefusalError,
-    UnsupportedError,
     is_unreachable,
 )
 from psopt.models.chat._dialect import profile_of
-from psopt.models.chat._features import (
-    FEATURES,
-    about_the_form,
-    features_of,
-    own_form_refused,
-    without_refused,
-)
+from psopt.models.chat._features import FEATURES, features_of, without_refused
 from psopt.models.chat._refusals import kind_of_refusal, read_refusal, retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._worker_pool import in_a_thread
@@ -121,11 +114,8 @@ class DspyClient(ChatClient):
     def _refusal(self, text: str, message: str, request: dict[str, Any]) -> Exception:
         """Say whether a request that is refused can be made in another way."""
         refusal = read_refusal(_BAD_REQUEST, None, text)
-        feature = refusal.names(self.negotiable(request))
-        if feature is not None:
-            return UnsupportedError(feature.name, message)
-        if "response_format" in request and about_the_form(refusal.text):
-            return ModelRefusedError(own_form_refused(self.endpoint or "the server", self.name, message))
+        if named := self.refused_part(refusal, request, message, has_own_form="response_format" in request):
+            return named
         kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError
         return kind(f"{self.name}: {message}")
 

@@ -107,14 +107,6 @@ def about_the_form(text: str) -> bool:
     return re.search(_STRUCTURED, text, re.IGNORECASE) is not None
 
 
-def own_form_refused(endpoint: str, model: str, message: str) -> str:
-    """Say that a server does not take the user's own response format."""
-    return (
-        f"{endpoint} does not take the prompt's response format for {model}: {message};"
-        " leave --response-format out, or give one that it takes"
-    )
-
-
 def features_of(body: Body) -> list[Feature]:
     return [feature for feature in FEATURES if feature.uses(body)]
 

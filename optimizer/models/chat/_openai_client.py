@@ -28,7 +28,7 @@ from psopt.models.chat._client import (
 )
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion, read_json
 from psopt.models.chat._dialect import Dialect, labels_asked_for
-from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
+from psopt.models.chat._features import BOTH, FEATURES, asks_for_tokens_alone
 from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._refusals import read_refusal, retry_after
 from psopt.models.chat._secrets import asker_key, redacted
@@ -193,11 +193,9 @@ class OpenAIClient(ChatClient):
         if status == HTTPStatus.TOO_MANY_REQUESTS and "insufficient_quota" in refusal.text:
             return ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}")
         if refusal.is_about_the_request:
-            feature = refusal.names(self.negotiable(request))
-            if feature is not None:
-                return UnsupportedError(feature.name, message)
-            if self._dialect.has_own_form(request) and about_the_form(refusal.text):
-                return ModelRefusedError(own_form_refused(self.endpoint, self.name, message))
+            has_own_form = self._dialect.has_own_form(request)
+            if error := self.refused_part(refusal, request, message, has_own_form=has_own_form):
+                return error
         if passes(status):
             overloaded = status in TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
             return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded, status=status)
