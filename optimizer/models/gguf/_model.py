@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages
 
 
-GGUF = "gguf/"
 _WAY_OF_READING = 2  # as the cache names it; 1 lost the beginning of a prompt for which its context had to grow
 _SEVERAL = 2
 _LONG = 64  # tokens; shorter ones are read by each processor in about the time that a copy takes. Chosen, not measured
@@ -47,7 +46,7 @@ class GGUFModel(ScoringModel):
         self, path: str | Path, *, name: str = "", cache: AnswerCache | None = None, likelihood: str = "mean"
     ) -> None:
         self._path = Path(path).expanduser()
-        name = name or f"{GGUF}{path}"
+        name = name or f"gguf/{path}"
         import_extra("xllamacpp", f"the model {name}", "gguf")
         check_is_gguf(name, self._path)
         stat = self._path.stat()

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from psopt.errors import PsoptError
 
-HF = "hf/"
 _BRANCH = "main"
 _WEIGHTS = (".safetensors", ".bin")
 _DECIDING = (".json", ".jinja", ".model", ".txt")  # settings, vocabulary, chat template
@@ -33,7 +32,7 @@ class Source:
     config: Any
 
 
-def find_source(repo_or_path: str, prefix: str = HF) -> Source:
+def find_source(repo_or_path: str, prefix: str = "hf/") -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
     The hub is asked for the current commit; without a network the version that was fetched last is taken. What the

@@ -88,7 +88,7 @@ class BatchRunner:
         """Whether a batch that is open holds one of these."""
         return bool(self._batches.holding({self._engine.key(query) for query in queries}))
 
-    async def answer(self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
+    async def answer(self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor) -> list[Answer]:
         """Answer all, in their order; raises as `Engine.answers`."""
         grid = Grid(queries, self._engine, progress, monitor)
         try:

@@ -114,9 +114,7 @@ class OpenBatches:
 class Grid:
     """A grid on its way: its queries by the keys of their answers, which change when requests do."""
 
-    def __init__(
-        self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor | None
-    ) -> None:
+    def __init__(self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor) -> None:
         self._queries = queries
         self._engine = engine
         self._monitor = monitor
@@ -151,5 +149,4 @@ class Grid:
             return
         self.answers[place] = answer
         self.progress.count_answer()
-        if self._monitor is not None:
-            self._monitor.observe(answer)
+        self._monitor.observe(answer)
