@@ -22,6 +22,8 @@ from psopt.models.chat import (
     name_hint,
     same_meaning,
 )
+from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
+from psopt.models.hf import HFModel
 from psopt.models.minilm import Encoder, MiniLM
 from psopt.models.sim import SimulatedModel
 from psopt.settings import model_names, models_name
@@ -123,15 +125,11 @@ def load_model(
     cache = AnswerCache(cache_dir)
     likelihood = options.hf_likelihood if options else "mean"
     if kind in {SMOLLM2, "gguf"}:
-        from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
-
         if kind == "gguf":
             return GGUFModel(rest, cache=cache, likelihood=likelihood)
         path = fast_copy(fetched_model(model))  # beside all answers, whichever cache these are kept in
         return GGUFModel(path, name=model, cache=cache, likelihood=likelihood)
     if kind == "hf":
-        from psopt.models.hf import HFModel
-
         return HFModel(rest, cache=cache, likelihood=likelihood)
     return chat_model(kind, rest, cache, options, budget, assessor_for(task.spec, cache_dir, options, budget))
 

@@ -12,10 +12,12 @@ from psopt.models.chat._budget import Budget
 from psopt.models.chat._dspy_client import DspyClient
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._function_client import KIND, FunctionClient
+from psopt.models.chat._gguf_client import SLOTS, GGUFClient
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._openai_client import OpenAIClient
 from psopt.models.chat._writer import Writer
 from psopt.models.chat.batches import BatchRunner
+from psopt.models.gguf import fetched_model
 from psopt.settings import LMConfig
 
 if TYPE_CHECKING:
@@ -43,8 +45,6 @@ def chat_engine(
     """
     options = options or LMConfig()
     if kind == GGUF_KIND:
-        from psopt.models.chat._gguf_client import SLOTS
-
         # Nobody is away whom a time limit would find out, and what is sent beyond the slots would only wait in a queue.
         options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=SLOTS)
     client = chat_client(kind, model, options)
@@ -61,8 +61,6 @@ def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
     if kind == KIND:
         return FunctionClient(model, options)
     if kind == GGUF_KIND:
-        from psopt.models.chat._gguf_client import GGUFClient
-
         return GGUFClient(f"{kind}/{model}", model, options)
     return DspyClient(model, options)
 
@@ -104,8 +102,6 @@ def load_writer(
     """
     kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
     if model == "smollm2":
-        from psopt.models.gguf import fetched_model
-
         kind, name = GGUF_KIND, str(fetched_model(model))
     if kind not in {*CHAT_KINDS, GGUF_KIND} or not name:
         hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT, gguf/PATH or dspy/NAME"
