@@ -62,9 +62,9 @@ class TokenRange:
         """Between few and many: half as many times more than few as less than many."""
         return math.sqrt(self.low * self.high)
 
-    def times(self, low: float, high: float | None = None) -> TokenRange:
-        """So often, or between so often and so often."""
-        return TokenRange(self.low * low, self.high * (low if high is None else high))
+    def times(self, n: float) -> TokenRange:
+        """So often."""
+        return TokenRange(self.low * n, self.high * n)
 
 
 _JSON = 8  # tokens that structured output puts around a label, at most

@@ -45,13 +45,13 @@ class KnownModel:
     repo: str
     revision: str
 
-    def path(self, cache_dir: Path | None = None) -> Path:
+    def path(self) -> Path:
         """Where the file is, once it was fetched."""
-        return cache_folder(cache_dir) / "models" / self.file
+        return cache_folder() / "models" / self.file
 
-    def is_fetched(self, cache_dir: Path | None = None) -> bool:
+    def is_fetched(self) -> bool:
         """Whether the file is there, in its full size."""
-        path = self.path(cache_dir)
+        path = self.path()
         return path.is_file() and path.stat().st_size == self.n_bytes
 
 
@@ -70,7 +70,7 @@ _SMOLLM2 = KnownModel(
 KNOWN = {_SMOLLM2.name: _SMOLLM2}
 
 
-def fetched_model(name: str, cache_dir: Path | None = None, *, checks_digest: bool = False) -> Path:
+def fetched_model(name: str, *, checks_digest: bool = False) -> Path:
     """Return the path of a known model's file, which is fetched into the cache unless it is there.
 
     The digest is checked when it is fetched; from then on its size has to do, so that no use reads it twice, unless
@@ -81,10 +81,10 @@ def fetched_model(name: str, cache_dir: Path | None = None, *, checks_digest: bo
     if name not in KNOWN:
         raise UnknownNameError("model to fetch", name, KNOWN, "psopt fetches no other")
     model = KNOWN[name]
-    path = model.path(cache_dir)
+    path = model.path()
     try:
         with keeping(name, path.parent):
-            if model.is_fetched(cache_dir) and not (checks_digest and _digest(path) != model.sha256):
+            if model.is_fetched() and not (checks_digest and _digest(path) != model.sha256):
                 return path
             check_online()
             _LOGGER.warning(

@@ -137,9 +137,10 @@ def test_where_the_hub_is_reached_it_comes_from_there_and_only_once(
     assert (models / "toy.gguf").read_bytes() == CONTENT
 
 
-def test_a_folder_of_ones_own_counts(tmp_path: Path, hub: dict[str, Any]) -> None:
+def test_a_folder_of_ones_own_counts(tmp_path: Path, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     hub["content"] = CONTENT
-    assert fetched_model("toy", tmp_path / "mine") == tmp_path / "mine" / "models" / "toy.gguf"
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "mine"))
+    assert fetched_model("toy") == tmp_path / "mine" / "models" / "toy.gguf"
 
 
 def test_what_the_hub_sends_in_its_place_is_not_taken(index: Path, models: Path, hub: dict[str, Any]) -> None:
