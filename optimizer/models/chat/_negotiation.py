@@ -47,9 +47,11 @@ class Negotiation:
         """Take in what others have learnt."""
         refused = {self._key("unsupported", name): name for name in self._client.features}
         taken = {self._key("taken", name): name for name in self._client.features}
-        kept = self._cache.get_many([*refused, *taken])
-        self._client.refused.update(name for key, name in refused.items() if key in kept)
-        self._taken.update(name for key, name in taken.items() if key in kept)
+        for key in self._cache.get_many([*refused, *taken]):
+            if key in refused:
+                self._client.refused.add(refused[key])
+            else:
+                self._taken.add(taken[key])
 
     def is_settled(self, query: Query) -> bool:
         """Whether everything that a query's request uses is known to be taken."""
