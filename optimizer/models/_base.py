@@ -241,14 +241,9 @@ NOT_ASKED = -1
 def predict_cells(
     model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
 ) -> NDArray[np.int64]:
-    """Classify some texts under some prompts: those where `cells`, (n_texts, n_prompts), is True.
+    """Return (n_texts, n_prompts) predictions where `cells` is True, `NOT_ASKED` elsewhere.
 
     A model without `predict_cells` is asked for whole grids: one for all prompts that have the same texts.
-
-    Returns
-    -------
-    predictions : (n_texts, n_prompts) int
-        As `Model.predict` gives them; `NOT_ASKED` in the other cells.
     """
     if can(model, "has_cells"):
         return model.predict_cells(prompts, texts, cells, on_progress)
@@ -264,7 +259,7 @@ def predict_proba_cells(
     cells: Cells,
     on_progress: OnProgress | None = None,
 ) -> NDArray[np.float64]:
-    """Return the probabilities of some texts under some prompts, as `predict_cells` does; NaN in the other cells."""
+    """Return (n_texts, n_prompts, C) probabilities as `predict_cells` does; NaN where `cells` is False."""
     if can(model, "has_cells"):
         return model.predict_proba_cells(prompts, texts, cells, on_progress)
     probabilities = np.full((*cells.shape, len(prompts[0].labels) + 1), np.nan)

@@ -225,8 +225,6 @@ def without_prior(
     `prior` is the mean log-probability of each label, (C - 1,). A `label_map`, (C, C - 1), scores labels by what is
     left of their log-probabilities; see `fit_label_map`.
 
-    Examples
-    --------
     A model that gives the first label three times the second's probability, whatever the text:
 
     >>> without_prior(np.array([[0.75, 0.25, 0.0], [0.6, 0.4, 0.0]]), np.log([0.75, 0.25])).round(3)
@@ -262,8 +260,6 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
     Multinomial logistic regression, held near the map that leaves the evidence as it is, so that few texts change
     little. Its last row is added to all (supervised calibration, arXiv 2505.23783, is of this kind).
 
-    Examples
-    --------
     The first label gets twice the evidence that it should:
 
     >>> evidence = np.array([[1.0, 0.0], [0.5, 0.0], [-1.0, 0.0], [0.5, 0.0]])

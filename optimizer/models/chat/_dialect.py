@@ -209,15 +209,9 @@ _SAYING = frozenset({"type", "properties", "items", "enum", "const", "$ref", "an
 def read_response_format(text: str) -> str:
     """Read a response format as a user has it, and return it as requests hold it, as JSON text.
 
+    It is a JSON schema, alone, as ``{"name": .., "schema": ..}``, or in OpenAI's ``{"type": "json_schema", ..}``.
     Raises InputError if it is no JSON, or no schema, in one line.
 
-    Parameters
-    ----------
-    text : str
-        A JSON schema, alone, as ``{"name": .., "schema": ..}``, or in OpenAI's ``{"type": "json_schema", ..}``.
-
-    Examples
-    --------
     >>> read_response_format('{"type": "object", "properties": {"team": {"type": "string"}}}')[:58]
     '{"type": "json_schema", "json_schema": {"name": "answer", '
     """

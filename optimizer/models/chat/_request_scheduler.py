@@ -295,8 +295,6 @@ class ConcurrencyLimit:
     judgement, so that one burst of refusals counts once. A round cuts the limit to the share that was taken, which is
     the capacity itself where the server refuses what is too much, and one with few refusals or none wins a fifth back.
 
-    Examples
-    --------
     >>> limit = ConcurrencyLimit(32)
     >>> for number in range(32):  # four are taken, the others refused
     ...     limit.answered(0.0, 1.0) if number % 8 == 0 else limit.refused(0.0, 1.0)
