@@ -50,7 +50,8 @@ NAMES = {
     "sim/OPTIONS": "a simulated classifier with known scores",
 }
 SMOLLM2 = "smollm2"
-_WHOLE_NAMES = ("minilm", SMOLLM2)
+_WHOLE_NAMES = [name for name in NAMES if "/" not in name]
+_KINDS = [name for name in NAMES if "/" in name]
 _WRITING = frozenset({"gguf", "openai", "azure", "dspy"})
 _SCORING = frozenset({"hf", "gguf", SMOLLM2})
 _CHOOSING = _SCORING | {"minilm", "sim"}
@@ -116,7 +117,7 @@ def load_model(
         raise _chooses(model, task)
     if model == "minilm":
         return MiniLM([sample.text for sample in (task.train or task.val)], cache_dir=cache_dir)
-    if model != SMOLLM2 and kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
+    if model != SMOLLM2 and kind not in {name.partition("/")[0] for name in _KINDS}:
         raise _unknown(model)
     if kind == "sim":
         return SimulatedModel(rest, task)
@@ -144,9 +145,8 @@ def _chooses(model: str, task: Task) -> InputError:
 def _unknown(model: str) -> InputError:
     """A name without a kind is most often a chat model's; one with slashes may be a repository's."""
     if difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
-        kinds = "or gguf/PATH, openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS"
-        return UnknownNameError("model", model, _WHOLE_NAMES, kinds)
-    kinds = "There are minilm, smollm2, gguf/PATH, openai/NAME, azure/NAME, hf/REPO-OR-PATH, dspy/NAME and sim/OPTIONS"
+        return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS)}")
+    kinds = f"There are {', '.join([*_WHOLE_NAMES, *_KINDS[:-1]])} and {_KINDS[-1]}"
     if hint := name_hint(model):
         return InputError(f"unknown model {model!r}: {hint} {kinds}")
     local = f", or hf/{model} to run it here" if "/" in model else ""
