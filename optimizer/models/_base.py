@@ -183,13 +183,11 @@ class WholeGrids:
     def predict(
         self: CellModel, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify every text under every prompt; see `Model.predict`."""
         return self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress)
 
     def predict_proba(
         self: CellModel, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return the probabilities of every text under every prompt; see `AbleModel.predict_proba`."""
         return self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
 
 

@@ -95,7 +95,6 @@ class CalibratedModel(WrappedModel):
     def predict_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify some texts under some prompts; see `AbleModel.predict_cells`."""
         is_calibrated = np.array([self.calibrates(prompt) for prompt in prompts])
         wanted = cells & is_calibrated
         if not wanted.any():
@@ -108,7 +107,6 @@ class CalibratedModel(WrappedModel):
     def predict_proba_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return the probabilities of some texts under some prompts; see `AbleModel`."""
         probabilities = predict_proba_cells(self._model, prompts, texts, cells, on_progress)
         for column, prompt in enumerate(prompts):
             rows = np.flatnonzero(cells[:, column])

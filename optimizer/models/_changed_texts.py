@@ -76,7 +76,6 @@ class ChangedTextsModel(WrappedModel):
         return np.where(cells[:, :, None], probabilities[self._rows, columns], np.nan)
 
     def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Any]:
-        """What is asked; see `ChatModel.queries`."""
         different, _, wanted = self._asked(prompts, all_cells(prompts, texts) if cells is None else cells)
         return list(self._model.queries(different, self._texts, wanted))
 

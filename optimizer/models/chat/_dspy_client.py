@@ -81,7 +81,6 @@ class DspyClient(ChatClient):
         return [feature for feature in used if feature.field in _NEGOTIABLE and feature.field not in own]
 
     async def send(self, request: dict[str, Any]) -> Answer:
-        """Call the LM once; see `ChatClient.send`."""
         return await in_a_thread(lambda: self._call(request))
 
     def _call(self, request: dict[str, Any]) -> Answer:

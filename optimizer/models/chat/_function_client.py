@@ -48,7 +48,6 @@ class FunctionClient(ChatClient):
         return {"model": self.name, "messages": query.messages}
 
     async def send(self, request: dict[str, Any]) -> Answer:
-        """Call the function once; see `ChatClient.send`."""
         messages = [dict(message) for message in request["messages"]]
         try:
             if _is_async(self._function):

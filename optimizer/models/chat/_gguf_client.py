@@ -61,7 +61,6 @@ class GGUFClient(ChatClient):
         return {**body, "response_format": {"type": "json_object"}} if asks_for_json else body
 
     async def send(self, request: dict[str, Any]) -> Answer:
-        """Write one text; see `ChatClient.send`."""
         completion = await in_a_thread(lambda: self._server.handle_chat_completions(request))
         try:
             return read_completion(json.dumps(completion).encode())

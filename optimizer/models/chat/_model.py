@@ -154,7 +154,6 @@ class ChatModel(WholeGrids):
     def no_labels(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
-        """Return those of the predictions that are N/A, with what was answered; see `AbleModel.no_labels`."""
         places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
         queries = [self._query(prompts[column], texts[row]) for row, column in places]
         readers = [reader_for(prompt.answer, prompt.labels, prompt.asks) for prompt in prompts]
@@ -167,7 +166,6 @@ class ChatModel(WholeGrids):
     def confidences(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        """Return how sure the model was of each open answer; see `AbleModel.confidences`."""
         if not self.engine.options.logprobs or prompts[0].asks == LABEL:
             return None
         asked = array != NOT_ASKED
@@ -178,7 +176,6 @@ class ChatModel(WholeGrids):
         return by_prompt.T
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
-        """Return what an assessor says of answers; see `AbleModel.assess`."""
         assert self._assessor is not None  # noqa: S101  # `capabilities` says so
         return self._assessor.assess(array, samples)
 

@@ -95,7 +95,6 @@ class OpenAIClient(ChatClient):
         import openai  # noqa: F401
 
     async def send(self, request: dict[str, Any]) -> Answer:
-        """Send one chat completion; see `ChatClient.send`."""
         try:
             response = await self._transport.post(request)
         except NoResponseError as error:

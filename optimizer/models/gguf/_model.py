@@ -83,7 +83,6 @@ class _GGUFScorer:
             self._readers.put(Reader(self._weights))
 
     def steps(self, prompts: Sequence[Tokens], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Score the tree behind prompts; see `LabelScorer.steps`."""
         threads = ThreadPoolExecutor(self._n_readers)
         try:
             prefix = self._shared(prompts, tree)

@@ -111,7 +111,6 @@ class AsyncMiniLMEngine(MiniLMEngine):
     """The same for programs that are awaited; it computes, so there is nothing to wait for."""
 
     async def complete(self, request: Any) -> Any:
-        """Answer one request; see `MiniLMEngine.complete`."""
         return super().complete(request)
 
 

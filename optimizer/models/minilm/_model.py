@@ -74,7 +74,6 @@ class MiniLM:
         return predictions
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
-        """Return the beginnings of texts that are longer than what is read (see `AbleModel`)."""
         return self.encoder.parts_read(texts)
 
     def _say_what_is_cut(self, prompt: Prompt, texts: Sequence[str]) -> None:
