@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from functools import cached_property
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from psopt.errors import ModelError, nearest
@@ -49,15 +49,6 @@ _NOT_THERE = frozenset({403, 404, 405, 501})
 _CONNECTING = 10.0  # seconds until a connection stands; a server that is there takes it within one
 _LISTING = 10.0  # seconds for the list of models, which only makes a message better
 _MOST_LISTED = 5
-
-
-class HTTPError(NamedTuple):
-    """An HTTP error: its status, its JSON (None if it is none), its text and its headers."""
-
-    status: int
-    body: Any
-    text: str
-    headers: Mapping[str, str]
 
 
 class OpenAIClient(ChatClient):
@@ -100,16 +91,11 @@ class OpenAIClient(ChatClient):
         except NoResponseError as error:
             raise self._broken(error) from None
         self.headers = response.headers
-        if response.is_success:
-            return await self._read(response.content, request)
-        return await self._answer_of(_error_of_response(response), request)
+        return await self._read(response, request)
 
     async def read_response(self, status: int, body: Any, request: dict[str, Any]) -> Answer:
         """Read a response that came in a batch, by its HTTP status and body; raises as `ChatClient.send`."""
-        content = json.dumps(body)
-        if status == HTTPStatus.OK:
-            return await self._read(content.encode(), request)
-        return await self._answer_of(HTTPError(status, body, content, {}), request)
+        return await self._read(_response(status, body), request)
 
     async def call(self, method: str, path: str, timeout: float, **sent: Any) -> bytes:
         """Ask an address beside the chat's; see `Transport.call`.
@@ -126,10 +112,10 @@ class OpenAIClient(ChatClient):
             raise self._broken(error) from None
         if response.is_success:
             return response.content
-        refused = _error_of_response(response)
-        refusal, message, wait = self._told(refused)
-        if refused.status in _NOT_THERE:
-            raise NotThereError(refused.status, f"{self.endpoint} answered HTTP {refused.status} for {path}: {message}")
+        refusal, message, wait = self._told(response)
+        status = refusal.status
+        if status in _NOT_THERE:
+            raise NotThereError(status, f"{self.endpoint} answered HTTP {status} for {path}: {message}")
         raise self._explained(refusal, message, {}, wait)
 
     async def close(self) -> None:
@@ -146,12 +132,14 @@ class OpenAIClient(ChatClient):
         """It belongs to the event loop it is first used in. How long an answer is waited for is the engine's to say."""
         return Transport(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
 
-    async def _read(self, content: bytes, request: dict[str, Any]) -> Answer:
+    async def _read(self, response: httpx2.Response, request: dict[str, Any]) -> Answer:
         """Read a completion, or the error that came in its place."""
+        if not response.is_success:
+            return await self._answer_of(response, request)
         try:
-            answer = read_completion(content)
+            answer = read_completion(response.content)
         except ErrorInAnswerError as error:
-            return await self._answer_of(HTTPError(error.status, error.body, "the answer is an error", {}), request)
+            return await self._answer_of(_response(error.status, error.body), request)
         if asks_for_tokens_alone(request):
             # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
             return replace(answer, logprobs=None)
@@ -163,28 +151,33 @@ class OpenAIClient(ChatClient):
             raise UnsupportedError(BOTH, "no log-probabilities came with a structured answer")
         return replace(answer, logprobs=kept_places(answer.logprobs, labels_asked_for(request)))
 
-    async def _answer_of(self, refused: HTTPError, request: dict[str, Any]) -> Answer:
+    async def _answer_of(self, response: httpx2.Response, request: dict[str, Any]) -> Answer:
         """Take an HTTP error as the answer that this text gets for good, or raise what else it is."""
-        refusal, message, wait = self._told(refused)
+        refusal, message, wait = self._told(response)
         if refusal.text_kind is not None:
             return Answer(None, unanswered=refusal.text_kind, reason=message)
         if refusal.is_about_the_model or refusal.status == HTTPStatus.NOT_FOUND:
             raise await self._no_such_model(refusal, message)
         raise self._explained(refusal, message, request, wait)
 
-    def _told(self, refused: HTTPError) -> tuple[Refusal, str, float | None]:
+    def _told(self, response: httpx2.Response) -> tuple[Refusal, str, float | None]:
         """What an HTTP error says, how that may be shown, and how long the server asks to wait.
 
         A redirect is not followed: what is asked is meant for the server that the user has named.
         """
-        if refused.status < HTTPStatus.BAD_REQUEST:
-            place = self.safe(refused.headers.get("location", "an address that it does not name"))
+        status = response.status_code
+        if status < HTTPStatus.BAD_REQUEST:
+            place = self.safe(response.headers.get("location", "an address that it does not name"))
             raise ModelRefusedError(
-                f"{self.endpoint} answered HTTP {refused.status}: it sends requests on to {place}; "
+                f"{self.endpoint} answered HTTP {status}: it sends requests on to {place}; "
                 "if they may go there, give its address with --api-base"
             )
-        refusal = read_refusal(refused.status, refused.body, refused.text)
-        return refusal, self.safe(refusal.message), retry_after(refused.headers, refusal.message)
+        try:
+            body = read_json(response.content)
+        except ValueError:
+            body = None
+        refusal = read_refusal(status, body, response.text)
+        return refusal, self.safe(refusal.message), retry_after(response.headers, refusal.message)
 
     def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
         """Say which of the failures an HTTP error is."""
@@ -243,12 +236,11 @@ class OpenAIClient(ChatClient):
         return TransientError(self.safe(f"{type(cause).__name__}: {cause}"))
 
 
-def _error_of_response(response: httpx2.Response) -> HTTPError:
-    try:
-        body = read_json(response.content)
-    except ValueError:
-        body = None
-    return HTTPError(response.status_code, body, response.text, response.headers)
+def _response(status: int, body: Any) -> httpx2.Response:
+    """What came otherwise than by a response of its own."""
+    import httpx2
+
+    return httpx2.Response(status, content=json.dumps(body).encode())
 
 
 class NoResponseError(Exception):
