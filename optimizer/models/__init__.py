@@ -1,7 +1,7 @@
 """Task models: what answers a prompt."""
 
 from psopt.models._answer_cache import AnswerCache, answer_key, cache_folder
-from psopt.models._assessors import Assessment, Assessor
+from psopt.models._assessment import Assessment, Assessor
 from psopt.models._base import (
     NOT_ASKED,
     Capabilities,

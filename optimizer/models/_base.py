@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
-    from psopt.models._assessors import Assessment
+    from psopt.models._assessment import Assessment
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
     from typing_extensions import TypeIs

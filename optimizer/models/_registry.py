@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models._assessors import Assessor
+    from psopt.models._assessment import Assessor
     from psopt.models._base import AbleModel, Model
     from psopt.models.chat import Engine, Writer
     from psopt.tasks import AnswerSpec, Task

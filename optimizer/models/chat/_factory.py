@@ -23,7 +23,7 @@ from psopt.settings import LMConfig
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.models._assessors import Assessor
+    from psopt.models._assessment import Assessor
     from psopt.models.chat._client import ChatClient
 
 CHAT_KINDS = frozenset({"openai", "azure", "dspy"})

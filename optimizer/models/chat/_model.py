@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.models._assessors import Assessment, Assessor
+    from psopt.models._assessment import Assessment, Assessor
     from psopt.models._base import Cells, Model, OnProgress
     from psopt.models.chat._client import Answer
     from psopt.models.chat._engine import Engine

@@ -14,7 +14,7 @@ from psopt.models.chat._client import Query
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from psopt.models._assessors import Pair, Rated
+    from psopt.models._assessment import Pair, Rated
     from psopt.models.chat._engine import Engine
     from psopt.search_spaces import Messages
 

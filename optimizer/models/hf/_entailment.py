@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, ModelError, first_line
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models._assessors import Matcher
+from psopt.models._assessment import Matcher
 from psopt.models.hf._source import find_device, find_source, load_tokenizer, load_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.models._assessors import Pair
+    from psopt.models._assessment import Pair
 
 _PREFIX = "nli:"
 _ENTAILMENT = "entail"  # how models call it: entailment, ENTAILMENT, entailed
