@@ -94,10 +94,14 @@ def classify(
     PsoptError
         If there is no such prompt, nothing says which model it is for, or the model fails.
     """
+    if isinstance(texts, str):
+        raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")
     source = read_source(prompt, prompt_options)
     named = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
     columns = input_columns(source, inputs, tuple(named))
     rows = texts_of_records(texts, columns)
+    if not rows:
+        return []
     classifier = Classifier(
         source,
         columns,

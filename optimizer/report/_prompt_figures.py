@@ -65,9 +65,15 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
         yaxis_title=f"{quality} on val",
     )
     plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
+    if len(trials) == 1:  # around a single point Plotly shows one to each side
+        plot.update_layout(xaxis_range=[0, 1], yaxis_range=[0, 1], coloraxis={"cmin": 0, "cmax": 1})
+    were = "prompt was" if len(trials) == 1 else "prompts were"
+    n_stopped = run.get("race", {}).get("stopped", 0)
+    stopped = f", {n_stopped} more on a part of them, as they fell behind" if n_stopped else ""
+    lighter = ", and the lighter the more consistent" if has_consistency else ""
     caption = (
-        f"{len(trials)} prompts were evaluated on the same samples and rephrasings. Up and to the left is better"
-        f"{', and the lighter the more consistent' if has_consistency else ''}. Point at a prompt to see its edits."
+        f"{len(trials)} {were} evaluated on the same samples and rephrasings{stopped}. "
+        f"Up and to the left is better{lighter}. Point at a prompt to see its edits."
     )
     return Figure("front", "All prompts that were tried", caption, plot)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import psopt
@@ -31,3 +32,7 @@ def test_nobody_is_told_to_ask_more_where_every_candidate_was_clearly_worse(tmp_
     run = psopt.optimize(task, model=answer, race="on", out=tmp_path / "run", **sizes)
     assert run.recommendation.verdict.reason == "nothing on val was a better compromise"
     assert [candidate.trial for candidate in run.front] == [0]
+    report = (tmp_path / "run" / "report.html").read_text("utf-8")
+    n_stopped = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["race"]["stopped"]
+    assert n_stopped > 2
+    assert f"1 prompt was evaluated on the same samples and rephrasings, {n_stopped} more on a part of them" in report

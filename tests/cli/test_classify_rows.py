@@ -166,6 +166,14 @@ def test_in_python_too_what_is_lacking_is_told(rows: Any, message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_no_texts_get_no_answers_and_a_single_text_is_no_list() -> None:
+    model = Asked()
+    assert psopt.classify([], BODY, model=model) == []
+    with pytest.raises(InputError, match=r"give a list, \[text\]"):
+        psopt.classify("an offer", BODY, model=model)
+    assert not hasattr(model, "texts")
+
+
 def test_rows_of_pairs_are_put_together_as_the_data_set_does() -> None:
     columns = InputColumns.of_builtin("cb")
     (text,) = texts_of_records([{"id": 1, "hypothesis": "He {premise} left.", "premise": "She\nknows."}], columns)
