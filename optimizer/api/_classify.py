@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.errors import DataError, InputError
-from psopt.evaluation import NA, evaluate, votes
+from psopt.evaluation import NA, evaluate_prompts, votes
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions, Split
     from psopt.models import OnProgress
     from psopt.runs import PromptSource
-    from psopt.search_spaces import Prompt, PromptFormat
+    from psopt.search_spaces import Prompt
     from psopt.settings import PromptOptions
 
 
@@ -159,9 +159,9 @@ class Classifier:
             model, lm = _as_measured(source, lm)
         self._task = source.task or _bare_task(self.prompt.labels, sample_texts, self.prompt)
         self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
-        own = [(self.prompt.description, self.prompt.form)]
-        voting = n_wordings > 1
-        self._wordings = _wordings(source, self.prompt, self._task, n_wordings, seed, split) if voting else own
+        self._prompts = [self.prompt]  # as it is: with the label prior that it brings
+        if n_wordings > 1:
+            self._prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed, split)
         if asks_in_chat(self.model):
             self.model.few_may_fail = True
         self._from_probabilities = lm is not None and lm.logprobs and self.prompt.asks == LABEL
@@ -181,14 +181,12 @@ class Classifier:
     def answered(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Predictions:
         """Return what each text is answered under each wording; raises as the classifier does."""
         samples = [Sample(str(place), text) for place, text in enumerate(texts)]
-        return evaluate(
+        return evaluate_prompts(
             self.model,
-            self.prompt,
-            [text for text, _ in self._wordings],
+            self._prompts,
             samples,
             on_progress,
             from_probabilities=self._from_probabilities,
-            forms=[form for _, form in self._wordings],
             answer_type=AnswerType.of(self._task),
         )
 
@@ -227,15 +225,14 @@ def _classified(
     return Classified(text, None if label == NA else label, float(share), kind, said, float(spread), float(steady))
 
 
-def _wordings(
-    source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split
-) -> list[tuple[str, PromptFormat]]:
-    """So many wordings of the prompt's run, else of rules."""
+def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:
+    """The prompt under so many wordings of its run, else of rules."""
     rephrasings = source.rephrasings
     own = prompt.description
     if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.on(split)[0]) < n:
         rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
-    return rephrasings.variants("heldout" if split == "test" else "search")[:n]
+    variants = rephrasings.variants("heldout" if split == "test" else "search")[:n]
+    return [prompt.described_as(text, form) for text, form in variants]
 
 
 def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:

@@ -11,7 +11,15 @@ from psopt.evaluation._answer_shares import (
 )
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
 from psopt.evaluation._drift import Shift, mean_shift, share_shift, shifts
-from psopt.evaluation._evaluate import PartialAnswers, assessed, evaluate, no_labels, numbered, rephrased_prompts
+from psopt.evaluation._evaluate import (
+    PartialAnswers,
+    assessed,
+    evaluate,
+    evaluate_prompts,
+    no_labels,
+    numbered,
+    rephrased_prompts,
+)
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
@@ -94,6 +102,7 @@ __all__ = [
     "compare_reruns",
     "consistency_contributions",
     "evaluate",
+    "evaluate_prompts",
     "family_scores",
     "fewest_kept",
     "flipped",

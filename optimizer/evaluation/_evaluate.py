@@ -46,10 +46,27 @@ def evaluate(
 
     Raises InputError if probabilities are asked for, and the model gives none.
     """
-    cells = np.ones((len(samples), len(rephrasings)), dtype=np.bool_)
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     if anew:
         prompts = numbered(prompts)
+    soft = from_probabilities
+    return evaluate_prompts(model, prompts, samples, on_progress, from_probabilities=soft, answer_type=answer_type)
+
+
+def evaluate_prompts(
+    model: Model,
+    prompts: Sequence[Prompt],
+    samples: Sequence[Sample],
+    on_progress: OnProgress | None = None,
+    *,
+    from_probabilities: bool = False,
+    answer_type: AnswerType = ONE_LABEL,
+) -> Predictions:
+    """Let a model answer every sample under prompts as they are, with the label priors that they bring.
+
+    Raises InputError if probabilities are asked for, and the model gives none.
+    """
+    cells = np.ones((len(samples), len(prompts)), dtype=np.bool_)
     answers = ask_cells(model, prompts, samples, cells, on_progress, from_probabilities=from_probabilities)
     return predictions_of(model, prompts, samples, answers, answer_type)
 

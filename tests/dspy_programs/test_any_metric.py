@@ -117,7 +117,8 @@ class WritingEngine(KeywordEngine):
         return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
 
-def test_feedback_reaches_the_model_that_writes_notes(tmp_path: Path) -> None:
+def test_feedback_reaches_the_model_that_writes_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))  # or a second run would ask nothing
     engine = WritingEngine()
     compiled(predict(), tmp_path, metric=of_gepa, prompt_model=dspy.LM("test/writer", engine=engine, cache=False))
     assert any("said of it" in text and "It asks for a Number." in text for text in engine.seen)
