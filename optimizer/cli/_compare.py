@@ -113,10 +113,12 @@ def _show(console: Console, contenders: Comparison) -> None:
 
 def _differences(contenders: Comparison) -> list[str]:
     """What each is better or worse in than the first."""
+    from psopt.evaluation import measure_names
+
     first, *others = _names(contenders)
     lines = []
     for name, contender in zip(others, contenders[1:], strict=True):
-        measures = {"f1": contender.scores.quality_name, "sensitivity": "S", "consistency": "C"}
+        measures = measure_names(contender.scores.quality_name)
         parts = []
         for measure, difference in contender.against_first.items():
             p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"

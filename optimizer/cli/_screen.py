@@ -9,7 +9,7 @@ from psopt.answers import AnswerType
 from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
 from psopt.cli._remaining import RemainingColumn
 from psopt.cli._tables import plain_console
-from psopt.evaluation import OBJECTIVES, na_note, objective_values
+from psopt.evaluation import OBJECTIVES, measure_names, na_note, objective_values
 from psopt.runs.planning import time_line
 from psopt.search import Observer
 from psopt.text import shell_line
@@ -239,7 +239,7 @@ class Screen(Observer):
 
     def _in_short(self) -> str:
         """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
-        names = {"f1": self._quality, "sensitivity": "S", "consistency": "C"}
+        names = measure_names(self._quality)
         parts = [f"{names[objective]} {value:.3f}" for objective, value in self._best.items()]
         is_wide = self._err.width >= _WIDE
         best = f"best {'  '.join(parts)}" if is_wide else " ".join(parts)

@@ -47,6 +47,11 @@ def objectives_of(answers: AnswerType) -> dict[str, Direction]:
     return {name: way for name, way in OBJECTIVES.items() if name != "consistency" or answers.has_consistency}
 
 
+def measure_names(quality: str) -> dict[str, str]:
+    """Return what screens and pages call the objectives, by their keys; `quality` stands in the place of F1."""
+    return {"f1": quality, "sensitivity": "S", "consistency": "C"}
+
+
 def objective_values(scores: Objectives | Mapping[str, Any]) -> dict[str, float]:
     """Return the objectives that are defined by name, in the order of `OBJECTIVES`; of run.json's data too.
 

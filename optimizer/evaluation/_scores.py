@@ -44,10 +44,9 @@ if TYPE_CHECKING:
     from psopt.metrics import Interval
 
 
+# A class that a server does not list among its likeliest has 0, whose logarithm is no number. Set by hand: no change of
+# an answer's likelihood is then above 20.7 nats.
 _LEAST_PROBABILITY = 1e-9
-"""What a class has at least: one that a server does not list among its likeliest has 0, whose logarithm is no number.
-
-Set by hand; no change of an answer's likelihood is then above 20.7 nats."""
 _FEWEST_WORDINGS = 2
 
 
@@ -268,9 +267,7 @@ def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) ->
 def _constant(predictions: Predictions) -> str | None:
     """The only answer there is, where there is just one."""
     distinct = np.unique(predictions.array[predictions.asked])
-    if len(distinct) != 1:
-        return None
-    return predictions.name_of(int(distinct[0]))
+    return predictions.name_of(int(distinct[0])) if len(distinct) == 1 else None
 
 
 def sensitivity_limit(predictions: Predictions) -> float | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
+from psopt.evaluation import measure_names
 from psopt.runs import (
     CONTRIBUTIONS,
     FRONT,
@@ -48,7 +49,7 @@ class Contents:
     @property
     def measures(self) -> dict[str, str]:
         """What pages call the measures that are defined, by their keys in run.json."""
-        names = {"f1": quality_name(self.run), "sensitivity": "S", "consistency": "C"}
+        names = measure_names(quality_name(self.run))
         return {key: name for key, name in names.items() if self.chosen["test"][key] is not None}
 
 

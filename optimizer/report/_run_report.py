@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import AnswerType, answers_line
 from psopt.diagnosis import suspects_line
-from psopt.evaluation import beside_quality_line, na_lines, objective_gains, objective_values
+from psopt.evaluation import beside_quality_line, measure_names, na_lines, objective_gains, objective_values
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
@@ -77,6 +77,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         changed=fixed_and_broken(answers[0], answers[-1]),
         facts={name: fact for name, fact in _facts(contents, directory, prices).items() if fact},
         quality=quality_name(contents.run),
+        names=measure_names(quality_name(contents.run)),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
-from psopt.evaluation import OBJECTIVES, compare_paired
+from psopt.evaluation import OBJECTIVES, compare_paired, measure_names
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat, tokens_of_text, without_header_values
 from psopt.rephrasings import diversity_of
@@ -204,7 +204,7 @@ def short_line(against_knee: dict[str, dict[str, float]], quality: str = "F1") -
     >>> short_line({"f1": loss})
     'F1 -1.2 (-3.0 to +0.6)'
     """
-    names = {"f1": quality, "sensitivity": "S", "consistency": "C"}
+    names = measure_names(quality)
     return ", ".join(
         f"{names[name]} {100 * test['difference']:+.1f} ({100 * test['low']:+.1f} to {100 * test['high']:+.1f})"
         for name, test in against_knee.items()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
+from psopt.evaluation import measure_names
 from psopt.runs._call_price import CallPrice, more_line
 from psopt.search.gating import F1_ALONE
 
@@ -237,8 +238,7 @@ def _calibration(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) -> str:
-    names = {"f1": quality, "sensitivity": "S", "consistency": "C"}
-    pairs = [(name, before.get(key), after.get(key)) for key, name in names.items()]
+    pairs = [(name, before.get(key), after.get(key)) for key, name in measure_names(quality).items()]
     return ", ".join(
         f"{name} {100 * was:.1f}" + ("" if before is after or before == after else f" -> {100 * now:.1f}")
         for name, was, now in pairs
@@ -251,7 +251,7 @@ def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
     measured = manifest.get("other_wordings")
     if not measured:
         return []
-    names = {"f1": quality_name(manifest), "sensitivity": "S", "consistency": "C"}
+    names = measure_names(quality_name(manifest))
     where = f"Under {measured['n_wordings']} wordings of {measured['source']}, on test"
     own = measured["own_sensitivity"]
     if not measured["differences"]:  # the baseline is kept, and nothing was nominated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.evaluation import objective_values, objectives_of
+from psopt.evaluation import measure_names, objective_values, objectives_of
 from psopt.runs._directory import REPORT
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import choose_trial, show_note
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 _UP = {"maximize": "up", "minimize": "down"}
-_SHORT = {"sensitivity": "S", "consistency": "C"}
 _WAYS_TO_END = {
     "trials": "All trials were made.",
     "exhausted": "Nothing new was left to try.",
@@ -100,7 +99,7 @@ class StudyNote:
         asked = ", ".join(f"{len(samples[split])} {split}" for split in ("train", "val", "test"))
         ways = objectives_of(self.evaluator.answer_type)
         n_wordings = len(self.evaluator.rephrasings.search)
-        objectives = ", ".join(f"{_SHORT.get(name, self._quality)} {_UP[way]}" for name, way in ways.items())
+        objectives = ", ".join(f"{measure_names(self._quality)[name]} {_UP[way]}" for name, way in ways.items())
         about = {
             "data": f"{task.name} ({task.info.source}): {labels}{asked} samples asked about",
             "model": self.settings.model,
@@ -119,7 +118,7 @@ class StudyNote:
         return "\n\n".join([title, "\n".join(["| | |", "|---|---|", *rows]), meaning, head, *lines]) + "\n"
 
     def _scores(self, rows: dict[str, Objectives]) -> str:
-        names = [_SHORT.get(name, self._quality) for name in objectives_of(self.evaluator.answer_type)]
+        names = [measure_names(self._quality)[name] for name in objectives_of(self.evaluator.answer_type)]
         lines = [f"| in percent | {' | '.join(names)} |", f"|---|{'--:|' * len(names)}"]
         for name, scores in rows.items():
             cells = (f"{100 * value:.1f}" for value in objective_values(scores).values())
