@@ -131,8 +131,8 @@ def compare_scores(
     )
     statistic = of_groups(statistic, read_groups(groups, len(before)))
     tail = read_tail(confidence)
-    found = joint_scatter(statistic, before.shape[1], wordings)
-    return {name: _difference(found, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
+    spread = joint_scatter(statistic, before.shape[1], wordings)
+    return {name: _difference(spread, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
 
 
 def mean_difference(
@@ -176,16 +176,16 @@ def mean_difference(
     return _difference(scatter(statistic, before.shape[1], wordings), 0, 1.0, read_tail(confidence))
 
 
-def _difference(found: Scatter, place: int, counts: float, tail: float) -> PairedDifference:
-    difference, variance = float(found.estimates[place]), float(found.variances[place])
+def _difference(spread: Scatter, place: int, counts: float, tail: float) -> PairedDifference:
+    difference, variance = float(spread.estimates[place]), float(spread.variances[place])
     if not np.isfinite(variance):
         return PairedDifference(difference, -1.0, 1.0, 1.0)
-    error, df = float(np.sqrt(variance)), float(found.df[place])
+    error, df = float(np.sqrt(variance)), float(spread.df[place])
     reach = quantile(df, tail) * error
     low, high = max(difference - reach, -1.0), min(difference + reach, 1.0)
     thin = None
-    if found.is_thin[place]:
-        thin = float(counts * found.n_samples[place])
+    if spread.is_thin[place]:
+        thin = float(counts * spread.n_samples[place])
         low = min(low, floor_low(difference, thin, tail, -1.0))
         high = max(high, floor_high(difference, thin, tail, 1.0))
     one_sided = PairedDifference(difference, float(low), float(high), 1.0, error, df, thin)

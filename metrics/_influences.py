@@ -54,19 +54,19 @@ def read_answers(
     similarity: ArrayLike | None = None,
 ) -> Answers:
     """Hard predictions (N, Q) of integers, or probabilities (N, Q, C), with their labels (N,)."""
-    chosen, probabilities = read_either(predictions, n_classes, name)
-    y = read_labels(y, len(chosen), n_classes)
+    predicted, probabilities = read_either(predictions, n_classes, name)
+    y = read_labels(y, len(predicted), n_classes)
     if probabilities is None:
         # float32 holds counts exactly up to 16 million rephrasings
-        mass = (chosen[:, None, :] == np.arange(n_classes)[:, None]).astype(np.float32)
+        mass = (predicted[:, None, :] == np.arange(n_classes)[:, None]).astype(np.float32)
     else:
         mass = probabilities.transpose(0, 2, 1)
     return Answers(
-        mass=mass.reshape(-1, chosen.shape[1]),
-        right=(chosen == y[:, None]).astype(np.float64),
+        mass=mass.reshape(-1, predicted.shape[1]),
+        right=(predicted == y[:, None]).astype(np.float64),
         classes=np.unique(y, return_inverse=True)[1],
         hard=probabilities is None,
-        similarity=read_similarity(similarity, len(chosen), n_classes),
+        similarity=read_similarity(similarity, len(predicted), n_classes),
     )
 
 
@@ -80,8 +80,8 @@ def joint_statistic(answers: Answers) -> Statistic:
 
     def at(without: int | None) -> Linearised:
         n_answers = n_rephrasings - (without is not None)
-        rest = mass if without is None else mass - answers.mass[:, without]
-        table, n_draws = _table(rest.reshape(n_samples, n_classes), n_answers, hard=answers.hard)
+        mass_left = mass if without is None else mass - answers.mass[:, without]
+        table, n_draws = _table(mass_left.reshape(n_samples, n_classes), n_answers, hard=answers.hard)
         shares_right = (right if without is None else right - answers.right[:, without]) / n_answers
         entropies = np.minimum(answer_entropy(table, n_draws, answers.similarity) / np.log(n_classes), 1.0)
         agreement = 1 - class_differences(table, n_draws, answers.classes) / sizes
@@ -115,8 +115,8 @@ def mean_statistic(scores: NDArray[np.float64], weights: NDArray[np.float64] | N
     total = scores.sum(axis=1)
 
     def at(without: int | None) -> Linearised:
-        rest = total if without is None else total - scores[:, without]
-        of_sample = rest / (n_rephrasings - (without is not None))
+        total_left = total if without is None else total - scores[:, without]
+        of_sample = total_left / (n_rephrasings - (without is not None))
         mean = of_sample.mean()
         return np.array([mean]), (of_sample - mean)[None] / n_samples
 
@@ -158,8 +158,8 @@ def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[An
 
     def at(without: int | None) -> Linearised:
         n_answers = chosen.shape[1] - (without is not None)
-        said = total if without is None else total - answered[:, :, without]
-        hits, claims = 2 * true * said, n_answers * true + said
+        n_given = total if without is None else total - answered[:, :, without]
+        hits, claims = 2 * true * n_given, n_answers * true + n_given
         n_claims = claims.sum(axis=1)
         f1 = ratio(hits.sum(axis=1), n_claims)
         return f1, ratio(hits - f1[:, None] * claims, n_claims[:, None])
@@ -172,10 +172,10 @@ def macro_statistic(of_labels: Statistic) -> Statistic:
 
     def at(without: int | None) -> Linearised:
         scores, influences = of_labels(without)
-        known = np.isfinite(scores)
-        if not known.any():
+        is_defined = np.isfinite(scores)
+        if not is_defined.any():
             return np.array([np.nan]), np.zeros((1, influences.shape[1]))
-        return np.array([scores[known].mean()]), influences[known].mean(axis=0)[None]
+        return np.array([scores[is_defined].mean()]), influences[is_defined].mean(axis=0)[None]
 
     return at
 

@@ -128,8 +128,8 @@ def score_intervals(
     tail = read_tail(confidence)
     n_rephrasings = answers.shape[1]
     statistic = of_groups(joint_statistic(answers), read_groups(groups, len(answers.classes)))
-    found = joint_scatter(statistic, n_rephrasings, wordings)
-    return dict(zip(SCORES, _intervals(found, SAMPLES_COUNT, tail), strict=True))
+    spread = joint_scatter(statistic, n_rephrasings, wordings)
+    return dict(zip(SCORES, _intervals(spread, SAMPLES_COUNT, tail), strict=True))
 
 
 def mean_interval(
@@ -166,8 +166,8 @@ def mean_interval(
     array = read_scores(scores)
     tail = read_tail(confidence)
     statistic = mean_statistic(array, read_weights(weights, array, "weights"))
-    found = scatter(statistic, array.shape[1], wordings)
-    return _intervals(found, np.ones(1), tail)[0]
+    spread = scatter(statistic, array.shape[1], wordings)
+    return _intervals(spread, np.ones(1), tail)[0]
 
 
 def class_intervals(
@@ -201,22 +201,22 @@ def class_intervals(
     >>> round(first["f1"].estimate, 3), second["sensitivity"].bounds
     (0.889, (0.0, 1.0))
     """
-    chosen, probabilities = read_either(predictions, n_classes)
+    predicted, probabilities = read_either(predictions, n_classes)
     answers = read_answers(predictions, y, n_classes)
     tail = read_tail(confidence)
     truth = np.asarray(y)
     wanted = np.arange(n_classes) if labels is None else np.asarray(labels)
-    source = chosen if probabilities is None else probabilities
+    source = predicted if probabilities is None else probabilities
     n_rephrasings = answers.shape[1]
-    claimed = [((chosen == label).any(axis=1) | (truth == label)).sum() for label in wanted]
-    of_f1 = scatter(class_f1_statistic(chosen, truth, wanted), n_rephrasings, wordings, np.maximum(claimed, 1))
+    claimed = [((predicted == label).any(axis=1) | (truth == label)).sum() for label in wanted]
+    of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), n_rephrasings, wordings, np.maximum(claimed, 1))
     intervals = []
     for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
         of_class = {} if np.isnan(f1.estimate) else {"f1": f1}
         if (truth == label).any():
             members = read_answers(source[truth == label], truth[truth == label], n_classes, similarity=similarity)
-            found = joint_scatter(joint_statistic(members), n_rephrasings, wordings)
-            joint = dict(zip(SCORES, _intervals(found, SAMPLES_COUNT, tail), strict=True))
+            spread = joint_scatter(joint_statistic(members), n_rephrasings, wordings)
+            joint = dict(zip(SCORES, _intervals(spread, SAMPLES_COUNT, tail), strict=True))
             of_class.update({name: joint[name] for name in ("sensitivity", "consistency")})
         intervals.append(of_class)
     return intervals
@@ -261,48 +261,48 @@ def macro_f1_interval(
     >>> round(interval.estimate, 3)
     0.778
     """
-    chosen, _ = read_either(predictions, n_classes)
-    truth = read_labels(y, len(chosen), n_classes)
+    predicted, _ = read_either(predictions, n_classes)
+    truth = read_labels(y, len(predicted), n_classes)
     tail = read_tail(confidence)
     wanted = np.arange(n_classes) if labels is None else read_label_list(labels)
-    draws = read_groups(groups, len(chosen))
-    estimate = macro_f1(chosen, truth, wanted.tolist())
+    draws = read_groups(groups, len(predicted))
+    estimate = macro_f1(predicted, truth, wanted.tolist())
     if np.isnan(estimate):
         return Interval(np.nan, np.nan, np.nan)
     # as many samples as F1 of a class is of: those that have the label or are given it
-    claimed = np.array([((chosen == label).any(axis=1) | (truth == label)).sum() for label in wanted])
+    claimed = np.array([((predicted == label).any(axis=1) | (truth == label)).sum() for label in wanted])
     true = np.array([(truth == label).sum() for label in wanted])
     is_known = true >= FEWEST_OF_CLASS
     share_known = is_known.sum() / (claimed > 0).sum()
     if not is_known.any():
         return Interval(estimate, 0.0, 1.0)
     n_samples = is_known.sum() ** 2 / (1 / claimed[is_known]).sum()
-    statistic = of_groups(macro_statistic(class_f1_statistic(chosen, truth, wanted[is_known])), draws)
-    found = _intervals(scatter(statistic, chosen.shape[1], wordings, n_samples), np.ones(1), tail)[0]
-    return Interval(estimate, share_known * found.low, 1 - share_known * (1 - found.high))
+    statistic = of_groups(macro_statistic(class_f1_statistic(predicted, truth, wanted[is_known])), draws)
+    interval = _intervals(scatter(statistic, predicted.shape[1], wordings, n_samples), np.ones(1), tail)[0]
+    return Interval(estimate, share_known * interval.low, 1 - share_known * (1 - interval.high))
 
 
 def joint_scatter(statistic: Statistic, n_rephrasings: int, wordings: str) -> Scatter:
     """The scatter of the joint scores; of S nothing is known from one wording, under which nothing can change."""
-    found = scatter(statistic, n_rephrasings, wordings)
+    spread = scatter(statistic, n_rephrasings, wordings)
     if n_rephrasings == 1:
-        found.variances[_S] = np.inf
-    return found
+        spread.variances[_S] = np.inf
+    return spread
 
 
-def _intervals(found: Scatter, samples_count: NDArray[np.float64], tail: float) -> list[Interval]:
+def _intervals(spread: Scatter, samples_count: NDArray[np.float64], tail: float) -> list[Interval]:
     """Intervals of scores in [0, 1]."""
-    return [_interval(found, place, counts, tail) for place, counts in enumerate(samples_count)]
+    return [_interval(spread, place, counts, tail) for place, counts in enumerate(samples_count)]
 
 
-def _interval(found: Scatter, place: int, counts: float, tail: float) -> Interval:
-    estimate, variance = float(found.estimates[place]), float(found.variances[place])
+def _interval(spread: Scatter, place: int, counts: float, tail: float) -> Interval:
+    estimate, variance = float(spread.estimates[place]), float(spread.variances[place])
     if np.isnan(estimate):
         return Interval(np.nan, np.nan, np.nan)
     if not np.isfinite(variance):
         return Interval(estimate, 0.0, 1.0)
-    low, high = logit_ends(estimate, float(np.sqrt(variance)), float(found.plain_df[place]), tail)
-    if found.is_thin[place]:
-        n = float(counts * found.n_samples[place])
+    low, high = logit_ends(estimate, float(np.sqrt(variance)), float(spread.plain_df[place]), tail)
+    if spread.is_thin[place]:
+        n = float(counts * spread.n_samples[place])
         low, high = min(low, floor_low(estimate, n, tail, 0.0)), max(high, floor_high(estimate, n, tail, 1.0))
     return Interval(estimate, low, high)

@@ -45,11 +45,11 @@ def joint_scores(
     >>> joint_scores([[0, 0], [0, 0]], [0, 1], n_classes=2)
     {'f1': 0.5, 'sensitivity': 0.0, 'consistency': 1.0}
     """
-    chosen, probabilities = read_either(predictions, n_classes)
-    y = read_labels(y, len(chosen), n_classes)
-    table = prediction_counts(chosen, n_classes) if probabilities is None else probabilities.mean(axis=1)
+    predicted, probabilities = read_either(predictions, n_classes)
+    y = read_labels(y, len(predicted), n_classes)
+    table = prediction_counts(predicted, n_classes) if probabilities is None else probabilities.mean(axis=1)
     return {
-        "f1": micro_f1(chosen, y),
+        "f1": micro_f1(predicted, y),
         "sensitivity": sensitivity(table, similarity=similarity),
         "consistency": consistency(table, y),
     }

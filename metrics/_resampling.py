@@ -183,12 +183,12 @@ def rephrasing_curve(
     >>> curve.enough("sensitivity", width=1.0)
     2
     """
-    chosen, probabilities = read_either(predictions, n_classes)
-    answers = chosen if probabilities is None else probabilities
-    truth = read_labels(y, len(chosen), n_classes)
+    predicted, probabilities = read_either(predictions, n_classes)
+    answers = predicted if probabilities is None else probabilities
+    truth = read_labels(y, len(predicted), n_classes)
     tail = read_tail(confidence)
     n_subsets = read_size(n_subsets, "n_subsets", least=2)
-    n_rephrasings = chosen.shape[1]
+    n_rephrasings = predicted.shape[1]
     tried = _read_sizes(sizes, n_rephrasings)
     stream = np.random.default_rng(seed)
     summaries = []

@@ -89,11 +89,11 @@ def _satterthwaite(
     variances: NDArray[np.float64], parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 ) -> NDArray[np.float64]:
     """Degrees of freedom of a sum of variances, from its parts and theirs; those of the first where nothing varies."""
-    known = np.isfinite(variances) & (variances > NEGLIGIBLE)
+    is_varying = np.isfinite(variances) & (variances > NEGLIGIBLE)
     shares = np.zeros(variances.shape)
     for part, df in parts:
-        shares += np.square(np.divide(part, variances, out=np.zeros(part.shape), where=known)) / df
-    return np.asarray(np.divide(1.0, shares, out=parts[0][1].copy(), where=known))
+        shares += np.square(np.divide(part, variances, out=np.zeros(part.shape), where=is_varying)) / df
+    return np.asarray(np.divide(1.0, shares, out=parts[0][1].copy(), where=is_varying))
 
 
 def _carriers(influences: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:

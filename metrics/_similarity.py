@@ -84,9 +84,9 @@ def _of_rows(
         of_size = np.flatnonzero(n_given == n)
         for block in row_blocks(len(of_size), int(n * n)):
             rows = of_size[block]
-            given = np.argsort(-shares[rows], axis=1, kind="stable")[:, :n]
-            roots = np.sqrt(np.take_along_axis(shares[rows], given, axis=1))
-            alike = similarities[owners[rows, None, None], given[:, :, None], given[:, None, :]]
+            classes = np.argsort(-shares[rows], axis=1, kind="stable")[:, :n]
+            roots = np.sqrt(np.take_along_axis(shares[rows], classes, axis=1))
+            alike = similarities[owners[rows, None, None], classes[:, :, None], classes[:, None, :]]
             eigenvalues = np.linalg.eigvalsh(roots[:, :, None] * alike * roots[:, None, :])
             _check_eigenvalues(eigenvalues)
             nats[rows] = plog(np.clip(eigenvalues, 0.0, 1.0)).sum(axis=1)

@@ -47,8 +47,8 @@ def chosen_edits(params: Mapping[str, Any], pool: Iterable[Edit]) -> tuple[tuple
 
 def parameters_of(names: Iterable[str], pool: Iterable[Edit], order: str | None = None) -> dict[str, bool | str]:
     """Return the parameters that choose the edits of these names and no other edit of the pool."""
-    chosen = set(names)
-    params: dict[str, bool | str] = {edit.title: edit.parameter_name in chosen for edit in pool}
+    selected_names = set(names)
+    params: dict[str, bool | str] = {edit.title: edit.parameter_name in selected_names for edit in pool}
     return params if order is None else {**params, _EXAMPLE_ORDER: order}
 
 
@@ -104,6 +104,6 @@ def _cut(text: str, most: int) -> str:
     line = " ".join(text.split())
     if len(line) <= most:
         return line
-    kept = line[: most - 2]
-    words, space, tail = kept.rpartition(" ")
-    return f"{(words if space and len(tail) <= _LONGEST_TAIL else kept).rstrip(' ,;:')}.."
+    beginning = line[: most - 2]
+    words, space, tail = beginning.rpartition(" ")
+    return f"{(words if space and len(tail) <= _LONGEST_TAIL else beginning).rstrip(' ,;:')}.."

@@ -121,11 +121,11 @@ class Prompt(PromptParts):
         Review: I loved it
         Label:
         """
-        given = row.text if isinstance(row, Sample) else row
+        record = row.text if isinstance(row, Sample) else row
         named = self.template.fields if self.template else ()
-        chosen = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-        columns = InputColumns(chosen, named, texts_alone=self.template is None)
-        (text,) = texts_of_records([given], columns, source="prompt.render")
+        input_names = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+        columns = InputColumns(input_names, named, texts_alone=self.template is None)
+        (text,) = texts_of_records([record], columns, source="prompt.render")
         fields = fields_of(text)
         missing = [name for name in named if name not in fields]
         if missing:

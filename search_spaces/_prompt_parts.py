@@ -155,11 +155,11 @@ class Calibration:
 
     def of(self, model: str) -> Calibration:
         """That for a model; this one, where there is none for it."""
-        return next((one for one in (self, *self.also) if one.model == model), self)
+        return next((calibration for calibration in (self, *self.also) if calibration.model == model), self)
 
     def without_prior(self) -> Calibration:
         """What of it holds for the same prompt in other words: all but the prior, which is to be measured."""
-        also = tuple(one.without_prior() for one in self.also)
+        also = tuple(calibration.without_prior() for calibration in self.also)
         if not self.label_map and not also:
             return Calibration()
         return Calibration(model=self.model, label_map=self.label_map, also=also)
@@ -192,7 +192,7 @@ class Calibration:
             rows = tuple(tuple(map(float, row)) for row in data.get("label_map", ()))
             if rows and [len(row) for row in rows] != [len(labels)] * (len(labels) + 1):
                 raise ValueError(f"label_map needs {len(labels) + 1} rows of {len(labels)} numbers")
-            also = tuple(cls.from_dict(one, labels) for one in data.get("also", ()))
+            also = tuple(cls.from_dict(entry, labels) for entry in data.get("also", ()))
             return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]), rows, also)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a prompt's calibration can't be read: {error!r}") from error

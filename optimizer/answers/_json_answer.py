@@ -83,20 +83,20 @@ def _member(value: Any, path: str) -> Any:
         value = value[0]
     if isinstance(value, dict) and (name := _name_in(value, path)) is not None:
         return value[name]
-    head, dot, rest = path.partition(".")
+    head, dot, tail = path.partition(".")
     child: Any = _MISSING
     if isinstance(value, dict) and (name := _name_in(value, head)) is not None:
         child = value[name]
     elif isinstance(value, list) and head.isdecimal() and int(head) < len(value):
         child = value[int(head)]
-    return _member(child, rest) if dot and child is not _MISSING else child
+    return _member(child, tail) if dot and child is not _MISSING else child
 
 
 def _name_in(members: Mapping[str, Any], name: str) -> str | None:
     """The member's name as the answer writes it: case apart, where no other member has the same."""
     if name in members:
         return name
-    alike = [other for other in members if other.casefold() == name.casefold()]
+    alike = [member for member in members if member.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
 
 

@@ -114,16 +114,16 @@ def similarities_of(codes: Codes, places: Codes, rule: OpenAnswers, n_classes: i
         return None
     n_samples = len(codes)
     kernels = np.broadcast_to(np.eye(n_classes), (n_samples, n_classes, n_classes)).copy()
-    known: dict[tuple[int, int], float] = {}
+    similarities: dict[tuple[int, int], float] = {}
     for row in range(n_samples):
         of_place = {int(place): int(code) for place, code in zip(places[row], codes[row], strict=True) if place >= 0}
         read = [(place, code) for place, code in of_place.items() if code >= FIRST_CODE]
         for number, (place, code) in enumerate(read):
-            for other, other_code in read[:number]:
-                pair = (min(code, other_code), max(code, other_code))
-                if pair not in known:
-                    known[pair] = rule.similarity(text_of(pair[0]), text_of(pair[1]))
-                kernels[row, place, other] = kernels[row, other, place] = known[pair]
+            for earlier_place, earlier_code in read[:number]:
+                pair = (min(code, earlier_code), max(code, earlier_code))
+                if pair not in similarities:
+                    similarities[pair] = rule.similarity(text_of(pair[0]), text_of(pair[1]))
+                kernels[row, place, earlier_place] = kernels[row, earlier_place, place] = similarities[pair]
     return kernels
 
 
@@ -179,17 +179,17 @@ def classes_by_pairs(
     """
     groupings = [_grouping(texts) for texts in answers]
     classes: list[list[int]] = [[] for _ in answers]
-    said: dict[int, bool | None] = dict.fromkeys(range(len(answers)))
-    while said:
+    verdicts: dict[int, bool | None] = dict.fromkeys(range(len(answers)))
+    while verdicts:
         pairs: list[tuple[int, str, str]] = []
-        for number, is_same in said.items():
+        for number, is_same in verdicts.items():
             try:
                 first, second = groupings[number].send(is_same)
             except StopIteration as done:
                 classes[number] = done.value
             else:
                 pairs.append((number, first, second))
-        said = {pair[0]: is_same for pair, is_same in zip(pairs, are_same(pairs) if pairs else (), strict=True)}
+        verdicts = {pair[0]: is_same for pair, is_same in zip(pairs, are_same(pairs) if pairs else (), strict=True)}
     return classes
 
 

@@ -156,7 +156,7 @@ def _extractor(spec: str) -> Callable[[str], Extract]:
     form, colon, argument = spec.partition(":")
     if form in _EXTRACTORS:
         if not argument.strip():
-            whole = next(known for known in ANSWER_FORMS if known.startswith(f"{form}:"))
+            whole = next(answer_form for answer_form in ANSWER_FORMS if answer_form.startswith(f"{form}:"))
             raise InputError(f"--answer {spec} says not where the label stands: give {whole}")
         return _EXTRACTORS[form](argument)
     if colon and _FUNCTION.fullmatch(spec):

@@ -180,21 +180,21 @@ class _Reader:
 
     def _declared_label(self, text: str, start: int) -> int | None:
         """The label with which a text goes on behind "Answer:", if nothing else stands there."""
-        rest = text[start:]
-        whole = self.whole(rest)
+        remainder = text[start:]
+        whole = self.whole(remainder)
         if whole is not None:
             return whole
         first = next(iter(self._names.the_only_one(text, start)), None)
         if first is None:
             return None
         is_next = _BEGINS.fullmatch(text, start, first.start) and is_parted(text, first.end)
-        in_rest = first._replace(start=first.start - start, end=first.end - start)
-        return first.label if is_next or is_asserted(rest, in_rest) else None
+        in_remainder = first._replace(start=first.start - start, end=first.end - start)
+        return first.label if is_next or is_asserted(remainder, in_remainder) else None
 
     def whole(self, text: str) -> int | None:
         """The label that a text is, but for its edges, as it is written or without escapes."""
-        found = self._whole(_composed(text))
-        return self._whole(unescaped(text)) if found is None and ("\\" in text or "&" in text) else found
+        label = self._whole(_composed(text))
+        return self._whole(unescaped(text)) if label is None and ("\\" in text or "&" in text) else label
 
     def _whole(self, text: str) -> int | None:
         text = text.strip(_QUOTES) if len(text) > self._longest else text.strip()

@@ -82,23 +82,23 @@ def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
     >>> read_set("billing, maybe refunds", ("billing", "sales"))
     (None, 'unknown label')
     """
-    known = tuple(labels)
-    text = without_crossed(fenced_part(answer) or answer, known).strip()
+    task_labels = tuple(labels)
+    text = without_crossed(fenced_part(answer) or answer, task_labels).strip()
     declared = declared_part(text)
     for part in (text, declared):
         if part is None:
             continue
         members = _listed(part)
-        if members is None and whole_label(part, known) < len(known):
+        if members is None and whole_label(part, task_labels) < len(task_labels):
             members = [part]
         if members is None:
             bare = part.strip(_EDGES)
             members = [] if part.strip().casefold() in _NOTHING or bare.casefold() in _NOTHING else _PARTS.split(bare)
-        places = [whole_label(member, known) for member in members if member.strip(_EDGES)]
-        if all(place < len(known) for place in places):
-            return written_set([known[place] for place in places], known), ""
-        if (named := _nothing_but_labels(part, known)) is not None:
-            return written_set(named, known), ""
+        places = [whole_label(member, task_labels) for member in members if member.strip(_EDGES)]
+        if all(place < len(task_labels) for place in places):
+            return written_set([task_labels[place] for place in places], task_labels), ""
+        if (named := _nothing_but_labels(part, task_labels)) is not None:
+            return written_set(named, task_labels), ""
     return None, UNKNOWN
 
 

@@ -53,7 +53,7 @@ class AskingRule:
         """Say which answers are left to a person; those without a label always are."""
         steady = np.array([answer.steadiness for answer in answers])
         least = level_for_rate(steady, self.rate or 0.0) if self.least is None else self.least
-        return [not kept for kept in is_steady(steady, least).tolist()]
+        return [not is_kept for is_kept in is_steady(steady, least).tolist()]
 
     @property
     def lines(self) -> list[str]:
@@ -177,14 +177,14 @@ def _nothing_shown(steady: NDArray[np.float64], right: NDArray[np.bool_], target
     if not shown:
         raise InputError("--target-f1: no answer on val names a label")
     best = shown[0]
-    asked = f"F1 {target_f1:g} can't be promised"
+    refusal = f"F1 {target_f1:g} can't be promised"
     if fewest_kept(error) > len(steady):
         raise InputError(
-            f"--target-f1: {asked} by {len(steady)} val samples: without an error it takes {fewest_kept(error)} that "
+            f"--target-f1: {refusal} by {len(steady)} val samples: without an error it takes {fewest_kept(error)} that "
             f"are kept{_would_do(best, error)}"
         )
     raise InputError(
-        f"--target-f1: {asked} for any part of {len(steady)} val samples: {_kept_line(best)}"
+        f"--target-f1: {refusal} for any part of {len(steady)} val samples: {_kept_line(best)}"
         f"{_would_do(best, error) or f'; ask for {best.least_f1:.2f} or less'}"
     )
 
@@ -200,8 +200,8 @@ def _would_do(best: Kept, error: float) -> str:
     return f"; about {rounded_up(n_kept / best.share):,.0f} val samples would do"
 
 
-def _kept_line(kept: Kept) -> str:
-    of = f"{kept.n_kept} of {kept.n} answers kept"
-    if not kept.n_kept:
+def _kept_line(part: Kept) -> str:
+    of = f"{part.n_kept} of {part.n} answers kept"
+    if not part.n_kept:
         return of
-    return f"{of}, F1 {100 * kept.f1:.1f}, surely at least {100 * kept.least_f1:.1f}"
+    return f"{of}, F1 {100 * part.f1:.1f}, surely at least {100 * part.least_f1:.1f}"

@@ -53,7 +53,7 @@ def measured_beside(
     """Measure it of the baseline and what is handed back, as run.json says it; not what a limit does not pay for."""
     evaluator, task = search.problem.evaluator, search.problem.task
     phase = search.problem.observer.phase
-    said: dict[str, Any] = {}
+    measurements: dict[str, Any] = {}
 
     def measure(key: str, of: str, doing: str, do: Callable[[], dict[str, Any] | None]) -> None:
         if doing:
@@ -63,7 +63,7 @@ def measured_beside(
         except BudgetReachedError:
             phase(f"the limit is reached: nothing is said of {of}")
         else:
-            said.update({key: measured} if measured else {})
+            measurements.update({key: measured} if measured else {})
 
     if settings.heldout_from:
         source = settings.heldout_from_name
@@ -86,11 +86,11 @@ def measured_beside(
             measure("planted", "planted phrases", "", lambda: planted_flips(evaluator, task, baseline.prompt, chosen))
         except Exception as error:  # noqa: BLE001 a model of the caller's own may take no text that is not of the data
             phase(f"planted phrases are not measured: {type(error).__name__}: {error}")
-    return said
+    return measurements
 
 
 def _under_other_wordings(
-    evaluator: Evaluator, baseline: Candidate, chosen: Candidate, settings: RunSettings
+    evaluator: Evaluator, baseline: Candidate, candidate: Candidate, settings: RunSettings
 ) -> dict[str, Any]:
     original, n_parts = evaluator.rephrasings.original, n_parts_of(baseline.prompt)
     elsewhere = evaluator.on_other(rephrasings=of_another_source(original, settings.heldout_from, n_parts))
@@ -100,16 +100,16 @@ def _under_other_wordings(
         "source": settings.heldout_from_name,
         "wordings": list(elsewhere.rephrasings.heldout),
         "n_wordings": len(elsewhere.rephrasings.heldout),
-        "id": chosen.id,
+        "id": candidate.id,
         "baseline": score(before, intervals=True).to_dict(),
         "own_sensitivity": own,
         "differences": {},
     }
-    if chosen.id == baseline.id or chosen.test is None:
+    if candidate.id == baseline.id or candidate.test is None:
         return measured
-    after = elsewhere.predictions(chosen.prompt, "test")
+    after = elsewhere.predictions(candidate.prompt, "test")
     scores = {"before": score(before), "after": score(after, intervals=True)}
-    own["after"] = chosen.test.sensitivity
+    own["after"] = candidate.test.sensitivity
     measured["chosen"] = scores["after"].to_dict()
     measured["differences"] = {
         measure: {
@@ -124,17 +124,17 @@ def _under_other_wordings(
 
 
 def _on_probes(
-    evaluator: Evaluator, original: Prompt, chosen: Candidate, samples: tuple[Sample, ...], file: str
+    evaluator: Evaluator, original: Prompt, candidate: Candidate, samples: tuple[Sample, ...], file: str
 ) -> dict[str, Any]:
     """Put both prompts to the samples under the held-out rephrasings."""
     asking = evaluator.on_other(samples={"test": samples})
     before = asking.predictions(original, "test")
     measured = {"file": file, "n_texts": len(samples), "n_wordings": before.array.shape[1], "original": _scores(before)}
-    if chosen.prompt.id == original.id:
+    if candidate.prompt.id == original.id:
         return measured
-    after = asking.predictions(chosen.prompt, "test")
+    after = asking.predictions(candidate.prompt, "test")
     n_changed = int(np.any(before.array != after.array, axis=1).sum())
-    return {**measured, "id": chosen.id, "recommended": _scores(after), "n_changed": n_changed}
+    return {**measured, "id": candidate.id, "recommended": _scores(after), "n_changed": n_changed}
 
 
 def _scores(predictions: Predictions) -> dict[str, float]:

@@ -89,10 +89,10 @@ def check(
         has_labels=task.spec.has_labels,
         n_rephrasings=options.rephrasings,
     )
-    asked = prompt_for(task, prompt, strategy, options.seed, prompt_options)
+    subject = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     further = further_pinned(task, options, asked_of_it.pinned)
     with reading(on_progress, progress) as on_reading:
-        answered, reruns = predict_again(task, asked, model, options, models_of(options), on_reading, further=further)
+        answered, reruns = predict_again(task, subject, model, options, models_of(options), on_reading, further=further)
     predictions = answered.of_samples(np.arange(len(answered.samples) - len(further))) if further else answered
     scores = score(predictions, intervals=True)
     end: End = "bad" if asked_of_it.use_ci_bound else "good" if asked_of_it.alarm else "estimate"
@@ -103,8 +103,8 @@ def check(
             each_threshold(predictions, each, 1.0 if asked_of_it.min_each is None else asked_of_it.min_each, end=end)
         )
     if to_keep:
-        kept = {sample.id for sample in to_keep}
-        held.append(pinned_threshold(answered.of_samples(np.array([of.id in kept for of in answered.samples]))))
+        pinned_ids = {sample.id for sample in to_keep}
+        held.append(pinned_threshold(answered.of_samples(np.array([of.id in pinned_ids for of in answered.samples]))))
     return CheckResult(scores, tuple(held), predictions.diversity, reruns)
 
 

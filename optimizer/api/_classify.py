@@ -218,11 +218,11 @@ def _classified(
     unread: Sequence[NoLabel], text: str, label: str, share: float, spread: float, steady: float
 ) -> Classified:
     """A text with its label; one without has the kind of most of its answers, and one of them."""
-    kind = said = None
+    kind = reply = None
     if label == NA and unread:
         kind = Counter(answer.kind for answer in unread).most_common(1)[0][0]
-        said = next(answer.said for answer in unread if answer.kind == kind)
-    return Classified(text, None if label == NA else label, float(share), kind, said, float(spread), float(steady))
+        reply = next(answer.said for answer in unread if answer.kind == kind)
+    return Classified(text, None if label == NA else label, float(share), kind, reply, float(spread), float(steady))
 
 
 def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:

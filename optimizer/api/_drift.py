@@ -99,13 +99,13 @@ def drift(
     run, prompt = run_of_baseline(source)
     if source.rephrasings is None:
         raise InputError(f"{run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under")
-    split, known = _known(run, prompt.id)
-    if prompt.labels != known.labels:
+    split, reference = _known(run, prompt.id)
+    if prompt.labels != reference.labels:
         raise InputError(
             f"--baseline: prompt {source.path} is for the labels {', '.join(prompt.labels)}, and its run's "
-            f"answers have {', '.join(known.labels)}"
+            f"answers have {', '.join(reference.labels)}"
         )
-    n = min(n_wordings or known.n_rephrasings, known.n_rephrasings)
+    n = min(n_wordings or reference.n_rephrasings, reference.n_rephrasings)
     if n < _FEWEST:
         raise InputError(f"under one wording S is 0 whatever the texts: {run} or --rephrasings has but one")
     if len(texts) < _FEWEST:
@@ -122,7 +122,7 @@ def drift(
     )
     with reading(on_progress, progress) as on_reading:
         fresh = classifier.answered(texts, on_reading)
-    return Drift(split, len(known.samples), len(texts), n, tuple(shifts(known.under(range(n)), fresh)))
+    return Drift(split, len(reference.samples), len(texts), n, tuple(shifts(reference.under(range(n)), fresh)))
 
 
 def run_of_baseline(source: PromptSource) -> tuple[Path, Prompt]:

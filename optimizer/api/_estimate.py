@@ -77,10 +77,10 @@ def estimate(
     )
     own = own_prompt(task, prompt, run.strategy, prompt_options)
     if trials is None:
-        given = {name: value for name, value in settings.items() if value is not None}
-        measuring = built(MeasureOptions, {**given, "cache_dir": cache_dir})
-        asked = own or seed_prompt(task, run.strategy, seed=measuring.seed)
-        return estimate_measuring(task, {"": asked}, [model] if isinstance(model, str) else model, measuring)
+        options = {name: value for name, value in settings.items() if value is not None}
+        measuring = built(MeasureOptions, {**options, "cache_dir": cache_dir})
+        measured_prompt = own or seed_prompt(task, run.strategy, seed=measuring.seed)
+        return estimate_measuring(task, {"": measured_prompt}, [model] if isinstance(model, str) else model, measuring)
     return plan_run(task, run_settings(run, sizes, prompt=own), sizes, cache_dir).estimate
 
 
@@ -134,9 +134,9 @@ def estimate_measuring(
 def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptions, price: Price | None) -> Phase:
     """What reruns take: a probe, or all of it where answers are drawn."""
     askings = numbered([prompt] * max(2, options.rephrasings))
-    chosen = chosen_samples(task, options)
-    probe = Grid.of(model, askings[:2], [sample.text for sample in probed(chosen)])
-    whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in chosen])
+    samples = chosen_samples(task, options)
+    probe = Grid.of(model, askings[:2], [sample.text for sample in probed(samples)])
+    whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in samples])
     expected = whole if options.lm.draws else probe
     least, middle, most = (grid.need(price) for grid in (probe, expected, whole))
     times = f"{probe.calls:,} calls where no answer changes, else {whole.calls:,}"

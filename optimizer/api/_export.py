@@ -223,12 +223,12 @@ class Verification:
     def line(self) -> str:
         """What came out, and what it cost."""
         cost = f", {self.usage.cost:.2g} USD" if self.usage.cost else ""
-        asked = f"{self.usage.made:,} asked for, {self.usage.cached:,} known already{cost}"
-        return f"reproduces {self.n - len(self.others)} of {self.n} answers ({asked})"
+        calls = f"{self.usage.made:,} asked for, {self.usage.cached:,} known already{cost}"
+        return f"reproduces {self.n - len(self.others)} of {self.n} answers ({calls})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        others = [{"id": other.sample, "before": other.before, "now": other.now} for other in self.others]
+        others = [{"id": answer.sample, "before": answer.before, "now": answer.now} for answer in self.others]
         calls = {"made": self.usage.made, "cached": self.usage.cached, "cost_usd": round(self.usage.cost, 6)}
         return {"asked": self.n, "reproduced": self.n - len(others), "others": others, "calls": calls}
 
@@ -257,29 +257,29 @@ def _verified(
         raise InputError(
             f"--verify can't ask the run's model, an object in Python ({settings.model}) that no name loads"
         )
-    kept = read_predictions(directory, prompt.id, "val")
-    under_its_own = kept.array[:, 0].tolist()  # the first rephrasing is the original
-    known = {of.id: kept.name_of(answer) for of, answer in zip(kept.samples, under_its_own, strict=True)}
+    on_val = read_predictions(directory, prompt.id, "val")
+    under_its_own = on_val.array[:, 0].tolist()  # the first rephrasing is the original
+    expected = {of.id: on_val.name_of(answer) for of, answer in zip(on_val.samples, under_its_own, strict=True)}
     try:
         task = task or settings.load_task()
     except InputError as error:
         raise InputError(f"--verify needs the data of the run, which are not at hand: {error}") from error
-    samples = _spread([sample for sample in task.val if sample.id in known], n)
+    samples = _spread([sample for sample in task.val if sample.id in expected], n)
     if not samples:
         raise InputError(f"--verify: none of the samples that {directory.path} was measured on is in its data any more")
     texts = [sample.text for sample in samples]
     reread = read_back(prompt, written, list(fields_of(texts[0])))
     models = ModelProvider(cache_dir, settings.lm.changed(**lm_changes))
     model = models.answering(settings.models[0], task)
-    asked = prompt if asks_the_same(prompt, reread, texts) else reread
-    soft = settings.lm.logprobs and asked.asks == LABEL
-    predictions = evaluate(model, asked, (asked.description,), samples, from_probabilities=soft)
+    asked_prompt = prompt if asks_the_same(prompt, reread, texts) else reread
+    soft = settings.lm.logprobs and asked_prompt.asks == LABEL
+    predictions = evaluate(model, asked_prompt, (asked_prompt.description,), samples, from_probabilities=soft)
     usage = models.budget.usage
     if not capabilities_of(model).counts_calls:
         usage.made += len(samples)
     first = predictions.array[:, 0].tolist()
     answers = {sample.id: predictions.name_of(answer) for sample, answer in zip(samples, first, strict=True)}
-    others = [OtherAnswer(name, known[name], answer) for name, answer in answers.items() if answer != known[name]]
+    others = [OtherAnswer(name, expected[name], answer) for name, answer in answers.items() if answer != expected[name]]
     return Verification(len(samples), tuple(others), usage)
 
 

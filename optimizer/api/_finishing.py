@@ -45,12 +45,12 @@ def finish(
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
     has_compared = len(search.history.evaluated) > 1
     recommendation = _recommend(recorder, start, tested, nominated, has_compared=has_compared)
-    chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), None)
-    chosen = chosen or scored.get(knee(on_val, start).id)
-    if chosen is None:
+    best = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), None)
+    best = best or scored.get(knee(on_val, start).id)
+    if best is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     # What the user asked for beside the verdict comes before the rest of the front.
-    beside = measured_beside(search, settings, start, chosen, probes)
+    beside = measured_beside(search, settings, start, best, probes)
     order = scoring_order(state.baseline, on_val, shortest, nominated)
     if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
         order = gated
@@ -63,16 +63,16 @@ def finish(
     if alone:
         beside["calibration"] = {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}
     if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
-        beside["kept_if_steady"] = {"id": chosen.id, **_kept_if_steady(evaluator, chosen)}
+        beside["kept_if_steady"] = {"id": best.id, **_kept_if_steady(evaluator, best)}
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
-    contributions = recorder.earlier_contributions(chosen, most) or _contributions(chosen, search, most)
+    contributions = recorder.earlier_contributions(best, most) or _contributions(best, search, most)
     reason = "budget" if stopped or unpaid else search.finish_reason
-    found = Found(start, front, shortest, recommendation, search.race_counts, search.diagnoses.sizes, beside)
-    recorder.save(found, reason)
-    recorder.save_prompts(start, front, [shortest, *tested], chosen, search.diagnoses)
+    findings = Found(start, front, shortest, recommendation, search.race_counts, search.diagnoses.sizes, beside)
+    recorder.save(findings, reason)
+    recorder.save_prompts(start, front, [shortest, *tested], best, search.diagnoses)
     recorder.save_for_report(search, contributions)
     recorder.save_proposals(search)
-    recorder.save(found, reason)  # again, with what the report has asked
+    recorder.save(findings, reason)  # again, with what the report has asked
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, run_figure)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
@@ -89,16 +89,16 @@ def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
     prompt = candidate.prompt
     models = [each.model for each in search.problem.evaluator.each]
     measured = [model.measured(prompt).calibration for model in models if calibrates(model)]
-    known = [calibration for calibration in measured if calibration is not None]
-    if not known:
+    priors = [calibration for calibration in measured if calibration is not None]
+    if not priors:
         return candidate
-    return replace(candidate, prompt=replace(prompt, calibration=replace(known[0], also=tuple(known[1:]))))
+    return replace(candidate, prompt=replace(prompt, calibration=replace(priors[0], also=tuple(priors[1:]))))
 
 
-def _kept_if_steady(evaluator: Evaluator, chosen: Candidate) -> dict[str, Any]:
+def _kept_if_steady(evaluator: Evaluator, candidate: Candidate) -> dict[str, Any]:
     """How right the answers are of which the less steady ones are left to a person, on val and test."""
     splits: tuple[Split, ...] = ("val", "test")
-    grids = {split: evaluator.predictions(chosen.prompt, split) for split in splits}
+    grids = {split: evaluator.predictions(candidate.prompt, split) for split in splits}
     return {
         split: [
             {"share": point.share, "f1": point.f1, "least_f1": point.least_f1}
@@ -109,28 +109,28 @@ def _kept_if_steady(evaluator: Evaluator, chosen: Candidate) -> dict[str, Any]:
 
 
 def _most_left_out(recorder: RunRecorder) -> int:
-    asked = recorder.settings.leave_one_out
-    if asked is not None:
-        return asked
+    most = recorder.settings.leave_one_out
+    if most is not None:
+        return most
     is_free = all(capabilities_of(each.model).is_free for each in recorder.evaluator.each)
     return _LEFT_OUT if is_free else 0
 
 
-def _contributions(chosen: Candidate, search: Search, most: int) -> dict[str, Any]:
+def _contributions(candidate: Candidate, search: Search, most: int) -> dict[str, Any]:
     """Build contributions.json: what edits add, as far as that is asked for and the budget goes."""
-    if most and chosen.edits:
-        search.problem.observer.phase(f"leaving edits out of {chosen.id}")
+    if most and candidate.edits:
+        search.problem.observer.phase(f"leaving edits out of {candidate.id}")
     try:
         problem = search.problem
         left_out = leave_one_out(
-            chosen, problem.baseline_prompt, problem.evaluator, search.candidates, search.state.pool, most=most
+            candidate, problem.baseline_prompt, problem.evaluator, search.candidates, search.state.pool, most=most
         )
     except BudgetReachedError:  # what matters is done
         search.problem.observer.phase("the limit is reached: what edits contribute is not measured")
         left_out = []
         most = 0
     contributions = [contribution.to_dict() for contribution in left_out]
-    return {"schema_version": 1, "prompt": chosen.id, "most": most, "left_out": contributions}
+    return {"schema_version": 1, "prompt": candidate.id, "most": most, "left_out": contributions}
 
 
 def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) -> str:

@@ -69,9 +69,9 @@ def measure(
         If an argument or the task can't be used.
     """
     options = measure_options(settings, options)
-    asked = prompt_for(task, prompt, strategy, options.seed, prompt_options)
+    measured_prompt = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
-        return predict(task, asked, model, options, models_of(options), on_reading)
+        return predict(task, measured_prompt, model, options, models_of(options), on_reading)
 
 
 def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:
@@ -107,13 +107,13 @@ def predict(
     """
     if options.rephrasing.repeats and not anew:
         raise InputError("--vary repeat stands beside S in psopt diagnose and psopt check: leave it out here")
-    chosen = [*chosen_samples(task, options), *further]
-    columns = _columns(task, prompt, chosen, options, models)
+    samples = [*chosen_samples(task, options), *further]
+    columns = _columns(task, prompt, samples, options, models)
     predictions = evaluate(
         columns.asked(models.answering(model, task)),
         prompt,
         columns.rephrasings,
-        chosen,
+        samples,
         on_progress,
         forms=columns.forms,
         anew=anew,
@@ -145,21 +145,21 @@ def predict_again(
             "--vary repeat compares S with that of reruns, and of one answer there is none: --rephrasings 2"
         )
     answering = models.answering(model, task)
-    chosen = chosen_samples(task, options)
+    all_samples = chosen_samples(task, options)
 
     def again(samples: Sequence[Sample], n: int) -> Predictions:
         return evaluate(
             answering, prompt, [prompt.description] * n, samples, on_progress, anew=True, **_how(task, options)
         )
 
-    probe = probed(chosen)
+    probe = probed(all_samples)
     if not flipped(again(probe, 2)).any():
         once = replace(options, rephrasing=options.rephrasing.once())
         predictions = predict(task, prompt, answering, once, models, on_progress, further=further)
-        return predictions, no_reruns(predictions.of_samples(np.arange(len(chosen))), len(probe))
+        return predictions, no_reruns(predictions.of_samples(np.arange(len(all_samples))), len(probe))
     predictions = predict(task, prompt, answering, options, models, on_progress, further=further, anew=True)
-    reruns = again(chosen, predictions.n_rephrasings)
-    return predictions, compare_reruns(predictions.of_samples(np.arange(len(chosen))), reruns)
+    reruns = again(all_samples, predictions.n_rephrasings)
+    return predictions, compare_reruns(predictions.of_samples(np.arange(len(all_samples))), reruns)
 
 
 def probed(samples: Sequence[Sample]) -> Sequence[Sample]:
@@ -191,14 +191,14 @@ def grids(
     Where a model writes the rephrasings, those of rules stand for them; and typing errors for its texts.
     """
     unlimited = ModelProvider(options.cache_dir, options.lm, Budget())
-    chosen = [*chosen_samples(task, options), *further]
+    samples = [*chosen_samples(task, options), *further]
     by_rule = replace(options, rephrasing=options.rephrasing.by_rule())
-    columns = _columns(task, prompt, chosen, by_rule, unlimited)
+    columns = _columns(task, prompt, samples, by_rule, unlimited)
     prompts = rephrased_prompts(prompt, columns.rephrasings, columns.forms)
     if options.rephrasing.repeats and options.lm.draws:
         prompts = numbered(prompts)
     for model in models:
-        yield columns.asked(unlimited.answering(model, task)), prompts, [sample.text for sample in chosen]
+        yield columns.asked(unlimited.answering(model, task)), prompts, [sample.text for sample in samples]
 
 
 class _Columns(NamedTuple):
@@ -221,14 +221,14 @@ def _columns(
     task: Task, prompt: Prompt, samples: Sequence[Sample], options: MeasureOptions, models: ModelProvider
 ) -> _Columns:
     """Wordings and changed texts, in equal parts."""
-    asked = options.rephrasing
-    n_texts = sum(family in asked.texts for family in asked.turns(options.rephrasings))
+    rephrasing = options.rephrasing
+    n_texts = sum(family in rephrasing.texts for family in rephrasing.turns(options.rephrasings))
     rephrasings, forms = _freeze(task, prompt, options, models, options.rephrasings - n_texts)
     if not n_texts:
         return _Columns(rephrasings, forms)
     texts = [sample.text for sample in samples]
-    writer = models.writer(asked.rephraser) if "text-paraphrase" in asked.texts else None
-    changed = change_texts(texts, asked.texts, n_texts, options.seed, task.labels, writer)
+    writer = models.writer(rephrasing.rephraser) if "text-paraphrase" in rephrasing.texts else None
+    changed = change_texts(texts, rephrasing.texts, n_texts, options.seed, task.labels, writer)
     worded = [form.family for form in forms] or ["paraphrase"] * len(rephrasings)
     return _Columns(
         (*rephrasings, *[prompt.description] * n_texts),

@@ -175,9 +175,9 @@ def migrate(
     if not search:
         return measured_migration(start, cache_dir)
     folder = run_folder(start.settings.model, start.task, out)
-    given = None if isinstance(model, str) else model
+    own_model = None if isinstance(model, str) else model
     with watched(observer, progress) as watcher:
-        run_settings(start.task, start.settings, model=given, out=folder, cache_dir=cache_dir, observer=watcher)
+        run_settings(start.task, start.settings, model=own_model, out=folder, cache_dir=cache_dir, observer=watcher)
     return migration_of(start, folder)
 
 
@@ -280,7 +280,7 @@ def migration_of(start: MigrationStart, out: Path) -> Migration:
 
 
 def _migration(
-    start: MigrationStart, answers: Mapping[str, Predictions], chosen: str, out: Path | None = None
+    start: MigrationStart, answers: Mapping[str, Predictions], candidate_id: str, out: Path | None = None
 ) -> Migration:
     """Test all that were looked at, and keep the first, which is the run's prompt, and the chosen one."""
     old = start.old_answers
@@ -292,7 +292,7 @@ def _migration(
     tests = {test.id: test for test in stand_ins(old, answers, start.settings.gate_margin)}
     moved = tuple(
         Moved(name, score(answers[name], intervals=True), tests[name], fixed_and_broken(old, answers[name]))
-        for name in dict.fromkeys((next(iter(answers)), chosen))
+        for name in dict.fromkeys((next(iter(answers)), candidate_id))
     )
     before = score(old, intervals=True)
     return Migration(start.run, start.old_model, start.settings.model, start.prompt_id, before, moved, out)

@@ -121,13 +121,13 @@ def optimize(
     task = as_task(task)
     by_name = all(isinstance(each, str) for each in (model if isinstance(model, (list, tuple)) else [model]))
     log, callbacks = split_callbacks([*callbacks, *settings.get("log", ())])
-    asked, sizes = run_options(task, settings, model=name_of_model(model), log=log)
+    options, sizes = run_options(task, settings, model=name_of_model(model), log=log)
     wordings, wordings_name = given_wordings(heldout_from)
     planned = run_settings(
-        asked,
+        options,
         sizes,
         own_model=not by_name,
-        prompt=own_prompt(task, prompt, asked.strategy, prompt_options),
+        prompt=own_prompt(task, prompt, options.strategy, prompt_options),
         prompt_file=file_of(prompt),
         heldout_from=wordings,
         heldout_from_name=wordings_name,

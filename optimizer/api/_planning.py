@@ -103,7 +103,7 @@ def settings_for(
 def _planner(
     task: Task,
     settings: RunSettings,
-    asked: SizeOptions,
+    size_options: SizeOptions,
     models: ModelProvider,
     answering: Sequence[Model],
     limits: Limits,
@@ -121,7 +121,7 @@ def _planner(
     )
     evaluator = frozen_evaluator(task, part, settings.rephrasing.by_rule(), models, answering)
     basis = SearchBasis.of(task, part, evaluator, ignoring_cache=True)
-    return Planner(settings, basis, asked_sizes(asked), available, limits)
+    return Planner(settings, basis, asked_sizes(size_options), available, limits)
 
 
 def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
@@ -144,8 +144,8 @@ def _are_free(answering: Sequence[Model]) -> bool:
 
 def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
     """How fast local models were when they were last timed; None where nobody knows, and for others."""
-    kept = [_kept(model, models) for model in answering if not capabilities_of(model).is_free]
-    return Pace.of_several(kept, len(answering) - len(kept))
+    paces = [_kept(model, models) for model in answering if not capabilities_of(model).is_free]
+    return Pace.of_several(paces, len(answering) - len(paces))
 
 
 def _kept(model: Model, models: ModelProvider) -> Pace | None:
@@ -189,8 +189,8 @@ def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
         computed_before, begin = n_computed(evaluator.model), perf_counter()
         ask(start, start + size)
         seconds = perf_counter() - begin
-        asked = min(size, len(rows) - start)
-        computed = asked if computed_before is None else (n_computed(evaluator.model) or 0) - computed_before
+        n_asked = min(size, len(rows) - start)
+        computed = n_asked if computed_before is None else (n_computed(evaluator.model) or 0) - computed_before
         if computed >= _FEWEST and seconds > 0:
             per_second = computed / seconds
             if seconds >= _LONG_ENOUGH:

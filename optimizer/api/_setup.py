@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
     """Where the rephrasings of a run that is resumed come from: they are those that it has had, if it has had any."""
-    kept = folder / REPHRASINGS
-    return replace(options, file=kept) if kept.exists() else options
+    path = folder / REPHRASINGS
+    return replace(options, file=path) if path.exists() else options
 
 
 def answering_models(task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> tuple[Model, ...]:
@@ -38,8 +38,8 @@ def answering_models(task: Task, settings: RunSettings, models: ModelProvider, m
 
     Raises InputError if two have one name.
     """
-    given = model or settings.models
-    loaded = tuple(models.answering(each, task) for each in (given if isinstance(given, (list, tuple)) else [given]))
+    choice = model or settings.models
+    loaded = tuple(models.answering(each, task) for each in (choice if isinstance(choice, (list, tuple)) else [choice]))
     models_name([each.name for each in loaded])
     return loaded
 
@@ -65,7 +65,7 @@ def make_evaluator(
         )
 
     first, *others = answering_models(task, settings, models, model)
-    return evaluator(first, [evaluator(other) for other in others])
+    return evaluator(first, [evaluator(further_model) for further_model in others])
 
 
 def frozen_evaluator(
@@ -84,9 +84,9 @@ def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer |
 
 def _labelled(baseline: Prompt, train: Sequence[Sample], seed: int) -> LabelledTexts:
     """Texts of train with their labels, all classes alike where that can be, under the original prompt."""
-    chosen = subset(train, MOST_LABELLED, seed=seed)
-    labels = [baseline.labels.index(str(sample.label)) for sample in chosen]
-    return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in chosen], labels)
+    samples = subset(train, MOST_LABELLED, seed=seed)
+    labels = [baseline.labels.index(str(sample.label)) for sample in samples]
+    return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in samples], labels)
 
 
 def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
@@ -101,8 +101,8 @@ def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sampl
         if most is None or not pinned:
             return cut(task.test, most)
         others = tuple(sample for sample in task.test if sample.id not in pinned)
-        kept = pinned | {sample.id for sample in cut(others, max(0, most - len(pinned)))}
-        return tuple(sample for sample in task.test if sample.id in kept)
+        test_ids = pinned | {sample.id for sample in cut(others, max(0, most - len(pinned)))}
+        return tuple(sample for sample in task.test if sample.id in test_ids)
 
     n_train = settings.samples if settings.train_samples is None else settings.train_samples
     return {

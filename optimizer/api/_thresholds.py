@@ -48,16 +48,16 @@ def check_bounds(
     At least one must be given; `has_labels` says whether answers are labels, one or several. Raises InputError: one
     line that says which bound, and how to fix it.
     """
-    given = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
-    if not given:
+    active_bounds = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
+    if not active_bounds:
         names = ", ".join("--" + option.replace("_", "-") for option in OPTIONS)
         raise InputError(f"nothing to check: give at least one of {names} or --pin")
-    if "max_sensitivity" in given and n_rephrasings == 1:
+    if "max_sensitivity" in active_bounds and n_rephrasings == 1:
         raise InputError(ONE_WORDING)
     for option, message in _NO_CLASSES.items():
-        if option in given and not has_labels:
+        if option in active_bounds and not has_labels:
             raise InputError(message)
-    of_classes = given.get(MIN_CLASS_F1)
+    of_classes = active_bounds.get(MIN_CLASS_F1)
     unknown = [label for label in of_classes if label not in labels] if isinstance(of_classes, Mapping) else []
     if unknown:
         raise InputError(f"--min-class-f1: no label is called {unknown[0]!r}; there are {', '.join(labels)}")
@@ -87,16 +87,16 @@ def thresholds(
     beyond : Reruns, optional
         What asking again changes: ``max_sensitivity`` then bounds what S is beyond that.
     """
-    given = {option: bound for option, bound in bounds.items() if bound is not None}
+    active_bounds = {option: bound for option, bound in bounds.items() if bound is not None}
     held: list[Threshold] = []
-    for option, bound in given.items():
+    for option, bound in active_bounds.items():
         if option == MIN_CLASS_F1:
             held += _of_classes(scores, bound, end)
         elif isinstance(bound, Mapping):
             raise InputError(f"{option} is one number; only min_class_f1 takes one for each label")
         else:
             held.append(_of_measure(scores, option, bound, end, beyond))
-    if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
+    if _NEED_ANSWERS & active_bounds.keys() and "max_na_rate" not in active_bounds and rests_on_na(scores.na_rate):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
     return held
 

@@ -185,7 +185,7 @@ def _notes(exported: Exported, *, diff: bool) -> list[str]:
     if verification is not None:
         lines.append(verification.line)
         shown = verification.others[:_MOST_SHOWN]
-        lines += [f"  sample {other.sample}: {other.before} in the run, {other.now} now" for other in shown]
+        lines += [f"  sample {answer.sample}: {answer.before} in the run, {answer.now} now" for answer in shown]
     return lines
 
 

@@ -93,8 +93,8 @@ def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSour
     for source, how in measured:
         _check_usable(source, how)
     first, how = measured[0]
-    for other, different in measured[1:]:
-        _check_same(first, how, other, different)
+    for further_source, different in measured[1:]:
+        _check_same(first, how, further_source, different)
     note = f" ({first.model_note})" if first.model_note else ""
     return f"as in {first.run or first.model_file or first.path}{note}"
 
@@ -119,7 +119,7 @@ def _check_usable(source: PromptSource, how: Measured) -> None:
         )
 
 
-def _check_same(first: PromptSource, how: Measured, other: PromptSource, different: Measured) -> None:
+def _check_same(first: PromptSource, how: Measured, second: PromptSource, different: Measured) -> None:
     ours = how.deciding
     theirs = different.deciding
     for name in sorted(ours.keys() | theirs.keys(), key=lambda name: (name != "model", name != "server", name)):
@@ -127,7 +127,7 @@ def _check_same(first: PromptSource, how: Measured, other: PromptSource, differe
         if ours.get(name) != theirs.get(name) and not is_given(option):
             flag = "--" + option.replace("_", "-") if has_option(option) else "--model"
             raise InputError(
-                f"the prompts were measured differently: {first.path} with {name} {ours.get(name)}, {other.path} with "
+                f"the prompts were measured differently: {first.path} with {name} {ours.get(name)}, {second.path} with "
                 f"{theirs.get(name)}; say with {flag} what both are to be measured with"
             )
 

@@ -89,7 +89,7 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
     first_name = re.sub(r"[^\w.-]+", "-", first.path.resolve().name) or "run"
     page_path = html or others[-1].path / f"against-{first_name}.html"
     check_writable("--html", page_path)
-    pairs = [compare_runs(first, other, pick) for other in others]
+    pairs = [compare_runs(first, rival, pick) for rival in others]
     page, drawn = runs_page(pairs)
     write_file("--html", page_path, page)
     saved = _saved(drawn, figures)

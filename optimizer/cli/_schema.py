@@ -55,10 +55,10 @@ def keys_of(name: str) -> Keys:
     """The keys of an output, a file or a shape: for each its type, what it means, and true if it may be left out."""
     table = next(listed[name] for listed in tables().values() if name in listed)
     keys: Keys = {}
-    for other in table.get("like", ()):
-        keys |= keys_of(other)
-    for other in table.get("like_some", ()):
-        keys |= {key: [*told[:2], True] for key, told in keys_of(other).items()}
+    for base in table.get("like", ()):
+        keys |= keys_of(base)
+    for base in table.get("like_some", ()):
+        keys |= {key: [*told[:2], True] for key, told in keys_of(base).items()}
     return keys | {key: told for key, told in table.items() if key not in {"of", "is_array", "like", "like_some"}}
 
 

@@ -144,13 +144,13 @@ class Screen(Observer):
             return ""
         few, many = estimate.calls_range
         planned = f"about {rounded(estimate.calls_expected)} calls{'' if few == many else f' ({span(few, many)})'}"
-        asked = f"{usage.made:,} calls"
+        spending = f"{usage.made:,} calls"
         if usage.failed:
-            asked += f", {usage.failed:,} more that failed"
+            spending += f", {usage.failed:,} more that failed"
         if estimate.cost is not None:
             planned += f" for {dollars(estimate.cost)} USD"
-            asked += f", {dollars(usage.cost)} USD"
-        return f"Planned: {planned}. Asked: {asked}."
+            spending += f", {dollars(usage.cost)} USD"
+        return f"Planned: {planned}. Asked: {spending}."
 
     def plan(self, plan: Plan) -> None:
         """Say how large the run will be, before anything else."""
@@ -221,8 +221,8 @@ class Screen(Observer):
         minutes = (monotonic() - began) / 60
         if usage.made - made >= _ENOUGH and minutes > 0:
             self._begun = None
-            rest = time_line(expected.calls_left(usage), (usage.made - made) / minutes)
-            self._say(f"The rest takes {rest}")
+            time_left = time_line(expected.calls_left(usage), (usage.made - made) / minutes)
+            self._say(f"The rest takes {time_left}")
 
     def _work(self) -> tuple[float, float]:
         """Calls that are made, and about how many are left."""

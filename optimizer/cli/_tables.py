@@ -126,9 +126,9 @@ def _print_rows(console: Console, table: Table) -> None:
         console.print(table.title, style="italic")
     names = [_plain(column.header) for column in table.columns]
     for row in zip(*(column.cells for column in table.columns), strict=True):
-        (_, first), *rest = zip(names, map(_plain, row), strict=True)
+        (_, first), *further_cells = zip(names, map(_plain, row), strict=True)
         console.print(Text(first, "bold"), overflow="fold")
-        for name, cell in rest:
+        for name, cell in further_cells:
             console.print(Text(f"  {name}: {' '.join(cell.split())}"), overflow="fold")
 
 

@@ -139,8 +139,8 @@ def has_option(name: str) -> bool:
 
 def is_silent() -> bool:
     """Whether nothing is said beside the result: the command that runs was given --json or --quiet."""
-    given = get_current_context().params
-    return bool(given.get("as_json") or given.get("quiet"))
+    params = get_current_context().params
+    return bool(params.get("as_json") or params.get("quiet"))
 
 
 def script_for(shell: str) -> str:

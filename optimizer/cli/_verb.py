@@ -90,8 +90,8 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
         arguments = {name: values[name] for name in usual if name in values}
         for name, group in groups.items():
             read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(group) if leaf.option}
-            given = {key: value for key, value in read.items() if value is not None}
-            arguments[name] = built(group, given, None if usual[name] is inspect.Parameter.empty else usual[name])
+            overrides = {key: value for key, value in read.items() if value is not None}
+            arguments[name] = built(group, overrides, None if usual[name] is inspect.Parameter.empty else usual[name])
         for name, marker in changes.items():
             arguments[name] = {leaf.key: _read(values[leaf.key], leaf) for leaf in _changed(marker)}
         if not values.get("dry_run"):

@@ -152,11 +152,11 @@ class Diagnosis:
         """Return the diagnosis as far as it is of these views; clusters are seen by consistency."""
         if set(views) == set(VIEWS):
             return self
-        kept = [index for index, failing in enumerate(self.slices) if failing.view in views]
+        indices = [index for index, failing in enumerate(self.slices) if failing.view in views]
         return replace(
             self,
-            slices=tuple(self.slices[index] for index in kept),
-            evidence=tuple(self.evidence[index] for index in kept) if self.evidence else (),
+            slices=tuple(self.slices[index] for index in indices),
+            evidence=tuple(self.evidence[index] for index in indices) if self.evidence else (),
             clusters=self.clusters if "consistency" in views else (),
         )
 

@@ -147,7 +147,7 @@ class _Cover:
         main = sure[0]
         if main >= len(phrases):
             return [main]
-        alike = [other for other in sure if other < len(phrases) and differ_in_one_word(phrases[main], phrases[other])]
+        alike = [trait for trait in sure if trait < len(phrases) and differ_in_one_word(phrases[main], phrases[trait])]
         return [main, *alike[:MOST_SIBLINGS]]
 
     def _take(self, columns: list[int], p_value: float) -> FailureSlice | None:

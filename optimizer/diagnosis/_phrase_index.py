@@ -78,12 +78,12 @@ def distinctive_words(texts: Sequence[str], members: NDArray[np.int64] | Sequenc
     >>> distinctive_words(["what color is it ?", "what color are they ?", "who is it ?", "who are they ?"], [0, 1])
     ('color',)
     """
-    chosen = set(map(int, members))
+    member_indices = set(map(int, members))
     inside: Counter[str] = Counter()
     outside: Counter[str] = Counter()
     for index, text in enumerate(texts):
-        (inside if index in chosen else outside).update(set(words_of(shown_words(text))))
-    n_in = len(chosen)
+        (inside if index in member_indices else outside).update(set(words_of(shown_words(text))))
+    n_in = len(member_indices)
     n_out = len(texts) - n_in
     scores = {}
     for word, n in inside.items():

@@ -123,7 +123,7 @@ class PromptReport:
         shares = {} if is_open else {f"share_{label}": place for place, label in enumerate(predictions.labels)}
         right = predictions.share_right if predictions.is_labelled else None
         alike = predictions.consistencies if right is not None and predictions.answers.has_consistency else None
-        given = np.zeros((0, 0)) if is_open else predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
+        p_tau = np.zeros((0, 0)) if is_open else predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
         rows = [
             {
                 "id": sample.id,
@@ -133,7 +133,7 @@ class PromptReport:
                 "consistency": None if alike is None else float(alike[index]),
                 "share_right": None if right is None else float(right[index]),
                 "answers": predictions.answers_to(index),
-                **{name: float(given[index, place]) for name, place in shares.items()},
+                **{name: float(p_tau[index, place]) for name, place in shares.items()},
                 "share_na": float(predictions.is_na[index].sum() / predictions.asked[index].sum()),
                 "weak": sample.id in named,
             }
@@ -147,9 +147,9 @@ class PromptReport:
         size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
         flipped = None if self.flips is None else float(self.flips.mean())
         wordings = {"rephrasings_diversity": self.predictions.diversity, "flipped": flipped}
-        found = {**self.measured(), **self.diagnosis.to_dict(), "suspects": self.suspects.to_dict()}
+        results = {**self.measured(), **self.diagnosis.to_dict(), "suspects": self.suspects.to_dict()}
         again = {} if self.reruns is None else {"reruns": self.reruns.to_dict()}
-        return {"prompt": self.prompt.to_dict(), **size, **wordings, **found, **again}
+        return {"prompt": self.prompt.to_dict(), **size, **wordings, **results, **again}
 
     @property
     def flips(self) -> NDArray[np.bool_] | None:
@@ -167,9 +167,9 @@ class PromptReport:
         share = 100 * self.flips.mean()
         interval = mean_interval(self.flips[:, None], wordings="fixed")
         of = f"{self.flips.sum()} of {len(self.flips)} samples"
-        known = f"{share:.0f} %, 95 % interval {100 * interval.low:.0f}–{100 * interval.high:.0f}"
+        percentages = f"{share:.0f} %, 95 % interval {100 * interval.low:.0f}–{100 * interval.high:.0f}"
         others = f"{self.predictions.n_rephrasings - 1} {self.predictions.varied.replace('wordings', 'rewordings')}"
-        return f"Flips: {of} ({known}) are answered otherwise under some of {others} than under the original"
+        return f"Flips: {of} ({percentages}) are answered otherwise under some of {others} than under the original"
 
     @property
     def shares(self) -> AnswerShares | None:

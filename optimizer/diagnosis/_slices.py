@@ -167,11 +167,11 @@ class _GreedyCover:
         """Phrases that differ from this one in one word and speak for the same label, best first."""
         main = self._index.phrases[phrase]
         alike = [
-            other
-            for other, text in enumerate(self._index.phrases)
-            if benefit[other, label] > 0 and differ_in_one_word(main, text)
+            sibling
+            for sibling, text in enumerate(self._index.phrases)
+            if benefit[sibling, label] > 0 and differ_in_one_word(main, text)
         ]
-        return sorted(alike, key=lambda other: -benefit[other, label])[:MOST_SIBLINGS]
+        return sorted(alike, key=lambda sibling: -benefit[sibling, label])[:MOST_SIBLINGS]
 
     def _take(self, phrases: list[int], label: int) -> FailureSlice:
         shows = np.asarray(self._index.shown[:, phrases].sum(axis=1)).ravel() > 0

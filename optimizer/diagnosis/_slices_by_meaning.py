@@ -58,10 +58,10 @@ def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDA
     taken_for = counts.argmax(axis=1)
     fails = counts.sum(axis=1) > 0
     for label in range(len(predictions.labels)):
-        for other in range(predictions.n_classes):
-            members = np.flatnonzero(fails & (truth == label) & (taken_for == other))
+        for predicted in range(predictions.n_classes):
+            members = np.flatnonzero(fails & (truth == label) & (taken_for == predicted))
             if len(members) >= _LEAST_MEMBERS:
-                yield (label, other), members
+                yield (label, predicted), members
 
 
 def vectors_of(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32]:
@@ -81,7 +81,7 @@ def clusters_of(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> lis
 
 
 def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tuple[int, int]) -> FailureSlice:
-    label, other = direction
+    label, predicted = direction
     wrong = predictions.share_wrong[members]
     unstable = predictions.sensitivities[members]
     severities = np.maximum(wrong, unstable)
@@ -89,7 +89,7 @@ def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tupl
     return FailureSlice(
         view="sensitivity" if unstable.sum() >= wrong.sum() else "accuracy",
         label=predictions.labels[label],
-        predicted=predictions.class_names[other],
+        predicted=predictions.class_names[predicted],
         phrases=distinctive_words(predictions.texts, members),
         samples=tuple(predictions.samples[index].id for index in in_order),
         severity=float(severities.sum()),

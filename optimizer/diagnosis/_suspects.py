@@ -80,18 +80,18 @@ def suspects_line(suspects: dict[str, Any]) -> str:
     >>> suspects_line({"n_samples": 50, "samples": [one]})
     '1 of 50 samples (2 %) is always given the same answer, never the label'
     """
-    found = suspects["samples"]
-    if not found:
+    samples = suspects["samples"]
+    if not samples:
         return ""
-    share = f"{100 * len(found) / suspects['n_samples']:.2g} %"
-    verb = "is" if len(found) == 1 else "are"
-    of = f"{len(found)} of {suspects['n_samples']} samples ({share})"
-    said = f"{of} {verb} always given the same answer, never the label"
-    if n_by_words := sum(bool(one["by_words"]) for one in found):
-        said += f"; for {n_by_words} a word classifier also disagrees"
-    if n_of_model := sum(one["is_rather_the_model"] for one in found):
-        said += f"; {n_of_model} of them are of classes that the model gets wrong too often to blame the labels"
-    return said
+    share = f"{100 * len(samples) / suspects['n_samples']:.2g} %"
+    verb = "is" if len(samples) == 1 else "are"
+    of = f"{len(samples)} of {suspects['n_samples']} samples ({share})"
+    line = f"{of} {verb} always given the same answer, never the label"
+    if n_by_words := sum(bool(sample["by_words"]) for sample in samples):
+        line += f"; for {n_by_words} a word classifier also disagrees"
+    if n_of_model := sum(sample["is_rather_the_model"] for sample in samples):
+        line += f"; {n_of_model} of them are of classes that the model gets wrong too often to blame the labels"
+    return line
 
 
 def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Suspects:
@@ -118,12 +118,12 @@ def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
     classes = [str(sample.label) if open_answers is None else "" for sample in predictions.samples]
     sizes, n_alike = Counter(classes), Counter(classes[row] for row in alike)
     by_words = _by_words(predictions, alike, labelled) if open_answers is None else [None] * len(alike)
-    found = []
+    suspects = []
     for row, words in zip(alike.tolist(), by_words, strict=True):
         n, size = n_alike[classes[row]], sizes[classes[row]]
         is_rather_the_model = n > max(1, MOST_OF_A_CLASS * size)
         sample = predictions.samples[row]
-        found.append(
+        suspects.append(
             Suspect(
                 sample.id,
                 str(sample.text),
@@ -136,8 +136,8 @@ def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
                 is_kept_out=words if words is not None else not is_rather_the_model,
             )
         )
-    found.sort(key=lambda one: (not one.by_words, one.is_rather_the_model))
-    return Suspects(tuple(found), n_samples)
+    suspects.sort(key=lambda suspect: (not suspect.by_words, suspect.is_rather_the_model))
+    return Suspects(tuple(suspects), n_samples)
 
 
 def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Predictions:
@@ -161,8 +161,8 @@ def _by_words(predictions: Predictions, rows: NDArray[np.int64], labelled: Seque
     likely, _ = _likely_classes(predictions, labelled)
     answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
     of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
-    known = ~(np.isnan(of_answer) | np.isnan(own))
-    return [bool(of_answer[place] > own[place]) if known[place] else None for place in range(len(rows))]
+    has_both = ~(np.isnan(of_answer) | np.isnan(own))
+    return [bool(of_answer[place] > own[place]) if has_both[place] else None for place in range(len(rows))]
 
 
 def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> NDArray[np.bool_]:

@@ -32,14 +32,14 @@ def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
     A sample that is nearly one before it, by four fifths of their words, is left out: it would tell nothing more.
     """
     answers, shares, spreads, _ = votes(predictions)
-    chosen: list[int] = []
+    rows: list[int] = []
     taken: list[set[str]] = []
     for row in np.lexsort((shares, -spreads.round(9))).tolist():
         words = set(words_of(predictions.samples[row].text))
-        if len(chosen) == n:
+        if len(rows) == n:
             break
-        if not any(len(words & other) >= _NEAR_COPY * len(words | other) for other in taken):
-            chosen.append(row)
+        if not any(len(words & earlier) >= _NEAR_COPY * len(words | earlier) for earlier in taken):
+            rows.append(row)
             taken.append(words)
     return [
         ToLabel(
@@ -49,5 +49,5 @@ def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
             answers[row],
             float(shares[row]),
         )
-        for row in chosen
+        for row in rows
     ]

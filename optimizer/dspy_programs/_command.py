@@ -80,11 +80,11 @@ def _fields(program: Any, task: Task) -> tuple[str, str]:
 
 
 def _examples(samples: Sequence[Sample], input_field: str, label_field: str, spec: AnswerSpec) -> list[Given]:
-    given = []
+    entries = []
     for sample in samples:
         fields = {input_field: sample.text, label_field: as_value(sample.label, spec)}
-        given.append(Given(dspy.Example(fields).with_inputs(input_field), sample.id))
-    return given
+        entries.append(Given(dspy.Example(fields).with_inputs(input_field), sample.id))
+    return entries
 
 
 def _language_model(task: Task, settings: RunSettings, models: ModelProvider) -> Any:

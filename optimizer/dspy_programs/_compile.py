@@ -50,7 +50,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
 
     Raises PsoptError if something given can't be used (before any call), or the language model fails.
     """
-    examples = [given.example for given in (*splits["train"], *splits["val"])]
+    examples = [entry.example for entry in (*splits["train"], *splits["val"])]
     outcome = find_outcome(
         student,
         examples,
@@ -71,11 +71,11 @@ def _what_is_optimized(outcome: Outcome, splits: Mapping[str, Sequence[Given]]) 
     """Which step's answers count, and which examples are train, val and test, from which of the sets given."""
     parts = []
     for split, examples in splits.items():
-        origins = sorted({given.place.partition("[")[0] for given in examples if "[" in given.place})
+        origins = sorted({entry.place.partition("[")[0] for entry in examples if "[" in entry.place})
         of_sets = f" (of the {' and '.join(origins)})" if origins else ""
         parts.append(f"{len(examples)} {split}{of_sets}")
-    what = f"the answer is {outcome.field} of {outcome.step}, whose instructions are reworded"
-    return f"{what}; examples: {', '.join(parts)}"
+    target = f"the answer is {outcome.field} of {outcome.step}, whose instructions are reworded"
+    return f"{target}; examples: {', '.join(parts)}"
 
 
 def _dspy_settings(student: Any, compilation: Compilation) -> Any:
@@ -113,8 +113,8 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     check_other_wordings(baseline, compilation.settings)
     now = identity(student, {**_facts(task, model, evaluator, compilation), "what can't be told": "".join(untold)})
     is_of_python = compilation.settings.program == "python"
-    if is_of_python and (said := make_room(folder, now)):
-        compilation.observer.phase(said)
+    if is_of_python and (notice := make_room(folder, now)):
+        compilation.observer.phase(notice)
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget):
         shares = sensitivity_by_step(model, baseline, task)
@@ -163,8 +163,8 @@ def _run(
 
 def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
     """A mark of this run alone, where something decides answers of which nobody can tell whether it was the same."""
-    given = {"program": student, "metric": compilation.metric, "equivalence": compilation.equivalence}
-    parts = unknown_parts(**given, teacher=compilation.teacher, example=example)
+    components = {"program": student, "metric": compilation.metric, "equivalence": compilation.equivalence}
+    parts = unknown_parts(**components, teacher=compilation.teacher, example=example)
     if not parts:
         return []
     compilation.observer.phase(

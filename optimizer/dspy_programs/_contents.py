@@ -141,8 +141,8 @@ class _Reader:
         made, arguments = reduced[:2]
         state, *contained = reduced[2:] or (None,)
         if isinstance(state, dict):
-            kept = {key: part for key, part in state.items() if key not in {"callbacks", "history"}}
-            state = sorted([str(key), self.read(part, f"{name}.{key}")] for key, part in kept.items())
+            attributes = {key: part for key, part in state.items() if key not in {"callbacks", "history"}}
+            state = sorted([str(key), self.read(part, f"{name}.{key}")] for key, part in attributes.items())
         else:
             state = self.read(state, name)
         items = [self.read([*part], name) for part in contained if part is not None and not callable(part)]

@@ -43,21 +43,21 @@ def _closed_over(part: Any) -> list[Any]:
     return [cell.cell_contents for cell in getattr(part, "__closure__", None) or () if is_filled(cell)]
 
 
-def _parts_copied(value: Any, known: dict[int, Any]) -> Any:
+def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
     """A copy part by part, where named_predictors looks; a part that can't be copied is shared."""
-    if id(value) in known:
-        return known[id(value)]
+    if id(value) in copies:
+        return copies[id(value)]
     if isinstance(value, dspy.Module):
         kind: Any = type(value)
-        twin = known[id(value)] = kind.__new__(kind)
-        twin.__dict__.update({name: _parts_copied(part, known) for name, part in vars(value).items()})
+        twin = copies[id(value)] = kind.__new__(kind)
+        twin.__dict__.update({name: _parts_copied(part, copies) for name, part in vars(value).items()})
         return twin
     if type(value) is dict:
-        return {key: _parts_copied(part, known) for key, part in value.items()}
+        return {key: _parts_copied(part, copies) for key, part in value.items()}
     if type(value) in {list, tuple}:
-        return type(value)(_parts_copied(part, known) for part in value)
+        return type(value)(_parts_copied(part, copies) for part in value)
     try:
-        known[id(value)] = copy.deepcopy(value)
+        copies[id(value)] = copy.deepcopy(value)
     except Exception:  # noqa: BLE001  # somebody's object: whatever it raises, it can't be copied
-        known[id(value)] = value
-    return known[id(value)]
+        copies[id(value)] = value
+    return copies[id(value)]

@@ -63,11 +63,11 @@ class Demonstrator:
         """What each step read and answered on the way to the right outcome; no step where it was not right."""
         kind = f"trace {self._runner.judged_by} {self._taught_by}".rstrip()
         key = Fingerprint.of(self._teacher).key(example_key(self._runner.examples[text]), kind)
-        kept = self._runner.records.get_many([key])
-        if key not in kept:
-            kept[key] = self._traced_steps(text)
-            self._runner.records.put(key, kept[key])
-        return kept[key]
+        traces = self._runner.records.get_many([key])
+        if key not in traces:
+            traces[key] = self._traced_steps(text)
+            self._runner.records.put(key, traces[key])
+        return traces[key]
 
     def _traced_steps(self, text: str) -> Record:
         program = self._runner.prepare(copy_of(self._teacher))

@@ -126,20 +126,20 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     if testset is not None:
         return {"train": train, "val": val, "test": _unseen(check_examples("testset", testset), train, val)}
     if valset is not None and len(train) >= max(len(val), _LEAST_TO_TAKE_A_TEST_FROM):
-        kept, confirming = _parted(train, 3)
-        return {"train": kept, "val": val, "test": confirming}
+        remaining, confirming = _parted(train, 3)
+        return {"train": remaining, "val": val, "test": confirming}
     if len(val) < _LEAST_TO_HALVE:
         return {"train": train, "val": val, "test": val}  # so few confirm nothing, whichever they are
-    kept, confirming = _parted(val, 2)
-    return {"train": train, "val": kept, "test": confirming}
+    remaining, confirming = _parted(val, 2)
+    return {"train": train, "val": remaining, "test": confirming}
 
 
 def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Given]:
     """The examples of the testset, none of which may stand in train or val."""
-    places = {_bare_key(given.example): given.place for given in (*train, *val)}
-    shared = [given for given in test if _bare_key(given.example) in places]
+    places = {_bare_key(entry.example): entry.place for entry in (*train, *val)}
+    shared = [entry for entry in test if _bare_key(entry.example) in places]
     if shared:
-        named = ", ".join(f"{given.place} is {places[_bare_key(given.example)]}" for given in shared[:_NAMED])
+        named = ", ".join(f"{entry.place} is {places[_bare_key(entry.example)]}" for entry in shared[:_NAMED])
         more = ", .." if len(shared) > _NAMED else ""
         raise DataError(
             f"{len(shared)} of {len(test)} examples of the testset stand in the other sets ({named}{more}): what a "
@@ -150,13 +150,13 @@ def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Giv
 
 def _parted(examples: list[Given], n_parts: int) -> tuple[list[Given], list[Given]]:
     """All parts but one, and that one: drawn by chance, in the order that they had; equal inputs stay together."""
-    keys = [inputs_key(given.example) for given in examples]
+    keys = [inputs_key(entry.example) for entry in examples]
     distinct = [*dict.fromkeys(keys)]
     order = random.Random(_PARTED).sample(range(len(distinct)), len(distinct))  # noqa: S311  # a draw, no secret
     last = {distinct[place] for place in order[n_parts - 1 :: n_parts]}
     parts: tuple[list[Given], list[Given]] = ([], [])
-    for key, given in zip(keys, examples, strict=True):
-        parts[key in last].append(given)
+    for key, entry in zip(keys, examples, strict=True):
+        parts[key in last].append(entry)
     return parts
 
 
@@ -166,14 +166,14 @@ def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Give
     An example of val is no demonstration. Where more than half of train stands in val too, every other shared example
     stays in train alone, and the rest in val alone.
     """
-    ours, theirs = ({inputs_key(given.example) for given in examples} for examples in (train, val))
+    ours, theirs = ({inputs_key(entry.example) for entry in examples} for examples in (train, val))
     shared = sorted(ours & theirs)
     if len(shared) <= len(ours) / 2 or len(shared) < _LEAST_TO_HALVE:
         return train, val
-    kept = set(shared[::2])
+    reserved = set(shared[::2])
     return (
-        [given for given in train if inputs_key(given.example) not in theirs or inputs_key(given.example) in kept],
-        [given for given in val if inputs_key(given.example) not in kept],
+        [entry for entry in train if inputs_key(entry.example) not in theirs or inputs_key(entry.example) in reserved],
+        [entry for entry in val if inputs_key(entry.example) not in reserved],
     )
 
 
@@ -200,7 +200,7 @@ def program_data(
     Raises DataError if an example has no class, or one that the program can't give. Raises InputError if the labels are
     not the task's.
     """
-    texts = _texts([given.example for examples in splits.values() for given in examples])
+    texts = _texts([entry.example for examples in splits.values() for entry in examples])
     by_text: dict[str, Any] = {}
     samples: dict[str, tuple[Sample, ...]] = {}
     rows = []

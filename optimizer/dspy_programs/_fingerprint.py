@@ -101,12 +101,12 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
     asides = (folder.with_name(f"{folder.name}-earlier-{number}") for number in itertools.count(1))
     target = next(aside for aside in asides if not aside.exists())
     target.mkdir()
-    found = (file for file in folder.iterdir() if file.name not in _ANSWERS)
-    moved = sorted(found, key=lambda file: file.name == MANIFEST)
+    outdated_files = (file for file in folder.iterdir() if file.name not in _ANSWERS)
+    moved = sorted(outdated_files, key=lambda file: file.name == MANIFEST)
     for file in moved:  # run.json last: until then the folder is that run's
         shutil.move(file, target / file.name)
-    what = ", ".join(changed) if before else "what the program was"
-    return f"{folder} was of a run that differs in {what}: it is evaluated anew, and the earlier run is in {target}"
+    change = ", ".join(changed) if before else "what the program was"
+    return f"{folder} was of a run that differs in {change}: it is evaluated anew, and the earlier run is in {target}"
 
 
 def write_identity(folder: Path, now: Mapping[str, str]) -> None:

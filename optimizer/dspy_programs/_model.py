@@ -118,8 +118,8 @@ class ProgramModel:
         remarks = {}
         for text, row in zip(texts, self.runner.records_of(self._programs(prompts), texts), strict=True):
             worst = min((record for record in row if record is not None), key=lambda record: record["merit"] or 0.0)
-            if said := worst.get("feedback"):
-                remarks[text] = said
+            if feedback := worst.get("feedback"):
+                remarks[text] = feedback
         return remarks
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:

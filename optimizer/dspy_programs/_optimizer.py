@@ -232,9 +232,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             If something given can't be used (before any call), or the language model fails.
         """
         check_arguments(kwargs)
-        chosen = self._with(kwargs)
-        if chosen is not self:
-            return chosen.compile(
+        optimizer = self._with(kwargs)
+        if optimizer is not self:
+            return optimizer.compile(
                 student, trainset=trainset, teacher=teacher, valset=valset, testset=testset, observer=observer
             )
         if not isinstance(student, dspy.Module):
@@ -283,12 +283,12 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         told = {name: value for name, value in arguments.items() if value is not None and hasattr(self, name)}
         if not told:
             return self
-        other = copy.copy(self)
+        optimizer = copy.copy(self)
         for name, value in told.items():
-            setattr(other, name, value)
+            setattr(optimizer, name, value)
         if "num_trials" in told:
-            other.auto = None
-        return other
+            optimizer.auto = None
+        return optimizer
 
     @property
     def _is_sized(self) -> bool:
@@ -365,8 +365,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         better.score = run.pick(self.pick).val.f1
         better.sensitivity_by_step = compiled.sensitivity_by_step
         better.front = better.pareto_front = tuple(
-            ProgramCandidate(found.id, found.edits, found.val, found.test, compiled.programs[found.id])
-            for found in run.front
+            ProgramCandidate(member.id, member.edits, member.val, member.test, compiled.programs[member.id])
+            for member in run.front
         )
         return better
 

@@ -114,11 +114,11 @@ class OpenOutcome(Outcome):
         return f"{answer[:60]!r} can't be read as {self.spec.kind}{hint}"
 
     def _is_same(self, answer: str, truth: str) -> bool:
-        given, right = self.read(answer), self.read(truth)
+        predicted, right = self.read(answer), self.read(truth)
         rule = AnswerType(spec=self.spec).open
-        if given is None or right is None or rule is None:
+        if predicted is None or right is None or rule is None:
             return False
-        return rule.worth(given, right) >= rule.least_right
+        return rule.worth(predicted, right) >= rule.least_right
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
         read = map(self.read, answers)
@@ -189,11 +189,11 @@ def find_outcome(
         return OpenOutcome(step, field, labels=labels if spec.has_labels else (), spec=spec)
     # The program's own code may make the class, or the type not say what it is.
     labels = output.labels or tuple(sorted({*_values(examples, output.field)}))
-    is_optional = any(other.is_optional for other in outputs if other.field == output.field)
+    is_optional = any(program_output.is_optional for program_output in outputs if program_output.field == output.field)
     if is_optional and any(output.field in example and example[output.field] is None for example in examples):
         labels = (*labels, NONE)
     if len(labels) < 2:
-        fields = ", ".join(other.field for other in outputs)
+        fields = ", ".join(program_output.field for program_output in outputs)
         raise InputError(
             f"label_field {output.field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
@@ -307,5 +307,5 @@ def _without_none(annotation: Any) -> Any:
     """The type that an optional one allows beside None; None where it allows several."""
     if get_origin(annotation) not in {Union, types.UnionType}:
         return annotation
-    rest = [member for member in get_args(annotation) if member is not type(None)]
-    return rest[0] if len(rest) == 1 else None
+    members = [member for member in get_args(annotation) if member is not type(None)]
+    return members[0] if len(members) == 1 else None

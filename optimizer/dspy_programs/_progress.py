@@ -46,12 +46,12 @@ class ProgressLine(Observer):
         """Count a trial."""
         val = candidate.val
         of_consistency = "" if val.consistency is None else f" C {val.consistency:.3f}"
-        said = f"{val.quality_name} {val.f1:.3f} S {val.sensitivity:.3f}{of_consistency}"
+        scores = f"{val.quality_name} {val.f1:.3f} S {val.sensitivity:.3f}{of_consistency}"
         if self._bar is not None:
             self._bar.total = n_total + 1
             self._bar.update(n_done - self._bar.n)
-            self._bar.set_postfix_str(said)
-        _LOGGER.debug("psopt: trial %d of %d, %s: %s", n_done, n_total, candidate.id, said)
+            self._bar.set_postfix_str(scores)
+        _LOGGER.debug("psopt: trial %d of %d, %s: %s", n_done, n_total, candidate.id, scores)
         _tell_callbacks(candidate)
 
     def close(self) -> None:

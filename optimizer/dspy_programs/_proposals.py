@@ -67,10 +67,10 @@ class ProgramProposals:
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
             if task.spec.is_open:
-                chosen = examples_of_open_answers(usable, taken, checks, distinct_slices(diagnosis.slices))
+                examples = examples_of_open_answers(usable, taken, checks, distinct_slices(diagnosis.slices))
             else:
-                chosen = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
-            shown = [edit for edit in chosen if self.model.demonstrator.demonstration(step, edit.text) is not None]
+                examples = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
+            shown = [edit for edit in examples if self.model.demonstrator.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits
 

@@ -40,7 +40,7 @@ def python_words(text: str) -> str:
     >>> python_words("resume with `psopt resume runs/a b`")
     "resume with the same call and log_dir='runs/a b'"
     """
-    text = _RESUME.sub(lambda found: f"the same call and log_dir={found[1]!r}", text)
+    text = _RESUME.sub(lambda match: f"the same call and log_dir={match[1]!r}", text)
     return _OPTION.sub(_argument, text)
 
 
@@ -56,14 +56,14 @@ def in_python_words(*, with_traceback: bool = False) -> Iterator[None]:
         raise
 
 
-def _argument(found: re.Match[str]) -> str:
-    name = found[1].replace("-", "_")
+def _argument(match: re.Match[str]) -> str:
+    name = match[1].replace("-", "_")
     name = _RENAMED.get(name, name)
-    value = found[2]
+    value = match[2]
     if value is not None and not re.fullmatch(r"[\d.]+", value):
         value = repr(value)
     if name in _OWN or name in _RENAMED.values():
         return name if value is None else f"{name}={value}"
     if name in _OF_LM:
         return f"lm=LMConfig({name}={'..' if value is None else value})"
-    return found[0]
+    return match[0]

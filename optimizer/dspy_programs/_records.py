@@ -77,30 +77,30 @@ class Failures:
         Raises ModelError if too many texts have failed.
         """
         lines = str(error).splitlines()
-        said = f"{type(error).__name__}: {lines[0][:_LONGEST] if lines else ''}"
+        message = f"{type(error).__name__}: {lines[0][:_LONGEST] if lines else ''}"
         with self._lock:
             self._n_runs += 1
-            self._errors.setdefault(text, said)
+            self._errors.setdefault(text, message)
             self._first = self._first or (what, error)
             n_texts = len(self._errors)
         if n_texts > self._most:
             reason = "" if self._most == 0 else f", after {self._most} other texts (max_errors={self._most})"
-            raise ModelError(f"the {what} failed on {text[:_SHOWN]!r}{reason}: {said}") from error
+            raise ModelError(f"the {what} failed on {text[:_SHOWN]!r}{reason}: {message}") from error
 
     def stop(self) -> None:
         """End the run: nothing but failures has come.
 
         Raises ModelError: always.
         """
-        what, error = self._first or ("program", RuntimeError())
-        raise ModelError(f"the {what} fails on every text: {next(iter(self._errors.values()))}") from error
+        failing_part, error = self._first or ("program", RuntimeError())
+        raise ModelError(f"the {failing_part} fails on every text: {next(iter(self._errors.values()))}") from error
 
     @property
     def line(self) -> str:
         """What is said of them at the end; nothing where there are none."""
         if not self._errors:
             return ""
-        text, said = next(iter(self._errors.items()))
+        text, message = next(iter(self._errors.items()))
         runs = "1 run" if self._n_runs == 1 else f"{self._n_runs} runs"
         texts = "1 text" if len(self._errors) == 1 else f"{len(self._errors)} texts"
-        return f"{runs} on {texts} failed and count as no answer, the first on {text[:_SHOWN]!r}: {said}"
+        return f"{runs} on {texts} failed and count as no answer, the first on {text[:_SHOWN]!r}: {message}"

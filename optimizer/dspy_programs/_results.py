@@ -39,12 +39,12 @@ class DetailedResults:
 
 def detailed_results(compiled: Compiled, chosen: str, n_calls: int, seed: int) -> DetailedResults:
     """Return them; `chosen` is the id of the program that is returned."""
-    kept = kept_candidates(compiled.run)
+    candidates = kept_candidates(compiled.run)
     return DetailedResults(
-        [compiled.programs[candidate.id] for candidate in kept],
-        [candidate.val.f1 for candidate in kept],
-        [objective_values(candidate.val) for candidate in kept],
-        [candidate.id for candidate in kept].index(chosen),
+        [compiled.programs[candidate.id] for candidate in candidates],
+        [candidate.val.f1 for candidate in candidates],
+        [objective_values(candidate.val) for candidate in candidates],
+        [candidate.id for candidate in candidates].index(chosen),
         n_calls,
         str(compiled.run.path),
         seed,
@@ -70,16 +70,16 @@ def trial_logs(compiled: Compiled) -> dict[int, dict[str, Any]]:
 
 def candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
     """The kept programs from the best to the worst by score, as MIPROv2 and bootstrapped random search list them."""
-    kept = sorted(kept_candidates(compiled.run), key=lambda candidate: -candidate.val.f1)
+    candidates = sorted(kept_candidates(compiled.run), key=lambda candidate: -candidate.val.f1)
     return [
         {"score": candidate.val.f1, **objective_values(candidate.val), "program": compiled.programs[candidate.id]}
-        for candidate in kept
+        for candidate in candidates
     ]
 
 
 def kept_candidates(run: Run) -> Sequence[Candidate]:
     """The baseline, the front, the shortest and what is recommended, each once."""
-    return list({kept.id: kept for kept in (run.baseline, *run.front, run.short, run.recommended)}.values())
+    return list({member.id: member for member in (run.baseline, *run.front, run.short, run.recommended)}.values())
 
 
 @dataclass(frozen=True, eq=False)

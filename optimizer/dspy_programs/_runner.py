@@ -148,10 +148,10 @@ class ProgramRunner:
         fields = [*prediction.keys()] if hasattr(prediction, "keys") else [self.outcome.field]
         is_there = self.outcome.field in fields
         outcome = as_text(value) if value is not None or (self.outcome.takes_none and is_there) else None
-        found = {"outcome": outcome} if is_there else {"outcome": outcome, "gave": ", ".join(map(str, fields))}
+        record = {"outcome": outcome} if is_there else {"outcome": outcome, "gave": ", ".join(map(str, fields))}
         if self.metric is None:
-            return {**found, "merit": None}
-        return {**found, **self._judged(example, prediction, text)}
+            return {**record, "merit": None}
+        return {**record, **self._judged(example, prediction, text)}
 
     def is_right(self, record: Record, text: str) -> bool:
         """Whether a run got to what may be shown as an example: by the metric, else by the example's own outcome."""
@@ -169,8 +169,8 @@ class ProgramRunner:
         except Exception as error:  # noqa: BLE001  # likewise
             self.failures.add("metric", text, error)
             return {"merit": 0.0, "failed": True}
-        said = {"feedback": judgement.feedback} if judgement.feedback else {}
-        return {"merit": judgement.score, **said}
+        feedback = {"feedback": judgement.feedback} if judgement.feedback else {}
+        return {"merit": judgement.score, **feedback}
 
     def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
         """Run a few first, and stop if none of them ends in a label: the rest would be paid for nothing."""

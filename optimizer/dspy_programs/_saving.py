@@ -106,27 +106,27 @@ def _template_instructions(prompt: Prompt) -> str:
         if "assistant" not in {message.role, next_role}
     ]
     instructions = split_description(prompt.description)
-    kept = [
+    paragraphs = [
         paragraph
         for message in told
         for paragraph in _paragraphs(message)
         if any(part in paragraph for part in instructions) or not _fixes_the_answer(paragraph, prompt.answer)
     ]
-    return "\n\n".join(kept) or prompt.description
+    return "\n\n".join(paragraphs) or prompt.description
 
 
 def _paragraphs(message: Message) -> list[str]:
     text = "".join(_HOLE if isinstance(piece, Field) else str(piece) for piece in message.pieces)
     whole = [paragraph for paragraph in re.split(r"\n[ \t]*\n", text) if paragraph.strip()]
-    kept = [_before_fields(paragraph) for paragraph in whole]
+    beginnings = [_before_fields(paragraph) for paragraph in whole]
     for place in range(len(whole) - 1, -1, -1):
-        is_before_field = place + 1 < len(whole) and _HOLE in whole[place + 1] and not kept[place + 1]
+        is_before_field = place + 1 < len(whole) and _HOLE in whole[place + 1] and not beginnings[place + 1]
         is_after_field = place > 0 and _HOLE in "".join(whole[:place])
-        if is_before_field and re.fullmatch(r"#+ .*", kept[place]):
-            kept[place] = ""  # a heading of nothing but fields
-        elif is_after_field and re.fullmatch(r".*:\s*", kept[place]):
-            kept[place] = ""  # a line that opens the answer
-    return [paragraph for paragraph in kept if paragraph.strip()]
+        if is_before_field and re.fullmatch(r"#+ .*", beginnings[place]):
+            beginnings[place] = ""  # a heading of nothing but fields
+        elif is_after_field and re.fullmatch(r".*:\s*", beginnings[place]):
+            beginnings[place] = ""  # a line that opens the answer
+    return [paragraph for paragraph in beginnings if paragraph.strip()]
 
 
 def _before_fields(paragraph: str) -> str:

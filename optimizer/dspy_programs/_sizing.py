@@ -45,7 +45,7 @@ def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]
     n_runs["to diagnose on train"] = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
     n_runs["to compare on val"] = grid * grids
     n_runs["to test"] = N_TESTED * sizes.test * sizes.heldout
-    return {what: round(n * n_steps) for what, n in n_runs.items()}
+    return {purpose: round(n * n_steps) for purpose, n in n_runs.items()}
 
 
 def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
@@ -86,7 +86,7 @@ def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[
         )
     expected = calls_expected(sizes, n_steps, races=races)
     n_calls = sum(expected.values())
-    parts_of_it = ", ".join(f"{n:,} {what}" for what, n in expected.items())
+    parts_of_it = ", ".join(f"{n:,} {purpose}" for purpose, n in expected.items())
     compilation.observer.phase(f"about {n_calls:,} calls: {parts_of_it}")
     if budget.max_calls is not None and n_calls > budget.max_calls:
         compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")

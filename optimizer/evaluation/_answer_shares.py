@@ -53,15 +53,15 @@ def answer_shares(predictions: Predictions) -> AnswerShares | None:
     if answers.open is not None or answers.worth is not None or predictions.metric_scores is not None:
         return None
     counts = predictions.counts.sum(axis=0)
-    given = dict(zip(predictions.class_names, (counts / counts.sum()).tolist(), strict=True))
+    shares = dict(zip(predictions.class_names, (counts / counts.sum()).tolist(), strict=True))
     if not predictions.is_labelled:
-        return AnswerShares(given)
+        return AnswerShares(shares)
     truth = predictions.truth
     n_of_class = np.bincount(truth, minlength=len(predictions.labels))
     of_class = dict(zip(predictions.labels, (n_of_class / len(truth)).tolist(), strict=True))
-    top = most_answered(given)
-    is_near = lopsidedness(given, of_class) >= LOPSIDED and not _gains_much(predictions, int(n_of_class.argmax()))
-    return AnswerShares(given, of_class, float(n_of_class.max() / len(truth)), top if is_near else None)
+    top = most_answered(shares)
+    is_near = lopsidedness(shares, of_class) >= LOPSIDED and not _gains_much(predictions, int(n_of_class.argmax()))
+    return AnswerShares(shares, of_class, float(n_of_class.max() / len(truth)), top if is_near else None)
 
 
 def most_answered(given: Mapping[str, float]) -> str:
@@ -111,11 +111,11 @@ def worthless_phrase(shares: AnswerShares, f1: float) -> str:
 
 def _guess_phrase(scores: Mapping[str, Any]) -> str:
     """Say that F1 is no higher than that of one answer to everything, and agreement slight; else nothing."""
-    given, of_class = scores["answer_shares"], scores.get("class_shares")
+    label_shares, of_class = scores["answer_shares"], scores.get("class_shares")
     if not of_class:
         return ""
     f1, constant_f1 = scores["f1"], scores["constant_f1"]
-    by_chance = sum(given[label] * share for label, share in of_class.items())
+    by_chance = sum(label_shares[label] * share for label, share in of_class.items())
     if f1 > constant_f1 or f1 - by_chance >= _SLIGHT * (1 - by_chance):
         return ""
     return f"has F1 {100 * f1:.1f}, and always answering {most_answered(of_class)} has {100 * constant_f1:.1f}"
@@ -130,16 +130,16 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     >>> shares_line({"answer_shares": given, "class_shares": of_class, "constant_f1": 0.83, "near_constant": None})
     'The prompt answers Number to 94 % of the texts; 17 % are.'
     """
-    given, of_class = scores.get("answer_shares"), scores.get("class_shares")
-    if not given:
+    label_shares, of_class = scores.get("answer_shares"), scores.get("class_shares")
+    if not label_shares:
         return ""
-    if lopsidedness(given, of_class) < LOPSIDED if of_class else max(given.values()) < _MOST_UNLABELLED:
+    if lopsidedness(label_shares, of_class) < LOPSIDED if of_class else max(label_shares.values()) < _MOST_UNLABELLED:
         guess = _guess_phrase(scores)
         return f"{name} {guess}{_NOTHING}" if guess else ""
     line = f"{name} {answered_phrase(scores)}"
     if not of_class:
         return f"{line}."
-    line = f"{line}; {100 * of_class.get(most_answered(given), 0.0):.0f} % are."
+    line = f"{line}; {100 * of_class.get(most_answered(label_shares), 0.0):.0f} % are."
     if scores["near_constant"] is None:
         return line
     reached = f"Its F1 is {100 * scores['f1']:.1f}, and {100 * scores['constant_f1']:.1f} for always answering"

@@ -42,16 +42,16 @@ def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
     Each is a permutation test, two-sided: texts are shared out anew among the two groups, with all their answers, so
     that nothing is presumed of how answers are distributed. Both were asked under the same wordings.
     """
-    found = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
+    tests = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
     if known.answers.open is None:
         counts = _votes_by_label(known), _votes_by_label(fresh)
         before, after = (dict(zip(known.class_names, (of / of.sum()).tolist(), strict=True)) for of in counts)
-        found.append(Shift("label_shares", None, None, share_shift(*counts), shares=(before, after)))
+        tests.append(Shift("label_shares", None, None, share_shift(*counts), shares=(before, after)))
     posix = sample_posix_of(known), sample_posix_of(fresh)
     if posix[0] is not None and posix[1] is not None:
-        found.append(_of_means("posix", posix[0], posix[1]))
-    judged = holm([shift.p_value for shift in found], DRIFT_ALPHA)
-    return [replace(shift, level=level, is_seen=is_seen) for shift, (is_seen, level) in zip(found, judged, strict=True)]
+        tests.append(_of_means("posix", posix[0], posix[1]))
+    judged = holm([shift.p_value for shift in tests], DRIFT_ALPHA)
+    return [replace(shift, level=level, is_seen=is_seen) for shift, (is_seen, level) in zip(tests, judged, strict=True)]
 
 
 def _of_means(measure: str, before: Floats, after: Floats) -> Shift:

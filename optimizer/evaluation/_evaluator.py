@@ -83,7 +83,7 @@ class Evaluator:
             from_probabilities=self.from_probabilities,
             budget=self.budget,
             answer_type=self.answer_type,
-            others=[other.on_other(rephrasings=rephrasings, samples=samples) for other in self.others],
+            others=[peer.on_other(rephrasings=rephrasings, samples=samples) for peer in self.others],
             over=self.over,
         )
 
@@ -94,13 +94,13 @@ class Evaluator:
 
     def show_progress(self, on_progress: OnProgress) -> None:
         """Tell of answers from now on, as they come in."""
-        for one in self.each:
-            one._on_progress = on_progress  # of its own kind
+        for evaluator in self.each:
+            evaluator._on_progress = on_progress  # of its own kind
 
     def announce(self, on_ask: Callable[[Prompt, Split], None] | None) -> None:
         """Tell of each evaluation that is about to be asked for, from now on; an error refuses it. None: of no more."""
-        for one in self.each:
-            one._on_ask = on_ask  # of its own kind
+        for evaluator in self.each:
+            evaluator._on_ask = on_ask  # of its own kind
 
     def knows(self, prompt_id: str, split: Split) -> bool:
         """Whether a prompt's whole grid on a split is at hand."""
@@ -164,7 +164,7 @@ class Evaluator:
             self.answers(prompt, split, np.ones((len(samples), len(prompts)), dtype=np.bool_))
             answers = self.partial_answers(prompt, split)
             own = predictions_of(self.model, prompts, samples, answers, self.answer_type)
-            others = tuple(replace(other.predictions(prompt, split), model=other.model.name) for other in self.others)
+            others = tuple(replace(peer.predictions(prompt, split), model=peer.model.name) for peer in self.others)
             name = self.model.name if others else ""
             self._predictions[key] = replace(own, model=name, others=others, over=self.over)
             self._answers.pop(key, None)

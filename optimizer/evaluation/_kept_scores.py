@@ -56,10 +56,10 @@ def kept_arrays(splits: Mapping[str, Predictions]) -> dict[str, NDArray[Any]]:
         places, texts = packed(np.concatenate([array.ravel() for array in codes.values()]))
         arrays["answers"] = texts_to_bytes(texts)
         parts = np.split(places, np.cumsum([array.size for array in codes.values()])[:-1])
-        kept = {split: part.reshape(codes[split].shape) for split, part in zip(codes, parts, strict=True)}
+        grids = {split: part.reshape(codes[split].shape) for split, part in zip(codes, parts, strict=True)}
     else:
-        kept = {split: array.astype(np.int16) for split, array in codes.items()}
+        grids = {split: array.astype(np.int16) for split, array in codes.items()}
     for split, predictions in splits.items():
-        arrays[split] = kept[split]
+        arrays[split] = grids[split]
         arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
     return arrays

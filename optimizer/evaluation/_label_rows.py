@@ -37,10 +37,10 @@ class LabelRows:
         """Take a grid of answers apart, (N, Q), by the sets of labels that are right, as `Sample.label` has them."""
         own = [set_written(written) for written in true]
         has_label = np.array([[label in names for label in labels] for names in own], dtype=np.bool_)
-        given = _given_labels(array, labels)
+        is_given = _given_labels(array, labels)
         rows, numbers = np.nonzero(has_label)
-        said = np.where(array[rows] < FIRST_CODE, _NA, np.where(given[rows, :, numbers], _GIVEN, _NOT_GIVEN))
-        return cls(given, has_label, np.where(array[rows] == NOT_ASKED, NOT_ASKED, said), numbers, rows)
+        answers = np.where(array[rows] < FIRST_CODE, _NA, np.where(is_given[rows, :, numbers], _GIVEN, _NOT_GIVEN))
+        return cls(is_given, has_label, np.where(array[rows] == NOT_ASKED, NOT_ASKED, answers), numbers, rows)
 
     @property
     def n_samples(self) -> int:
@@ -93,9 +93,9 @@ class LabelRows:
 
     @property
     def _p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        asked = self.said != NOT_ASKED
-        counts = prediction_counts(np.where(asked, self.said, self.n_classes), self.n_classes + 1)[:, : self.n_classes]
-        return counts if asked.all() else counts / counts.sum(axis=1, keepdims=True)
+        cells = self.said != NOT_ASKED
+        counts = prediction_counts(np.where(cells, self.said, self.n_classes), self.n_classes + 1)[:, : self.n_classes]
+        return counts if cells.all() else counts / counts.sum(axis=1, keepdims=True)
 
 
 def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np.bool_]:

@@ -108,22 +108,22 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
     n_labels = len(predictions.labels)
     is_read = predictions.is_read
     n_read = is_read.sum(axis=1)
-    kept = n_read >= _LEAST
-    if is_read[predictions.asked].all() or not kept.any():
+    has_enough = n_read >= _LEAST
+    if is_read[predictions.asked].all() or not has_enough.any():
         return None
     if predictions.probabilities is None:
-        mass = predictions.counts[kept].astype(np.float64)
+        mass = predictions.counts[has_enough].astype(np.float64)
     else:
-        mass = np.where(is_read[kept][:, :, None], predictions.probabilities[kept], 0.0).sum(axis=1)
+        mass = np.where(is_read[has_enough][:, :, None], predictions.probabilities[has_enough], 0.0).sum(axis=1)
     mass[:, n_labels] = 0.0
     return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)
 
 
 def _of_open(predictions: Predictions) -> float | None:
     is_read = predictions.is_read
-    kept = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
-    if is_read[predictions.asked].all() or not len(kept):
+    rows = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
+    if is_read[predictions.asked].all() or not len(rows):
         return None
     same = None if predictions.same is None else np.where(is_read, predictions.same, NOT_ASKED)
-    read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED), same=same).of_samples(kept)
+    read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED), same=same).of_samples(rows)
     return sensitivity(read.p_tau, similarity=read.similarity)

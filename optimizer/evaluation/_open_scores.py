@@ -51,9 +51,9 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     if rule is None:
         return None
     measures: dict[str, float | None] = {}
-    asked = predictions.asked
+    is_asked = predictions.asked
     if kind == LABELS:
-        measures["subset accuracy"] = float(predictions.right[asked].mean())
+        measures["subset accuracy"] = float(predictions.right[is_asked].mean())
         measures["S of equal sets"] = sensitivity(predictions.p_tau)
     elif kind == NUMBER:
         measures["mean absolute error"] = _mean_absolute_error(predictions)
@@ -122,8 +122,8 @@ def _band(predictions: Predictions) -> dict[str, float | None]:
     band: dict[str, float | None] = {}
     for threshold in BAND:
         if threshold != predictions.answers.spec.equivalence.threshold:
-            other = AnswerType(spec=AnswerSpec(FREE, f"{EMBEDDING}:{threshold}"))
-            band[f"S at {threshold:g}"] = float(replace(predictions, answers=other).sensitivities.mean())
+            answers = AnswerType(spec=AnswerSpec(FREE, f"{EMBEDDING}:{threshold}"))
+            band[f"S at {threshold:g}"] = float(replace(predictions, answers=answers).sensitivities.mean())
     return band
 
 
@@ -165,9 +165,9 @@ def label_by_label(
     """
     n_labels = len(predictions.labels)
     numbers = np.arange(n_labels)
-    said = np.where(rows.given.transpose(0, 2, 1), numbers[:, None], n_labels).reshape(-1, predictions.n_rephrasings)
+    answers = np.where(rows.given.transpose(0, 2, 1), numbers[:, None], n_labels).reshape(-1, predictions.n_rephrasings)
     samples = np.repeat(np.arange(rows.n_samples), n_labels)
-    return said, np.where(rows.true, numbers, n_labels).ravel(), samples
+    return answers, np.where(rows.true, numbers, n_labels).ravel(), samples
 
 
 def _confidence_measures(predictions: Predictions) -> dict[str, float | None]:
@@ -213,7 +213,7 @@ class ClassDifference:
 def compare_classes(first: Predictions, second: Predictions) -> list[ClassDifference]:
     """Compare two prompts class by class, on the same samples and rephrasings; no classes, none."""
     sides = [list(_class_answers(side)) for side in (first, second)]
-    found = []
+    differences = []
     for (label, right, weights), (_, second_right, second_weights) in zip(*sides, strict=True):
         # a sample that neither has nor is given the label tells nothing of its F1
         concerned = weights.any(axis=1) | second_weights.any(axis=1)
@@ -226,8 +226,8 @@ def compare_classes(first: Predictions, second: Predictions) -> list[ClassDiffer
                 first_weights=weights[concerned],
                 second_weights=second_weights[concerned],
             )
-            found.append(ClassDifference(label, n, before, after, paired))
-    return found
+            differences.append(ClassDifference(label, n, before, after, paired))
+    return differences
 
 
 def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
@@ -237,16 +237,16 @@ def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.f
     closeness scores the answers, it is the mean over the samples of the class. Of texts without classes there is none.
     """
     if predictions.label_rows is not None:
-        given, true = predictions.label_rows.given, predictions.label_rows.true
+        is_answered, true = predictions.label_rows.given, predictions.label_rows.true
     elif predictions.answers.open is None:
         numbers = np.arange(len(predictions.labels))
-        given = predictions.array[:, :, None] == numbers
+        is_answered = predictions.array[:, :, None] == numbers
         true = predictions.truth[:, None] == numbers
     else:
         return
     is_scored = predictions.quality is not None and predictions.label_rows is None
     for number, label in enumerate(predictions.labels):
-        is_given, is_true = given[:, :, number], true[:, None, number]
+        is_given, is_true = is_answered[:, :, number], true[:, None, number]
         if is_scored:
             yield label, np.asarray(predictions.quality), np.broadcast_to(is_true, is_given.shape).astype(np.float64)
         else:

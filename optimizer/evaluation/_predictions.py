@@ -331,25 +331,25 @@ class Predictions:
                 if missed.rephrasing == column
             ),
             most_different=self.n_classes if self.answers.open is not None else 0,
-            others=tuple(other.under(columns) for other in self.others),
+            others=tuple(predictions.under(columns) for predictions in self.others),
             **self._grids((slice(None), columns)),
         )
 
     def of_samples(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Predictions:
         """The predictions for some of the samples: by their numbers, in that order, or where True."""
-        kept = np.arange(len(self.samples))[rows]
+        numbers = np.arange(len(self.samples))[rows]
         return replace(
             self,
-            samples=tuple(self.samples[row] for row in kept),
+            samples=tuple(self.samples[row] for row in numbers),
             no_labels=tuple(
                 replace(missed, sample=place)
-                for place, row in enumerate(kept)
+                for place, row in enumerate(numbers)
                 for missed in self.no_labels
                 if missed.sample == row
             ),
-            parts_read=tuple(self.parts_read[row] for row in kept) if self.parts_read else (),
-            others=tuple(other.of_samples(rows) for other in self.others),
-            **self._grids(kept),
+            parts_read=tuple(self.parts_read[row] for row in numbers) if self.parts_read else (),
+            others=tuple(predictions.of_samples(rows) for predictions in self.others),
+            **self._grids(numbers),
         )
 
     def _grids(self, cells: Any) -> dict[str, Any]:

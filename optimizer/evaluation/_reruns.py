@@ -52,10 +52,10 @@ class Reruns:
             return f"Asking again changes nothing: {probed}, so fewer than {most:.0f} % change (95 %)."
         low, high = (f"{100 * bound:.1f}" for bound in self.ci)
         if self.beyond < 0:
-            said = f"S {100 * sensitivity:.1f}, and {100 * self.sensitivity:.1f} by asking again alone: "
-            return f"{said}nothing beyond that (95 %: {low} to {high})."
-        said = f"S {100 * sensitivity:.1f}, of it {100 * self.sensitivity:.1f} by asking again: "
-        return f"{said}{100 * self.beyond:.1f} beyond that (95 %: {low} to {high})."
+            opening = f"S {100 * sensitivity:.1f}, and {100 * self.sensitivity:.1f} by asking again alone: "
+            return f"{opening}nothing beyond that (95 %: {low} to {high})."
+        opening = f"S {100 * sensitivity:.1f}, of it {100 * self.sensitivity:.1f} by asking again: "
+        return f"{opening}{100 * self.beyond:.1f} beyond that (95 %: {low} to {high})."
 
 
 def flipped(predictions: Predictions) -> NDArray[np.bool_]:
@@ -68,7 +68,7 @@ def compare_reruns(first: Predictions, again: Predictions) -> Reruns:
 
     The two sets of columns have nothing in common but their number, so that their scatter adds up.
     """
-    found = compare_scores(
+    paired = compare_scores(
         again.scored,
         first.scored,
         np.zeros(len(first.samples), dtype=np.int64),  # S needs no labels
@@ -77,11 +77,11 @@ def compare_reruns(first: Predictions, again: Predictions) -> Reruns:
         second_similarity=first.similarity,
     )["sensitivity"]
     n_samples, n_askings = again.array.shape
-    return Reruns(float(again.sensitivities.mean()), found.difference, (found.low, found.high), n_samples, n_askings)
+    return Reruns(float(again.sensitivities.mean()), paired.difference, (paired.low, paired.high), n_samples, n_askings)
 
 
 def no_reruns(first: Predictions, n_probed: int) -> Reruns:
     """What is said where no sample of a probe changed its answer: all of S is beyond."""
     no_labels = np.zeros(len(first.samples), dtype=np.int64)
-    found = score_intervals(first.scored, no_labels, first.n_classes, similarity=first.similarity)["sensitivity"]
-    return Reruns(0.0, found.estimate, found.bounds, n_probed, 2)
+    interval = score_intervals(first.scored, no_labels, first.n_classes, similarity=first.similarity)["sensitivity"]
+    return Reruns(0.0, interval.estimate, interval.bounds, n_probed, 2)

@@ -309,13 +309,13 @@ def _macro_f1_interval(predictions: Predictions) -> Interval | None:
     n_labels = len(predictions.labels)
     labels = range(n_labels)
     if predictions.answers.open is None:
-        found = macro_f1_interval(predictions.places, predictions.truth, predictions.n_classes, labels=labels)
+        interval = macro_f1_interval(predictions.places, predictions.truth, predictions.n_classes, labels=labels)
     elif predictions.label_rows is not None and n_labels:
-        said, true, samples = label_by_label(predictions, predictions.label_rows)
-        found = macro_f1_interval(said, true, n_labels + 1, labels=labels, groups=samples)
+        answers, true, samples = label_by_label(predictions, predictions.label_rows)
+        interval = macro_f1_interval(answers, true, n_labels + 1, labels=labels, groups=samples)
     else:
         return None
-    return None if np.isnan(found.estimate) else found
+    return None if np.isnan(interval.estimate) else interval
 
 
 def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
@@ -367,7 +367,7 @@ def family_scores(predictions: Predictions) -> dict[str, FamilyScores]:
         return {}
     scores: dict[str, FamilyScores] = {}
     for family in dict.fromkeys(families):
-        columns = [column for column, other in enumerate(families) if other == family]
+        columns = [column for column, column_family in enumerate(families) if column_family == family]
         beside, flips = predictions.under(columns), None
         quality = quality_of(beside) if predictions.is_labelled else None
         if family in TEXT_FAMILIES:

@@ -23,7 +23,7 @@ def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
 
     On request with 95 % intervals, over samples and rephrasings; over samples alone for one rephrasing.
     """
-    of_models = {one.model: score_one_model(one, intervals=intervals) for one in predictions.each}
+    of_models = {answers.model: score_one_model(answers, intervals=intervals) for answers in predictions.each}
     return combined_scores(of_models, predictions.over) if predictions.others else next(iter(of_models.values()))
 
 
@@ -73,20 +73,20 @@ def pooled(predictions: Predictions) -> Predictions:
         return predictions
 
     def side_by_side(name: str) -> NDArray[np.float64] | None:
-        grids = [getattr(one, name) for one in each]
+        grids = [getattr(answers, name) for answers in each]
         return None if any(grid is None for grid in grids) else np.hstack(grids)
 
     return replace(
         each[0],
-        array=np.hstack([one.array for one in each]),
+        array=np.hstack([answers.array for answers in each]),
         probabilities=side_by_side("probabilities"),
         metric_scores=side_by_side("metric_scores"),
-        families=sum((one.families for one in each), ()),
-        rephrasings=sum((one.rephrasings for one in each), ()),
+        families=sum((answers.families for answers in each), ()),
+        rephrasings=sum((answers.rephrasings for answers in each), ()),
         no_labels=tuple(
             replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)
-            for place, one in enumerate(each)
-            for missed in one.no_labels
+            for place, answers in enumerate(each)
+            for missed in answers.no_labels
         ),
         same=None,
         confidence=None,

@@ -131,8 +131,8 @@ def risk_coverage(steady: Floats, right: Bools, steps: int = 20) -> list[Kept]:
     """How right answers are when more and more are kept, the steadiest first; some twenty points, or one a level."""
     levels = _levels(steady)
     n_kept = [int(is_steady(steady, level).sum()) for level in levels]
-    chosen = _thinned(n_kept, len(steady), steps)
-    return [kept_from(steady, right, levels[place]) for place in chosen]
+    places = _thinned(n_kept, len(steady), steps)
+    return [kept_from(steady, right, levels[place]) for place in places]
 
 
 def level_for_rate(steady: Floats, rate: float) -> float:
@@ -159,10 +159,10 @@ def level_for_error(steady: Floats, right: Bools, error: float) -> Kept | None:
     from the first that keeps a quarter of them and could pass at all.
     """
     passed = None
-    for kept in sequence(steady, right, error):
-        if most_error(kept.n_wrong, kept.n_kept) > error:
+    for threshold in sequence(steady, right, error):
+        if most_error(threshold.n_wrong, threshold.n_kept) > error:
             break
-        passed = kept
+        passed = threshold
     return passed
 
 
@@ -185,11 +185,11 @@ def _thinned(n_kept: list[int], n: int, steps: int) -> list[int]:
     >>> _thinned([60, 70, 75, 100], 100, 10), _thinned([1, 2, 3, 4, 5, 6], 6, 3)
     ([0, 1, 3], [1, 3, 5])
     """
-    chosen: list[int] = []
+    places: list[int] = []
     reached = 0
-    for place, kept in enumerate(n_kept):
-        part = int(kept * steps / n + _ROUNDING)
+    for place, n_at_level in enumerate(n_kept):
+        part = int(n_at_level * steps / n + _ROUNDING)
         if part > reached or place == len(n_kept) - 1:
-            chosen.append(place)
+            places.append(place)
             reached = part
-    return chosen
+    return places

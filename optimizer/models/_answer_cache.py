@@ -97,5 +97,5 @@ def answer_key(**parts: Any) -> bytes:
 
 def cache_folder(cache_dir: str | Path | None = None) -> Path:
     """Return `cache_dir`, else `$PSOPT_CACHE_DIR`, else the user's cache folder for psopt."""
-    chosen = cache_dir or os.environ.get("PSOPT_CACHE_DIR")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("psopt")
+    folder = cache_dir or os.environ.get("PSOPT_CACHE_DIR")
+    return Path(folder) if folder else platformdirs.user_cache_path("psopt")

@@ -88,9 +88,9 @@ class Assessor:
         compared: list[Pair] = []
 
         def are_same(pairs: list[tuple[int, str, str]]) -> list[bool]:
-            asked = [(samples[row].text, first, second) for row, first, second in pairs]
-            compared.extend(asked)
-            return matcher.same(asked)
+            comparisons = [(samples[row].text, first, second) for row, first, second in pairs]
+            compared.extend(comparisons)
+            return matcher.same(comparisons)
 
         classes = classes_by_pairs(distinct_answers(array), are_same)
         return numbered(array, classes), matcher.measures(compared)

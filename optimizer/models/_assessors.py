@@ -78,18 +78,18 @@ class _OwnFunction(Matcher, Rater):
 
     def _said(self, first: str, second: str, is_verdict: Callable[[Any], bool], wanted: str) -> Any:
         try:
-            said = self._function(first, second)
+            verdict = self._function(first, second)
         except Exception as error:  # whatever the user's function does
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(f"--answers: {self._name} failed on an answer: {reason}") from error
-        if not is_verdict(said):
-            raise InputError(f"--answers: {self._name} returned {said!r} of {wanted}")
-        return said
+        if not is_verdict(verdict):
+            raise InputError(f"--answers: {self._name} returned {verdict!r} of {wanted}")
+        return verdict
 
 
-def _is_truth(said: Any) -> bool:
-    return isinstance(said, bool | np.bool_)
+def _is_truth(verdict: Any) -> bool:
+    return isinstance(verdict, bool | np.bool_)
 
 
-def _is_worth(said: Any) -> bool:
-    return isinstance(said, bool | int | float | np.bool_ | np.integer | np.floating) and bool(0 <= said <= 1)
+def _is_worth(verdict: Any) -> bool:
+    return isinstance(verdict, bool | int | float | np.bool_ | np.integer | np.floating) and bool(0 <= verdict <= 1)

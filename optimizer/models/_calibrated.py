@@ -268,15 +268,15 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
     from scipy.optimize import minimize  # costs a third of a second to import: where it is needed
 
     n, n_labels = evidence.shape
-    given = np.hstack([evidence, np.ones((n, 1))])
+    design = np.hstack([evidence, np.ones((n, 1))])
     start = identity_map(n_labels)
     target = np.eye(n_labels)[truth]
 
     def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         away = flat.reshape(start.shape) - start
-        scores = given @ (start + away)
+        scores = design @ (start + away)
         scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
-        gradient = given.T @ (np.exp(scores) - target) + 2 * _RIDGE * away
+        gradient = design.T @ (np.exp(scores) - target) + 2 * _RIDGE * away
         return float(-(scores * target).sum() + _RIDGE * (away**2).sum()), gradient.ravel()
 
     best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B").x

@@ -104,15 +104,15 @@ def load_model(
         What they may spend, shared with other models; by default what `options` allow.
     """
     if not isinstance(model, str):
-        given = _given(model, task, cache_dir, options, budget)
-        if task.spec.is_open and not capabilities_of(given).writes:
-            raise _chooses(given.name, task)
-        if task.spec.is_open and options and options.logprobs and not capabilities_of(given).has_confidences:
-            raise InputError(f"model {given.name} gives no probabilities: leave --logprobs out")
-        return given
+        own_model = _given(model, task, cache_dir, options, budget)
+        if task.spec.is_open and not capabilities_of(own_model).writes:
+            raise _chooses(own_model.name, task)
+        if task.spec.is_open and options and options.logprobs and not capabilities_of(own_model).has_confidences:
+            raise InputError(f"model {own_model.name} gives no probabilities: leave --logprobs out")
+        return own_model
     if len(model_names(model)) > 1:
         raise InputError(f"{model} is several models, and this is for one: name it with --model")
-    kind, _, rest = model.partition("/")
+    kind, _, model_name = model.partition("/")
     if kind in _CHOOSING and task.spec.is_open:
         raise _chooses(model, task)
     if model == "minilm":
@@ -120,19 +120,19 @@ def load_model(
     if model != SMOLLM2 and kind not in {name.partition("/")[0] for name in _KINDS}:
         raise _unknown(model)
     if kind == "sim":
-        return SimulatedModel(rest, task)
-    if not rest and model != SMOLLM2:
+        return SimulatedModel(model_name, task)
+    if not model_name and model != SMOLLM2:
         raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
     cache = AnswerCache(cache_dir)
     likelihood = options.hf_likelihood if options else "mean"
     if kind in {SMOLLM2, "gguf"}:
         if kind == "gguf":
-            return GGUFModel(rest, cache=cache, likelihood=likelihood)
+            return GGUFModel(model_name, cache=cache, likelihood=likelihood)
         path = fast_copy(fetched_model(model))  # beside all answers, whichever cache these are kept in
         return GGUFModel(path, name=model, cache=cache, likelihood=likelihood)
     if kind == "hf":
-        return HFModel(rest, cache=cache, likelihood=likelihood)
-    return chat_model(kind, rest, cache, options, budget, assessor_for(task.spec, cache_dir, options, budget))
+        return HFModel(model_name, cache=cache, likelihood=likelihood)
+    return chat_model(kind, model_name, cache, options, budget, assessor_for(task.spec, cache_dir, options, budget))
 
 
 def _chooses(model: str, task: Task) -> InputError:
@@ -165,10 +165,10 @@ def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | N
             )
         return model  # type: ignore[no-any-return]
     if not callable(model) or isinstance(model, type):
-        given = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        type_name = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
         raise InputError(
             "a model is a name such as 'minilm', a function from messages to a text, a dspy.LM or a psopt Model, "
-            f"not {given}"
+            f"not {type_name}"
         )
     assessor = assessor_for(task.spec, cache_dir, options, budget)
     kind = "dspy" if _is_dspy_lm(model) else "function"

@@ -63,17 +63,17 @@ class NoVerbatim:
         if edit.kind == "example":
             return "is a sample"
         for run in sorted(_runs(edit.text), key=len):
-            said = " ".join(run)
+            phrase = " ".join(run)
             if not n_texts[run] or run in self._own:
                 continue
             if len(run) >= _SENTENCE:
-                return f"holds {said!r}, which stands so in a sample"
-            if len(run) == 1 and any(map(str.isdigit, said)):
-                return f"holds {said!r}, a number of a sample"
+                return f"holds {phrase!r}, which stands so in a sample"
+            if len(run) == 1 and any(map(str.isdigit, phrase)):
+                return f"holds {phrase!r}, a number of a sample"
             if not self._private.isdisjoint(run):
-                return f"holds {said!r}, which is private"
+                return f"holds {phrase!r}, which is private"
             if n_texts[run] < LEAST_TEXTS and _SCAFFOLD.isdisjoint(run):
-                return f"holds {said!r}, which stands in fewer than {LEAST_TEXTS} samples"
+                return f"holds {phrase!r}, which stands in fewer than {LEAST_TEXTS} samples"
         return None
 
     def _count(self, wanted: set[Run]) -> Counter[Run]:
@@ -100,9 +100,9 @@ class NoVerbatim:
     def _own(self) -> frozenset[Run]:
         """The runs of the user's own words."""
         task = self.task
-        said = [task.description, task.noun, *task.labels, *task.definitions.values(), render_instructions(self.prompt)]
-        said += [text for subclasses in task.subclasses.values() for text in subclasses.values()]
-        return frozenset(run for text in said for run in _runs_of(words_of(text)))
+        own = [task.description, task.noun, *task.labels, *task.definitions.values(), render_instructions(self.prompt)]
+        own += [text for subclasses in task.subclasses.values() for text in subclasses.values()]
+        return frozenset(run for text in own for run in _runs_of(words_of(text)))
 
     @property
     def _samples(self) -> tuple[Sample, ...]:

@@ -128,9 +128,9 @@ def _names_another(phrases: Sequence[str], labels: Sequence[str]) -> NDArray[np.
 def _has_plainer(phrase: str, signs: Mapping[str, frozenset[int]], lower: Mapping[str, NDArray[np.float64]]) -> bool:
     """Whether a shorter phrase, or the same of the whole text, says what this one says of all its classes."""
     return any(
-        signs.get(other, frozenset()) >= signs[phrase]
-        and all(lower[other][label] >= lower[phrase][label] - _AS_SURE for label in signs[phrase])
-        for other in implied(phrase)
+        signs.get(plainer, frozenset()) >= signs[phrase]
+        and all(lower[plainer][label] >= lower[phrase][label] - _AS_SURE for label in signs[phrase])
+        for plainer in implied(phrase)
     )
 
 

@@ -38,7 +38,7 @@ class NoteTopics:
 
     def is_taken(self, text: str) -> bool:
         """Tell whether a note is about what another one is about."""
-        return any(_are_one(own, other) for own in self._topics(text) for other in self._taken)
+        return any(_are_one(own, taken) for own in self._topics(text) for taken in self._taken)
 
     def _topics(self, text: str) -> list[tuple[int, Topics, Topics]]:
         """Of each sentence that names a label: the label, the topics it quotes, and all its words."""

@@ -49,7 +49,7 @@ class Checks:
     def verdict(self, text: str, taken: Iterable[str]) -> Verdict:
         """Check a text, beside those taken already; the costly checks come last and only if all others passed."""
         reason = self._form(text) or self._marks(text) or self._protected(text) or self._named(text)
-        if reason is None and comparable(text) in {comparable(other) for other in (self.original, *taken)}:
+        if reason is None and comparable(text) in {comparable(wording) for wording in (self.original, *taken)}:
             reason = "a duplicate"
         if reason is not None:
             return Verdict(text, reason)

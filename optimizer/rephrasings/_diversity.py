@@ -87,9 +87,9 @@ def tame_note(value: float | None) -> str | None:
 
 
 def _instructions(text: str, labels: Sequence[str]) -> str:
-    said = " ".join(read_passages(text, labels).texts) or text
-    edges = [0, *(edge for span in protected_ranges(said, labels) for edge in span), len(said)]
-    return " ".join(said[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    instructions = " ".join(read_passages(text, labels).texts) or text
+    edges = [0, *(edge for span in protected_ranges(instructions, labels) for edge in span), len(instructions)]
+    return " ".join(instructions[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 def _grams(text: str) -> frozenset[tuple[str, ...]]:

@@ -71,7 +71,7 @@ def check_families(families: Sequence[Family], where: str = "--vary") -> None:
     """
     for family in families:
         if family in OF_OWN_FORM:
-            fitting = ", ".join(other for other in FAMILIES if other not in OF_OWN_FORM)
+            fitting = ", ".join(alternative for alternative in FAMILIES if alternative not in OF_OWN_FORM)
             raise InputError(
                 f"{where} {family} changes psopt's own form, and this prompt keeps its layout: choose of {fitting}"
             )

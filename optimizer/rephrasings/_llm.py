@@ -83,7 +83,7 @@ def write_rephrasings(
         choices: list[list[str]] = []
         for own, taken in zip(of_passages, accepted, strict=True):
             choices.append([])
-            for verdict in _texts(writer, own, kind, wanted, [other.text for other in taken]):
+            for verdict in _texts(writer, own, kind, wanted, [earlier_verdict.text for earlier_verdict in taken]):
                 (taken if verdict.accepted else refused).append(verdict)
                 if verdict.accepted:
                     choices[-1].append(verdict.text)
@@ -118,11 +118,11 @@ def _on_one_line(passage: str) -> str:
 
 def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What the checks found of a whole description: the least likeness of its passages."""
-    own = [found for written, found in facts.items() if written in text]
+    own = [passage_facts for written, passage_facts in facts.items() if written in text]
     merged: dict[str, Any] = {"characters": len(text)}
-    if own and all("closeness" in found for found in own):
-        merged["closeness"] = min(found["closeness"] for found in own)
-    if own and all("judged_equivalent" in found for found in own):
+    if own and all("closeness" in passage_facts for passage_facts in own):
+        merged["closeness"] = min(passage_facts["closeness"] for passage_facts in own)
+    if own and all("judged_equivalent" in passage_facts for passage_facts in own):
         merged["judged_equivalent"] = True
     return merged
 

@@ -183,8 +183,8 @@ def read_passages(description: str, labels: Sequence[str] = ()) -> Passages:
         spans += [(offset + start, offset + end) for start, end in _passages_of(part, labels)]
         offset += len(part) + len(PART_BREAK)
     edges = [0, *(edge for span in spans for edge in span), len(description)]
-    kept = tuple(description[edges[place] : edges[place + 1]] for place in range(0, len(edges), 2))
-    return Passages(tuple(description[start:end] for start, end in spans), kept)
+    surroundings = tuple(description[edges[place] : edges[place + 1]] for place in range(0, len(edges), 2))
+    return Passages(tuple(description[start:end] for start, end in spans), surroundings)
 
 
 def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:

@@ -71,8 +71,8 @@ class RephrasingSet:
             self._check_parts(text)
             twin = seen.get(key)
             if twin is not None:
-                other = "" if twin == text else f", first as {shortened(twin)}"
-                raise InputError(f"the rephrasing {shortened(text)} stands twice{other}; change or remove one")
+                twin_note = "" if twin == text else f", first as {shortened(twin)}"
+                raise InputError(f"the rephrasing {shortened(text)} stands twice{twin_note}; change or remove one")
             seen[key] = text
 
     def _check_parts(self, text: str) -> None:

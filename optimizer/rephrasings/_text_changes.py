@@ -122,10 +122,10 @@ def _with_values(text: str, values: Sequence[str]) -> str:
 
 
 def _typos(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
-    words = [found for found in _TYPEABLE.finditer(text) if found[0].islower() and found[0].casefold() not in protected]
-    chosen = rng.sample(words, max(1, round(_TYPO_SHARE * len(words)))) if words else []
-    for found in sorted(chosen, key=re.Match.start, reverse=True):
-        text = text[: found.start()] + _mistyped(found[0], rng) + text[found.end() :]
+    words = [match for match in _TYPEABLE.finditer(text) if match[0].islower() and match[0].casefold() not in protected]
+    drawn_words = rng.sample(words, max(1, round(_TYPO_SHARE * len(words)))) if words else []
+    for match in sorted(drawn_words, key=re.Match.start, reverse=True):
+        text = text[: match.start()] + _mistyped(match[0], rng) + text[match.end() :]
     return text
 
 
@@ -141,8 +141,8 @@ def _mistyped(word: str, rng: random.Random) -> str:
 
 
 def _case(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
-    shouted = re.sub(r"\S+", lambda found: found[0].upper() if rng.random() < _CASE_SHARE else found[0], text)
-    titled = re.sub(r"(?<!\S)\w", lambda found: found[0].upper(), text)
+    shouted = re.sub(r"\S+", lambda match: match[0].upper() if rng.random() < _CASE_SHARE else match[0], text)
+    titled = re.sub(r"(?<!\S)\w", lambda match: match[0].upper(), text)
     whole = [cased for cased in dict.fromkeys((text.upper(), text.lower(), titled)) if cased != text]
     return whole[number] if number < len(whole) else shouted
 
@@ -185,11 +185,11 @@ def _paraphrased(texts: Sequence[str], number: int, protected: Collection[str], 
     """The texts in a model's words; those of which it loses a number or a label's word stay as they are."""
     values = list(dict.fromkeys(value for text in texts for value in _values(text) if len(value.strip()) > 1))
     written = writer.write([_ask(value) for value in values], temperature=0.7 if number else 0.0, sample=number)
-    said = {}
+    paraphrases = {}
     for value, answer in zip(values, written, strict=True):
         new = answer.strip().removeprefix("<text>").removesuffix("</text>").strip()
-        said[value] = new if new and _kept(value, protected) <= _kept(new, protected) else value
-    return [_with_values(text, [said.get(value, value) for value in _values(text)]) for text in texts]
+        paraphrases[value] = new if new and _kept(value, protected) <= _kept(new, protected) else value
+    return [_with_values(text, [paraphrases.get(value, value) for value in _values(text)]) for text in texts]
 
 
 def _kept(text: str, protected: Collection[str]) -> set[str]:

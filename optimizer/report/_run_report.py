@@ -243,11 +243,11 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
         if further and further["id"] not in {row["id"] for row in rows}:
             rows.append({**further})
     names = prompt_names(run)
-    chosen = run["recommended"]["id"]
+    recommended_id = run["recommended"]["id"]
     for row in rows:
         is_original = row["id"] == run["baseline"]["id"]
         row["name"] = "original prompt" if is_original else f"{names.get(row['id'], '')} {row['id']}".strip()
-        row["recommended"] = row["id"] == chosen
+        row["recommended"] = row["id"] == recommended_id
     return rows
 
 

@@ -91,10 +91,10 @@ class Pace:
 
         So many others take next to no time.
         """
-        known = [pace for pace in paces if pace is not None]
-        if not known or len(known) < len(paces):
+        known_paces = [pace for pace in paces if pace is not None]
+        if not known_paces or len(known_paces) < len(paces):
             return None
-        return cls((len(known) + n_free) / sum(1 / pace.per_minute for pace in known), known[0].day)
+        return cls((len(known_paces) + n_free) / sum(1 / pace.per_minute for pace in known_paces), known_paces[0].day)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,9 @@ def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
 
 def _spent_before(path: Path) -> Usage:
     """What earlier parts of a run have spent; of a run without the file, what its run.json says."""
-    kept = json_object(path / SPENT)
-    if kept:
-        return Usage(**{part.name: kept[part.name] for part in fields(Usage) if part.name in kept})
+    spending = json_object(path / SPENT)
+    if spending:
+        return Usage(**{part.name: spending[part.name] for part in fields(Usage) if part.name in spending})
     calls = json_object(path / MANIFEST).get("calls") or {}
     return Usage(
         made=calls.get("made", 0),

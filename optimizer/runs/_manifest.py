@@ -131,28 +131,28 @@ def manifest(
 
 def _said_of(found: Found, evaluator: Evaluator, settings: RunSettings) -> dict[str, Any]:
     """What is there only where it is known."""
-    said = dict(found.beside)
+    entries = dict(found.beside)
     if found.race:
-        said["race"] = found.race.to_dict()
+        entries["race"] = found.race.to_dict()
     if found.diagnoses:
-        said["diagnoses"] = [size.to_dict() for size in found.diagnoses]
+        entries["diagnoses"] = [size.to_dict() for size in found.diagnoses]
     if found.recommendation:
         recommended = found.recommendation.to_dict()
         sentence = recommendation_lines(recommended, evaluator.answer_type.quality_name)[0]
-        said["recommended"] = {"sentence": sentence, **recommended}
+        entries["recommended"] = {"sentence": sentence, **recommended}
     if found.baseline and found.shortest:
         limits = PromptLimits.in_search(found.baseline.prompt, evaluator, settings.search.parts)
-        said["prompt_limits"] = {"edits": limits.most_edits, "tokens": limits.most_tokens}
+        entries["prompt_limits"] = {"edits": limits.most_edits, "tokens": limits.most_tokens}
         if against_knee := _against_knee(evaluator, found.shortest, knee(found.front, found.baseline)):
-            said["short_against_knee"] = against_knee
-    return said
+            entries["short_against_knee"] = against_knee
+    return entries
 
 
-def _against_knee(evaluator: Evaluator, shortest: Candidate, chosen: Candidate) -> dict[str, dict[str, float]]:
+def _against_knee(evaluator: Evaluator, shortest: Candidate, at_knee: Candidate) -> dict[str, dict[str, float]]:
     """What the shortest prompt gains or loses on test; empty where they are one, or not tested both."""
-    if not (chosen.test and shortest.test) or shortest.id == chosen.id or len(evaluator.texts("test")) < 2:
+    if not (at_knee.test and shortest.test) or shortest.id == at_knee.id or len(evaluator.texts("test")) < 2:
         return {}
-    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (chosen, shortest))
+    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (at_knee, shortest))
     differences = compare_paired(before, after)
     parts = ("difference", "low", "high", "p_value")
     return {

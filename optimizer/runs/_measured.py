@@ -108,10 +108,10 @@ def answers_of(task: Task) -> dict[str, Any]:
 
 def client_options(lm: LMConfig) -> dict[str, Any]:
     """Options as they may be written down: without limits, secrets, and what is secret in addresses."""
-    kept = flat(lm)
-    options = {name: value for name, value in kept.items() if name not in ONE_START and not is_secret(name)}
+    flat_options = flat(lm)
+    options = {name: value for name, value in flat_options.items() if name not in ONE_START and not is_secret(name)}
     if lm.headers:
-        options["headers"] = kept["headers"]  # their names alone
+        options["headers"] = flat_options["headers"]  # their names alone
     options["api_base"] = public_address(lm.api_base)
     plain: dict[str, Any] = json.loads(json.dumps(options))
     return plain
@@ -194,5 +194,5 @@ def _client(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     body |= passed if isinstance(passed, dict) else {}
     if body:
         client["extra_body"] = body
-    known = {*_SENT, *_OF_THE_PLACE, "temperature", "max_tokens", "seed"}
-    return client, [name for name in settings if name not in known]
+    handled_names = {*_SENT, *_OF_THE_PLACE, "temperature", "max_tokens", "seed"}
+    return client, [name for name in settings if name not in handled_names]

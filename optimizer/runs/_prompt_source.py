@@ -117,8 +117,8 @@ class PromptSource:
     @cached_property
     def rephrasings(self) -> RephrasingSet | None:
         """The rephrasings of the run that the file lies in."""
-        kept = self.run / REPHRASINGS if self.run else None
-        return read_file(kept) if kept and kept.exists() else None
+        file = self.run / REPHRASINGS if self.run else None
+        return read_file(file) if file and file.exists() else None
 
     @property
     def task(self) -> Task | None:

@@ -107,9 +107,9 @@ def look_lines(data: Mapping[str, Any]) -> list[str]:
 
 
 def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: str) -> str:
-    chosen = next((test for test in tests if test["id"] == data["id"]), None)
-    if chosen is not None:
-        return _of_chosen(data, chosen, quality)
+    recommended_test = next((test for test in tests if test["id"] == data["id"]), None)
+    if recommended_test is not None:
+        return _of_chosen(data, recommended_test, quality)
     if not tests:
         return f"{data['reason']}." if data["reason"] == NOTHING_COMPARED else f"Keep yours: {data['reason']}."
     best = nearest_to_pass(tests)
@@ -212,13 +212,13 @@ def _of_models(manifest: Mapping[str, Any]) -> list[str]:
     entries = {entry["id"]: entry for entry in (*manifest["front"], manifest.get("short") or baseline)}
     knee = next((entry for entry in manifest["front"] if entry["knee"]), baseline)
     recommended = (manifest.get("recommended") or {}).get("id")
-    chosen = knee if recommended in {None, baseline["id"]} else entries.get(recommended, knee)
-    split = "test" if baseline["test"] and chosen["test"] else "val"
+    picked_entry = knee if recommended in {None, baseline["id"]} else entries.get(recommended, knee)
+    split = "test" if baseline["test"] and picked_entry["test"] else "val"
     lines = [
-        f"{name}: {_changes(before, chosen[split]['per_model'][name], quality_name(manifest))}"
+        f"{name}: {_changes(before, picked_entry[split]['per_model'][name], quality_name(manifest))}"
         for name, before in baseline[split]["per_model"].items()
     ]
-    of = "the original prompt" if chosen["id"] == baseline["id"] else f"original -> {chosen['id']}"
+    of = "the original prompt" if picked_entry["id"] == baseline["id"] else f"original -> {picked_entry['id']}"
     return [f"With each model on {split}, {of}. {'. '.join(lines)}."]
 
 
@@ -231,10 +231,10 @@ def _calibration(manifest: Mapping[str, Any]) -> list[str]:
     before, after = manifest["baseline"][split], alone[split]
     line = f"Calibration alone, on {split}: {_changes(before, after, quality_name(manifest))}"
     name = manifest["recommended"]["id"]
-    chosen = next((of for of in manifest["front"] if of["id"] == name), None)
-    if chosen is None or name == alone["id"] or not chosen.get(split):
+    recommended = next((of for of in manifest["front"] if of["id"] == name), None)
+    if recommended is None or name == alone["id"] or not recommended.get(split):
         return [f"{line}."]
-    return [f"{line}; the edits of {name} on top: {_changes(after, chosen[split], quality_name(manifest))}."]
+    return [f"{line}; the edits of {name} on top: {_changes(after, recommended[split], quality_name(manifest))}."]
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) -> str:

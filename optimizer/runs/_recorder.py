@@ -128,8 +128,8 @@ class RunRecorder:
         baseline, front = search.candidates[0], search.state.front
         why = f"the run has ended ({reason}) before the prompts that it found were tested against it"
         verdict = untested(self.settings.gate, self.settings.gate_margin, why)
-        kept = Recommendation(baseline, verdict, looks=n_looks(self.before, verdict))
-        self.save(Found(baseline, front, None, kept, search.race_counts, search.diagnoses.sizes), reason)
+        recommendation = Recommendation(baseline, verdict, looks=n_looks(self.before, verdict))
+        self.save(Found(baseline, front, None, recommendation, search.race_counts, search.diagnoses.sizes), reason)
         self.save_proposals(search)
         for candidate in {candidate.id: candidate for candidate in (baseline, *front)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
@@ -228,16 +228,16 @@ class RunRecorder:
         """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
         if not (self.directory.path / CONTRIBUTIONS).exists():
             return None
-        kept: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
-        return kept if kept["prompt"] == chosen.id and kept.get("most", 0) >= most else None
+        contributions: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
+        return contributions if contributions["prompt"] == chosen.id and contributions.get("most", 0) >= most else None
 
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
-        kept = {split: [_as_kept(sample) for sample in samples[split]] for split in ("val", "test")}
+        splits = {split: [_as_kept(sample) for sample in samples[split]] for split in ("val", "test")}
         answers = AnswerType.of(self.task)
         ordered = {} if answers.is_plain else {"answers": answers.to_dict()}
-        self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **ordered, **kept})
+        self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **ordered, **splits})
         trials = [
             {
                 "trial": candidate.trial,
@@ -255,18 +255,18 @@ class RunRecorder:
         self.directory.write_json(TRIALS, content)
         self.directory.write_json(CONTRIBUTIONS, contributions)
 
-    def _weak_spots(self, baseline: Candidate, chosen: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
+    def _weak_spots(self, baseline: Candidate, pick: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
         """What was unstable under the original prompt on train, and how every train sample fares under the chosen one.
 
         Where diagnoses are partial, it is said how many answers each sample has. Where a limit does not pay the latter,
         or even the former, it is left empty.
         """
         diagnosis = Diagnosis({"sensitivity": ()}, ())
-        content: dict[str, Any] = {"schema_version": 1, "prompt": chosen.id, "before": diagnosis.to_dict(), "after": {}}
+        content: dict[str, Any] = {"schema_version": 1, "prompt": pick.id, "before": diagnosis.to_dict(), "after": {}}
         try:
             before = diagnoses.predictions(baseline.prompt)
             content["before"] = diagnose_predictions(before, labelled=self.task.train).to_dict()
-            after = diagnoses.predictions(chosen.prompt)
+            after = diagnoses.predictions(pick.prompt)
         except BudgetReachedError:
             return content
         fares = zip(after.samples, after.n_right, after.sensitivities, strict=True)

@@ -79,8 +79,8 @@ class Run:
 
     def __repr__(self) -> str:
         """Where it is, and what it recommends: all that was found would fill screens."""
-        chosen = "the original prompt" if self.recommended.id == self.baseline.id else self.recommended.id
-        return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {chosen}>"
+        prompt_name = "the original prompt" if self.recommended.id == self.baseline.id else self.recommended.id
+        return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {prompt_name}>"
 
     def _repr_html_(self) -> str:
         """What it recommends, the front with its scores, and where its prompts stand, as notebooks show them."""
@@ -106,9 +106,9 @@ class Run:
         """Return the study's candidates that were evaluated in whole, as trials.json lists them."""
         names = self.study.metric_names or ()
         rows = [_trial_row(trial, names, ()) for trial in self.study.get_trials(deepcopy=False)]
-        kept = ("trial", "id", "edits", "f1", "sensitivity", "consistency", "feasible")
+        columns = ("trial", "id", "edits", "f1", "sensitivity", "consistency", "feasible")
         whole = [row for row in rows if row["state"] == "complete" and not row["raced"]]
-        return [{name: row.get(name) for name in kept} for row in whole]
+        return [{name: row.get(name) for name in columns} for row in whole]
 
     def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
         """Return a row a prompt of the front, as a DataFrame of pandas, by falling F1 on val.
@@ -325,5 +325,5 @@ def _damage_named(file: Path) -> Iterator[None]:
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"it lacks {json.dumps(error.args[0])}" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{file} is damaged, or of a later version of psopt: {what}") from error
+        defect = f"it lacks {json.dumps(error.args[0])}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{file} is damaged, or of a later version of psopt: {defect}") from error

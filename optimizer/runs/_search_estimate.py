@@ -110,11 +110,11 @@ class SearchBasis:
                 cls.of(
                     task,
                     without_races,
-                    other,
+                    other_evaluator,
                     ignoring_cache=ignoring_cache,
-                    growth=growth if asks_in_chat(other.model) == asks_in_chat(model) else None,
+                    growth=growth if asks_in_chat(other_evaluator.model) == asks_in_chat(model) else None,
                 )
-                for other in evaluator.others
+                for other_evaluator in evaluator.others
             ),
         )
 
@@ -126,7 +126,7 @@ class SearchBasis:
             "test": (sizes.test, sizes.heldout),
         }
         grids = {split: self.grids[split].sized(samples * wordings) for split, (samples, wordings) in shapes.items()}
-        return replace(self, grids=grids, shapes=shapes, others=tuple(other.sized(sizes) for other in self.others))
+        return replace(self, grids=grids, shapes=shapes, others=tuple(basis.sized(sizes) for basis in self.others))
 
     def estimate(self, settings: RunSettings, n_done: int = 0) -> CostEstimate:
         """Count what a run would ask that has scored so many candidates already.
@@ -138,7 +138,7 @@ class SearchBasis:
             return own
         # what is written is written once, whichever model does it
         asking = replace(settings, proposer="rules", rephrasing=settings.rephrasing.by_rule())
-        return CostEstimate.of_several([own, *(other._of_one_model(asking, n_done) for other in self.others)])
+        return CostEstimate.of_several([own, *(basis._of_one_model(asking, n_done) for basis in self.others)])
 
     def _of_one_model(self, settings: RunSettings, n_done: int) -> CostEstimate:
         n_more = max(0, settings.search.trials - max(1, n_done))
@@ -209,7 +209,7 @@ class SearchBasis:
         return Phase(FIRST_DIAGNOSIS, need, need, need, cached=cached)
 
     def _of_unknown_prompts(
-        self, what: str, split: Split, times: Span, why: str, share: Span = _GROWTH_OF_FRONT
+        self, phase_name: str, split: Split, times: Span, why: str, share: Span = _GROWTH_OF_FRONT
     ) -> Phase:
         """A phase whose prompts are not known: they come so many times, with such a share of all edits in them."""
         grid, growth = self.grids[split], self.growth
@@ -226,7 +226,7 @@ class SearchBasis:
         least = grid.grown(by * max(0.0, 1 - error(share.least, growth.low))).need(self.price, times.least)
         mean = grid.grown(by).need(self.price, times.expected)
         most = grid.grown(by * (1 + error(share.most, growth.high))).need(self.price, times.most)
-        return Phase(what, least, mean, most, why)
+        return Phase(phase_name, least, mean, most, why)
 
     def _priors(self, n_more: int, front: Span) -> Phase:
         """What it takes to measure label priors: under each wording of val that a candidate meets, and then of test.

@@ -119,11 +119,11 @@ class RunSettings(RunOptions):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as run.json and a shared study keep them, side by side: without the values of headers."""
-        kept = flat(self, nested=_NESTED)
+        flat_settings = flat(self, nested=_NESTED)
         own_prompt = {"prompt": self.prompt.to_dict()} if self.prompt else {}
         if not self.prompt:
-            del kept["prompt"], kept["prompt_file"]
-        return {**kept, "command": without_header_values(self.command), **own_prompt}
+            del flat_settings["prompt"], flat_settings["prompt_file"]
+        return {**flat_settings, "command": without_header_values(self.command), **own_prompt}
 
 
 def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:

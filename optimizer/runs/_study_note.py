@@ -44,24 +44,24 @@ class StudyNote:
 
     def end(self, study: StoredStudy, run: Run) -> None:
         """Say what came out, and how to take it from there."""
-        chosen, start = run.recommended, run.baseline
-        is_kept = chosen.id == start.id
-        head = f"## Recommended: trial {chosen.trial}{', the original prompt' if is_kept else ''}"
+        recommended, start = run.recommended, run.baseline
+        is_kept = recommended.id == start.id
+        head = f"## Recommended: trial {recommended.trial}{', the original prompt' if is_kept else ''}"
         verdict = run.recommendation.to_dict() if run.recommendation else None
         sentences = recommendation_lines(verdict, self._quality) if verdict else []
         knee = run.pick("knee")
         rows = {"original prompt, val": start.val, "original prompt, test": start.test}
-        other = knee if is_kept else chosen
-        if other.id != start.id:
-            name = f"trial {other.trial}{' (knee)' if is_kept else ''}"
-            rows |= {f"{name}, val": other.val, f"{name}, test": other.test}
+        candidate = knee if is_kept else recommended
+        if candidate.id != start.id:
+            name = f"trial {candidate.trial}{' (knee)' if is_kept else ''}"
+            rows |= {f"{name}, val": candidate.val, f"{name}, test": candidate.test}
         folder = shell_line([self.folder])
         take = f"psopt export {folder}"
         look = (
             [f"    {take} --pick knee --diff   # what was found, to look at"] if is_kept and knee.id != start.id else []
         )
         lines = [
-            f"Prompt `{chosen.id}`, {_count(len(chosen.edits), 'edit')}. {_WAYS_TO_END[run.finish_reason]}",
+            f"Prompt `{recommended.id}`, {_count(len(recommended.edits), 'edit')}. {_WAYS_TO_END[run.finish_reason]}",
             *(escaped_markdown(sentence) for sentence in sentences[:1]),
             self._scores({name: scores for name, scores in rows.items() if scores is not None}),
             "Test samples and their wordings were unseen by the search; the objectives of trials are those on val.",
@@ -70,7 +70,7 @@ class StudyNote:
             f"Report: `{self.folder / REPORT}`",
         ]
         show_note(study, self._text(head, lines))
-        choose_trial(study, chosen.trial)
+        choose_trial(study, recommended.trial)
 
     def show_best(self, search: Search) -> None:
         """Say which prompt is the best so far."""
@@ -96,12 +96,12 @@ class StudyNote:
     def _text(self, head: str, lines: list[str]) -> str:
         task, samples = self.task, self.evaluator.samples
         labels = f"{_count(len(task.labels), 'label')}; " if task.labels else ""
-        asked = ", ".join(f"{len(samples[split])} {split}" for split in ("train", "val", "test"))
+        split_sizes = ", ".join(f"{len(samples[split])} {split}" for split in ("train", "val", "test"))
         ways = objectives_of(self.evaluator.answer_type)
         n_wordings = len(self.evaluator.rephrasings.search)
         objectives = ", ".join(f"{measure_names(self._quality)[name]} {_UP[way]}" for name, way in ways.items())
         about = {
-            "data": f"{task.name} ({task.info.source}): {labels}{asked} samples asked about",
+            "data": f"{task.name} ({task.info.source}): {labels}{split_sizes} samples asked about",
             "model": self.settings.model,
             "objectives": f"{objectives}, on val, under {n_wordings} wordings of the same task",
             "run": str(self.folder),

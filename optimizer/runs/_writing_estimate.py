@@ -101,7 +101,7 @@ def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, pric
 
 
 def _written(
-    what: str, calls: int, tokens: float, span: tuple[float, float, float], why: str, price: Price | None
+    phase_name: str, calls: int, tokens: float, span: tuple[float, float, float], why: str, price: Price | None
 ) -> Phase:
     """A phase in which a model writes; a tenth of the tokens are its own."""
 
@@ -111,4 +111,4 @@ def _written(
         return Need(round(calls * times), round(total), cost)
 
     least, expected, most = (need(times) for times in span)
-    return Phase(what, least, expected, most, why)
+    return Phase(phase_name, least, expected, most, why)

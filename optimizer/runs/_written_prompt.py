@@ -88,8 +88,8 @@ def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
     baseline = manifest.get("baseline")
     if baseline and (directory.path / "prompts" / f"{baseline['id']}.json").is_file():
         return Prompt.from_dict(directory.read_json(f"prompts/{baseline['id']}.json"))
-    kept = manifest["settings"].get("prompt")
-    return Prompt.from_dict(kept) if kept else without_additions(prompt)
+    record = manifest["settings"].get("prompt")
+    return Prompt.from_dict(record) if record else without_additions(prompt)
 
 
 def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> str:

@@ -83,11 +83,11 @@ def nominees(state: SearchState) -> tuple[Candidate, ...]:
 def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
     """Say N and Q of val and test, and C without self-pairs if their N differ, by what candidates are called."""
     first = next(iter(candidates.values()))
-    known = {name: scores for name, scores in (("val", first.val), ("test", first.test)) if scores is not None}
-    sizes = [f"{name} {scores.n_samples} samples x {scores.n_rephrasings} wordings" for name, scores in known.items()]
+    splits = {name: scores for name, scores in (("val", first.val), ("test", first.test)) if scores is not None}
+    sizes = [f"{name} {scores.n_samples} samples x {scores.n_rephrasings} wordings" for name, scores in splits.items()]
     measured = "S is" if first.val.consistency is None else "S and C are"
-    lines = [f"{measured} of {', '.join(sizes)}. {intervals_note(next(reversed(known.values())))}."]
-    if len({scores.n_samples for scores in known.values()}) > 1 and first.val.consistency is not None:
+    lines = [f"{measured} of {', '.join(sizes)}. {intervals_note(next(reversed(splits.values())))}."]
+    if len({scores.n_samples for scores in splits.values()}) > 1 and first.val.consistency is not None:
         lines.append(_comparable(candidates))
     return lines
 

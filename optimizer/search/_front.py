@@ -214,10 +214,10 @@ def pick_one(
         return by_name[which] or knee()
     if which in OBJECTIVES:
         sign = 1 if OBJECTIVES[which] == "maximize" else -1
-        known = [prompt for prompt in front if not math.isnan(value(prompt, which))]
-        if not known:
+        candidates = [prompt for prompt in front if not math.isnan(value(prompt, which))]
+        if not candidates:
             raise InputError(f"{which} is not defined for these answers: pick by f1 or sensitivity")
-        return max(known, key=lambda prompt: sign * value(prompt, which))
+        return max(candidates, key=lambda prompt: sign * value(prompt, which))
     by_id = {prompt_id(prompt): prompt for prompt in (*everyone, *([recommended] if recommended else []))}
     named = (
         [prompt for name, prompt in by_id.items() if name.startswith(which)] if len(which) >= _LEAST_OF_AN_ID else []

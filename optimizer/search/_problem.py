@@ -81,7 +81,7 @@ class SearchProblem:
     def can_read(self, prompt: Prompt) -> bool:
         """Whether every model reads a prompt to its end, with the longest texts and the longest rephrasing."""
         worded = prompt.described_as(max(self._descriptions, key=len))
-        models = [one.model for one in self.evaluator.each]
+        models = [evaluator.model for evaluator in self.evaluator.each]
         return all(model.can_read(worded, self._longest_texts) for model in models if can(model, "has_longest"))
 
     @cached_property
@@ -101,14 +101,14 @@ class SearchProblem:
     @property
     def first_edits(self) -> tuple[Edit, ...]:
         """What a search has in its pool before anything is diagnosed, and tries first: calibration, where it can be."""
-        models = [one.model for one in self.evaluator.each if calibrates(one.model)]
+        models = [evaluator.model for evaluator in self.evaluator.each if calibrates(evaluator.model)]
         is_open = any(model.can_measure and not model.calibrates(self.baseline_prompt) for model in models)
         return (CALIBRATE,) if is_open else ()
 
     @property
     def orders(self) -> tuple[str, ...]:
         """The orders of examples that are searched: one, for a model to which they are all the same."""
-        reads_order = any(capabilities_of(one.model).reads_order for one in self.evaluator.each)
+        reads_order = any(capabilities_of(evaluator.model).reads_order for evaluator in self.evaluator.each)
         return ORDERS if reads_order else ORDERS[:1]
 
     def order_parameter(self, edits: Iterable[Edit], order: str) -> str | None:

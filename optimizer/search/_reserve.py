@@ -90,12 +90,12 @@ class Reserve:
     def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_probes: int = 0) -> None:
         self._evaluator = evaluator
         n_models = len(evaluator.each)
-        self._models = [_ModelReserve(one, n_left_out, n_other_wordings, n_probes, n_models) for one in evaluator.each]
+        self._models = [_ModelReserve(own, n_left_out, n_other_wordings, n_probes, n_models) for own in evaluator.each]
 
     @property
     def is_needed(self) -> bool:
         """Whether anything is limited, and test is asked of a model that costs money or time."""
-        able = [capabilities_of(one.model) for one in self._evaluator.each]
+        able = [capabilities_of(evaluator.model) for evaluator in self._evaluator.each]
         return self._evaluator.budget.is_limited and any(can.asks_in_chat or can.costs_time for can in able)
 
     def watch(self, search: Search) -> None:
@@ -160,9 +160,9 @@ class _ModelReserve:
         both = tuple(must[:2])
         must += [self._under_other_wordings(need) for need in both]
         wanted = [need for need in [*front, *coming] if need is not dearest]
-        chosen = knee(search.state.leaders, search.state.baseline).prompt if order else None
-        if chosen:
-            wanted.insert(0, self._of_train(search, chosen))  # for the report's "after"
+        knee_prompt = knee(search.state.leaders, search.state.baseline).prompt if order else None
+        if knee_prompt:
+            wanted.insert(0, self._of_train(search, knee_prompt))  # for the report's "after"
         if not search.is_completing:
             must += [self._rest_on_val(leader) for leader in leading[:1]]
             wanted = [*(self._rest_on_val(leader) for leader in leading[1:]), *wanted]
@@ -172,15 +172,15 @@ class _ModelReserve:
             with_it = held + self._priced(need)
             if sum([with_it] * _PARTS * self._n_models, Need()).fits(self._evaluator.budget):
                 held = with_it
-        if chosen:
-            held += max((self._left_out(of) for of in (chosen, prompt)), key=lambda need: need.tokens)
+        if knee_prompt:
+            held += max((self._left_out(of) for of in (knee_prompt, prompt)), key=lambda need: need.tokens)
         return held + self._last(must)
 
-    def _left_out(self, chosen: Prompt) -> Need:
+    def _left_out(self, prompt: Prompt) -> Need:
         """What leaving edits out of a prompt will take, at most: who asks for that wants it as the test."""
         if not self._n_left_out:
             return Need()
-        need = self._priced(self._of(chosen, "val", ignoring_cache=True))
+        need = self._priced(self._of(prompt, "val", ignoring_cache=True))
         return sum([need] * (self._n_left_out + len(KINDS)), Need())
 
     def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
@@ -223,20 +223,20 @@ class _ModelReserve:
             return self._of(prompt, "train")
         return PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
 
-    def _priced(self, asked: PromptNeed) -> Need:
+    def _priced(self, need: PromptNeed) -> Need:
         """What that comes to, by what the server has counted so far, failures among it."""
         if not asks_in_chat(self._evaluator.model):
-            return Need(asked.calls)
+            return Need(need.calls)
         usage = self._evaluator.budget.usage
-        most = self._evaluator.model.engine.meter.needs_of(asked.calls, asked.expected)[1]
+        most = self._evaluator.model.engine.meter.needs_of(need.calls, need.expected)[1]
         failing = _FAILURES_TO_COME * usage.failed / max(1, usage.made + usage.failed)
         return replace(most, calls=round(most.calls * (1 + failing)))
 
     @staticmethod
-    def _last(asked: Sequence[PromptNeed]) -> Need:
+    def _last(needs: Sequence[PromptNeed]) -> Need:
         """The last request reserves the most that it can take, not what it will take."""
-        most_tokens = max((need.most_tokens for need in asked), default=0)
-        most_cost = max((need.most_cost for need in asked), default=0.0)
+        most_tokens = max((need.most_tokens for need in needs), default=0)
+        most_cost = max((need.most_cost for need in needs), default=0.0)
         return Need(0, most_tokens, most_cost)
 
 
@@ -262,7 +262,7 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     budget = evaluator.budget
     least = budget.spent + reserve.least(prompt, ("test",) if has_val else ("val", "test"))
     of_it = f", of which {budget.spent.calls:,} calls are made" if budget.spent.calls else ""
-    what = "the original prompt's final test" if has_val else "the original prompt on val and the final test"
+    purpose = "the original prompt's final test" if has_val else "the original prompt on val and the final test"
     limits = [
         ("--max-calls", budget.max_calls, least.calls, f"{least.calls}"),
         ("--max-tokens-total", budget.max_tokens, least.tokens, f"{rounded_up(least.tokens):.0f}"),
@@ -273,10 +273,10 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
             continue
         if flag == "--max-calls" and effort:
             raise InputError(
-                f"effort {effort}, {most:,} calls, can't pay {what}, at least {shown}{of_it}: "
+                f"effort {effort}, {most:,} calls, can't pay {purpose}, at least {shown}{of_it}: "
                 f"give --max-calls {shown} or more, or a larger --effort"
             )
-        raise InputError(f"{flag} {most:.15g} can't pay {what}: at least {shown}{of_it}")
+        raise InputError(f"{flag} {most:.15g} can't pay {purpose}: at least {shown}{of_it}")
 
 
 def rounded_up(amount: float) -> float:

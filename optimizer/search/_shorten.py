@@ -47,8 +47,8 @@ def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]
     ranked = sorted(parameters, key=lambda parameter: (-worth[parameter], parameter))
     subsets = []
     for share in SHARES:
-        kept = set(ranked[: len(ranked) - math.ceil(share * len(ranked))])
-        subsets.append(tuple(edit for edit in short.edits if edit.parameter_name in kept))
+        parameters_left = set(ranked[: len(ranked) - math.ceil(share * len(ranked))])
+        subsets.append(tuple(edit for edit in short.edits if edit.parameter_name in parameters_left))
     return subsets
 
 
@@ -135,10 +135,10 @@ def leave_one_out(
     most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
     whole = evaluator.predictions(chosen.prompt, "val")
 
-    def leave_out(what: str, edits: Sequence[Edit]) -> Contribution:
-        rest = [edit for edit in chosen.edits if edit not in edits]
-        part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
-        return Contribution(what, tuple(edit.id for edit in edits), compare_paired(whole, part))
+    def leave_out(description: str, edits: Sequence[Edit]) -> Contribution:
+        edits_left = [edit for edit in chosen.edits if edit not in edits]
+        part = evaluator.predictions(apply_edits(seed_prompt, edits_left, chosen.order), "val")
+        return Contribution(description, tuple(edit.id for edit in edits), compare_paired(whole, part))
 
     several = kinds if len(by_parameter) > 1 else {}
     of_kinds = [leave_out(_KINDS[kind], edits) for kind, edits in several.items()]

@@ -53,8 +53,8 @@ def shorter_versions(state: SearchState) -> list[Choice]:
         return []
     base = _base(state)
     choices = [_merged(state, base), *next_shorter(base, state.history.evaluated, state.pool)]
-    known = {candidate.id for candidate in state.history.evaluated}
-    untried = (edits for edits in choices if state.history.prompt_of(edits, base.order).id not in known)
+    evaluated_ids = {candidate.id for candidate in state.history.evaluated}
+    untried = (edits for edits in choices if state.history.prompt_of(edits, base.order).id not in evaluated_ids)
     return [Choice.like(base, edits, state.problem) for edits in untried][:1]
 
 
@@ -97,7 +97,7 @@ def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[
     problem = state.problem
     reads_examples = len(problem.orders) > 1 or problem.options.parts.examples_allowed > 0
     families = obvious_choices(new, problem.task.labels, with_examples_alone=is_first and reads_examples)
-    choices = [(*state.best.edits, *chosen) for chosen in families]
+    choices = [(*state.best.edits, *family) for family in families]
     if is_first and problem.limits.most_tokens is None:  # soon, so that small searches have one too
         everything = (*state.best.edits, *new)
         choices.insert(choices.index(everything) + 1, best_within(state, everything))
@@ -147,12 +147,12 @@ def best_within(
         return edits
     worths = edit_worths(state.history.evaluated, state.pool)
     ranked = sorted(edits, key=lambda edit: (-worths.get(edit.parameter_name, 0.0), -edit.gain))
-    chosen = {edit for edit in edits if edit.kind == "calibration"}  # which counts for nothing
+    selection = {edit for edit in edits if edit.kind == "calibration"}  # which counts for nothing
     for name in dict.fromkeys(edit.parameter_name for edit in ranked):
-        larger = chosen | {edit for edit in edits if edit.parameter_name == name}
+        larger = selection | {edit for edit in edits if edit.parameter_name == name}
         if allows(state, [edit for edit in edits if edit in larger]):
-            chosen = larger
-    return tuple(edit for edit in edits if edit in chosen)
+            selection = larger
+    return tuple(edit for edit in edits if edit in selection)
 
 
 def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:
@@ -204,8 +204,8 @@ class CandidateQueue:
 
     def put(self, choices: Sequence[Choice]) -> None:
         """Queue candidates; edits that the pool lacks are written to the study first, as one more round."""
-        known = {edit.id for edit in self._history.pool}
-        new = {edit.id: edit for choice in choices for edit in choice.edits if edit.id not in known}
+        pool_ids = {edit.id for edit in self._history.pool}
+        new = {edit.id: edit for choice in choices for edit in choice.edits if edit.id not in pool_ids}
         if new:
             self._history.add_edits(new.values(), self._worker)
         for choice in choices:
@@ -228,11 +228,11 @@ class CandidateQueue:
         names = list(dict.fromkeys(edit.parameter_name for edit in searched))
         if not names:
             return edits
-        chosen = parameter_names(edits)
+        active_names = parameter_names(edits)
         n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
         for index in self._rng.choice(len(names), size=n_flips, replace=False):
-            chosen ^= {names[int(index)]}
-        near = tuple(edit for edit in searched if edit.parameter_name in chosen)
+            active_names ^= {names[int(index)]}
+        near = tuple(edit for edit in searched if edit.parameter_name in active_names)
         return in_place_of(self._state, near)
 
 

@@ -108,8 +108,8 @@ def show_note(study: StoredStudy, text: str) -> None:
 
     before = get_note(study) or ""
     _, line, theirs = before.partition(_THEIRS)
-    kept = theirs.strip() if line else before.strip()  # without the line all of it is somebody's
-    save_note(study, f"{text.rstrip()}\n\n{_THEIRS}\n" + (f"\n{kept}\n" if kept else ""))
+    their_text = theirs.strip() if line else before.strip()  # without the line all of it is somebody's
+    save_note(study, f"{text.rstrip()}\n\n{_THEIRS}\n" + (f"\n{their_text}\n" if their_text else ""))
 
 
 def choose_trial(study: StoredStudy, number: int) -> None:
@@ -158,10 +158,10 @@ def candidates_in(study: StoredStudy) -> list[Candidate]:
     The original prompt is the first, and without it there are none. Scores have no intervals, and nothing is known of
     how their answers are compared.
     """
-    kept = study.hidden_attrs().get(BASELINE)
-    if kept is None:
+    baseline_data = study.hidden_attrs().get(BASELINE)
+    if baseline_data is None:
         return []
-    baseline = Prompt.from_dict(kept)
+    baseline = Prompt.from_dict(baseline_data)
     trials = [trial for trial in study.trials_in(TrialState.COMPLETE) if RACED not in trial.user_attrs]
     pool = [CALIBRATE, *(edit for edits in read_rounds(stored_edits(study)) for edit in edits)]
     candidates = []

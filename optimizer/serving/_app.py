@@ -137,15 +137,15 @@ def _completion(answer: Classified, name: str) -> JSONResponse:
 
 def _refusal(error: PsoptError) -> JSONResponse:
     """The answer to a request that failed, for a reason that somebody can fix."""
-    said = one_line(str(error))
+    message = one_line(str(error))
     if isinstance(error, DataError):
-        return _error(getattr(error, "status", 400), said, "invalid_request_error")
+        return _error(getattr(error, "status", 400), message, "invalid_request_error")
     if isinstance(error, QueueFullError):
-        return _error(429, said, "rate_limit_error", {"retry-after": str(_BUSY_SECONDS)})
+        return _error(429, message, "rate_limit_error", {"retry-after": str(_BUSY_SECONDS)})
     if isinstance(error, BudgetReachedError):
-        return _error(403, said, "limit_reached")  # asking again changes nothing
-    _LOGGER.warning(said)
-    return _error(502, said, "upstream_error")
+        return _error(403, message, "limit_reached")  # asking again changes nothing
+    _LOGGER.warning(message)
+    return _error(502, message, "upstream_error")
 
 
 def _error(status: int, message: str, kind: str, headers: dict[str, str] | None = None) -> JSONResponse:

@@ -142,9 +142,9 @@ def _fault(value: Any, declared: Option) -> str:
         ("at least", declared.least, operator.ge),
         ("at most", declared.most, operator.le),
     )
-    given = [(words, bound, is_met(value, bound)) for words, bound, is_met in bounds if bound is not None]
-    is_in = all(is_met for _, _, is_met in given)
-    return "" if is_in else " and ".join(f"{words} {bound:g}" for words, bound, _ in given)
+    checks = [(words, bound, is_met(value, bound)) for words, bound, is_met in bounds if bound is not None]
+    is_in = all(is_met for _, _, is_met in checks)
+    return "" if is_in else " and ".join(f"{words} {bound:g}" for words, bound, _ in checks)
 
 
 def told(settings: type[_Settings]) -> type[_Settings]:

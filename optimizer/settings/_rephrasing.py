@@ -27,13 +27,13 @@ def read_families(names: str) -> tuple[str, ...]:
     >>> read_families("label-order, repeat, format")
     ('format', 'label-order', 'repeat')
     """
-    chosen = [name.strip() for name in names.split(",") if name.strip()]
-    for name in chosen:
+    families = [name.strip() for name in names.split(",") if name.strip()]
+    for name in families:
         if name not in _VARIED:
             raise UnknownNameError("family of --vary", name, _VARIED)
-    if not chosen:
+    if not families:
         raise InputError(f"--vary needs at least one of {', '.join(_VARIED)}")
-    return tuple(family for family in _VARIED if family in chosen)
+    return tuple(family for family in _VARIED if family in families)
 
 
 @told

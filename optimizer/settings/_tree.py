@@ -25,16 +25,16 @@ def built(
     A group may be among them as a whole, such as `lm`; values of its own go before it. What is no option, but set by
     psopt itself, is taken with `facts` alone.
     """
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, inner in groups(group).items():
         whole = values.get(name) or (getattr(usual, name) if usual is not None else None)
-        given[name] = built(inner, values, whole, facts=facts)
+        arguments[name] = built(inner, values, whole, facts=facts)
     for leaf in leaves(group):
         if leaf.key in values and (leaf.option or facts):
-            given[leaf.name] = values[leaf.key]
+            arguments[leaf.name] = values[leaf.key]
         elif usual is not None:
-            given[leaf.name] = getattr(usual, leaf.name)
-    return group(**given)
+            arguments[leaf.name] = getattr(usual, leaf.name)
+    return group(**arguments)
 
 
 def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
@@ -85,11 +85,11 @@ def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[st
     values = {key: value for key, value in data.items() if key not in nested}
     for name in nested:
         values |= data.get(name, {})
-    known = {leaf.key: leaf for leaf in all_leaves(group)}
+    leaves_by_key = {leaf.key: leaf for leaf in all_leaves(group)}
     for key in values:
-        if key not in known:
+        if key not in leaves_by_key:
             raise InputError(f"there is no setting {key!r}")
-    return built(group, {key: _read(value, known[key]) for key, value in values.items()}, facts=True)
+    return built(group, {key: _read(value, leaves_by_key[key]) for key, value in values.items()}, facts=True)
 
 
 def _plain(value: Any, leaf: Leaf) -> Any:

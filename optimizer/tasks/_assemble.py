@@ -122,9 +122,9 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
         "a text": sum(table.n_without_text for table in tables),
         "a label": sum(table.n_without_label for table in tables),
     }
-    for what, n_rows in lacking.items():
+    for missing_value, n_rows in lacking.items():
         if n_rows:
-            rows = f"row without {what} is" if n_rows == 1 else f"rows without {what} are"
+            rows = f"row without {missing_value} is" if n_rows == 1 else f"rows without {missing_value} are"
             notes.append(f"{n_rows:,} {rows} left out")
     n_samples = sum(len(table.placed) for table in tables)
     n_lost = n_samples - sum(len(split) for split in splits)
@@ -134,7 +134,7 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
     return notes
 
 
-def _merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
+def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
     """Give labels that are equal to the eye one spelling: that of the task file, else the most frequent; and say so.
 
     Raises DataError if two labels of the task file look the same.
@@ -142,16 +142,16 @@ def _merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tupl
     sizes = Counter(name for label in splits.labels for name in labels_in(label, spec))
     seen = shown_signs if spec.kind == ORDINAL else _as_number  # two places on a scale that are one number are a fault
     by_form: dict[str, list[str]] = {}
-    for name in sorted(sizes, key=lambda name: (name not in given, -sizes[name], name)):
+    for name in sorted(sizes, key=lambda name: (name not in task_labels, -sizes[name], name)):
         by_form.setdefault(seen(name), []).append(name)
-    of_given: dict[str, str] = {}
-    for name in given:
-        if of_given.setdefault(seen(name), name) != name:
-            raise DataError(f"labels {of_given[seen(name)]!a} and {name!a} look the same; rename one")
+    of_task_file: dict[str, str] = {}
+    for name in task_labels:
+        if of_task_file.setdefault(seen(name), name) != name:
+            raise DataError(f"labels {of_task_file[seen(name)]!a} and {name!a} look the same; rename one")
     spelling = {}
     for form, names in by_form.items():
-        kept = of_given.get(form, names[0])
-        spelling.update({name: kept for name in names if name != kept and name not in given})
+        canonical = of_task_file.get(form, names[0])
+        spelling.update({name: canonical for name in names if name != canonical and name not in task_labels})
     if not spelling:
         return splits, ""
 
@@ -159,9 +159,9 @@ def _merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tupl
         names = {spelling.get(name, name): None for name in labels_in(label, spec)}
         return written_set(names, [*names]) if spec.kind == LABELS else next(iter(names))
 
-    said = [f"{name!a} ({sizes[name]:,}) is taken for {kept!a}" for name, kept in spelling.items()]
-    more = f", and {len(said) - _MOST_NAMED:,} more are merged" if len(said) > _MOST_NAMED else ""
-    return splits.relabelled(spelt), f"label {', '.join(said[:_MOST_NAMED])}, which looks the same{more}"
+    merges = [f"{name!a} ({sizes[name]:,}) is taken for {canonical!a}" for name, canonical in spelling.items()]
+    more = f", and {len(merges) - _MOST_NAMED:,} more are merged" if len(merges) > _MOST_NAMED else ""
+    return splits.relabelled(spelt), f"label {', '.join(merges[:_MOST_NAMED])}, which looks the same{more}"
 
 
 def _as_number(label: str) -> str:

@@ -54,21 +54,21 @@ def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record
             faults.setdefault(fault.kind, []).append((row, fault))
     if not faults:
         return results
-    found = list(faults.values())
-    if len(found) == 1 and len(found[0]) == 1:
-        raise found[0][0][1]
-    raise DataError(f"{source}: " + " | ".join(map(_told, found)))
+    fault_groups = list(faults.values())
+    if len(fault_groups) == 1 and len(fault_groups[0]) == 1:
+        raise fault_groups[0][0][1]
+    raise DataError(f"{source}: " + " | ".join(map(_told, fault_groups)))
 
 
-def _told(found: Sequence[tuple[Record, RowError]]) -> str:
+def _told(faults: Sequence[tuple[Record, RowError]]) -> str:
     """Tell one kind of fault, the rows that show it, and how to fix them."""
-    row, first = found[0]
-    if len(found) == 1:
+    row, first = faults[0]
+    if len(faults) == 1:
         return f"{row.where}: {first.fault}; {first.fix}"
-    places = ", ".join(row.where for row, _ in found[:_MOST_NAMED])
-    others = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
+    places = ", ".join(row.where for row, _ in faults[:_MOST_NAMED])
+    others = f" and {len(faults) - _MOST_NAMED:,} more" if len(faults) > _MOST_NAMED else ""
     example = "" if first.fault == first.kind else f" (the first: {first.fault})"
-    return f"{first.kind} in {len(found):,} rows: {places}{others}{example}; {first.fix}"
+    return f"{first.kind} in {len(faults):,} rows: {places}{others}{example}; {first.fix}"
 
 
 def text_of(

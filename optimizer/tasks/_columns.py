@@ -79,14 +79,14 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
             f"{source}: column {label!r} can't hold both {kind} and the labels: a prompt that shows it tells the answer"
         )
     free = [name for name in names if name not in (*inputs, label)]
-    kept = {name: name for name in ("id", "split", "subclass") if name in free}
+    roles = {name: name for name in ("id", "split", "subclass") if name in free}
     pinned = choice.pinned or ("pinned" if "pinned" in free else None)
     if pinned is not None and pinned in (*inputs, label):
         raise DataError(f"{source}: column {pinned!r} can't say both what is pinned and what is shown or right")
     if len(inputs) > 1 and "id" in inputs:
-        kept["id"] = "id"  # shown beside other columns it still tells the rows apart
+        roles["id"] = "id"  # shown beside other columns it still tells the rows apart
     others = tuple(name for name in free if name not in ("split", "subclass", pinned))
-    return Columns(inputs, label, kept.get("id"), kept.get("split"), kept.get("subclass"), others, pinned)
+    return Columns(inputs, label, roles.get("id"), roles.get("split"), roles.get("subclass"), others, pinned)
 
 
 def missing_column(source: str, names: Sequence[str], kind: str, option: str) -> DataError:

@@ -102,7 +102,7 @@ def _by_name(path: Path, line: int, header: list[str], fields: list[str]) -> dic
             'put "quotes" around a text that holds the delimiter'
         )
     named = [(name.strip() and name) or f"column {place}" for place, name in enumerate(header, start=1)]
-    return {name: field for name, given, field in zip(named, header, fields, strict=True) if given.strip() or field}
+    return {name: field for name, heading, field in zip(named, header, fields, strict=True) if heading.strip() or field}
 
 
 def in_words(error: csv.Error) -> str:

@@ -70,9 +70,9 @@ def _column_names(frame: Any) -> list[Any]:
 
 def _named_classes(dataset: Any) -> Iterator[Mapping[str, Any]]:
     """Rows of a Hugging Face dataset, with the names of classes in place of their numbers."""
-    names = {column: found for column, feature in (dataset.features or {}).items() if (found := _class_names(feature))}
+    coded = {column: names for column, feature in (dataset.features or {}).items() if (names := _class_names(feature))}
     for row in dataset:
-        yield {column: _named(value, names[column]) if column in names else value for column, value in row.items()}
+        yield {column: _named(value, coded[column]) if column in coded else value for column, value in row.items()}
 
 
 def _class_names(feature: Any) -> list[str]:
@@ -92,7 +92,7 @@ def _named(value: Any, names: list[str]) -> Any:
 
 def _rows_of_splits(source: str, tables: Mapping[Any, Any]) -> list[Record]:
     of_splits = {str(name): list(_values(f"{source}, {name}", table)) for name, table in tables.items()}
-    ids = Counter(str(given) for rows in of_splits.values() for given in {row.get("id") for row in rows})
+    ids = Counter(str(row_id) for rows in of_splits.values() for row_id in {row.get("id") for row in rows})
     rows = []
     for split, of_split in of_splits.items():
         for number, values in enumerate(of_split, start=1):

@@ -222,8 +222,8 @@ def _gated(name: HubName) -> str:
 
 def _in_words(error: BaseException) -> str:
     """The first line of what went wrong, of the cause where the error itself says nothing."""
-    said = error.__cause__ if type(error).__name__ == "DatasetGenerationError" and error.__cause__ else error
-    return next((line.strip() for line in str(said).splitlines() if line.strip()), type(said).__name__)
+    cause = error.__cause__ if type(error).__name__ == "DatasetGenerationError" and error.__cause__ else error
+    return next((line.strip() for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
 
 
 def _host() -> str:

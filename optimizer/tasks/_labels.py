@@ -170,22 +170,22 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
     ''
     """
     by_frequency = sorted(sizes, key=lambda label: (-sizes[label], label))
-    found = []
+    pairs = []
     for number, label in enumerate(by_frequency):
-        alike = next((other for other in by_frequency[:number] if _is_misspelt(label, other, sizes)), None)
+        alike = next((rival for rival in by_frequency[:number] if _is_misspelt(label, rival, sizes)), None)
         if alike is not None:
-            found.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
-    others = f", and {len(found) - _MOST_MISSPELT:,} more are alike" if len(found) > _MOST_MISSPELT else ""
-    return f"label {', '.join(found[:_MOST_MISSPELT])}{others}" if found else ""
+            pairs.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
+    others = f", and {len(pairs) - _MOST_MISSPELT:,} more are alike" if len(pairs) > _MOST_MISSPELT else ""
+    return f"label {', '.join(pairs[:_MOST_MISSPELT])}{others}" if pairs else ""
 
 
-def _is_misspelt(label: str, other: str, sizes: Mapping[str, int]) -> bool:
-    if _bare(label) == _bare(other):
+def _is_misspelt(label: str, rival: str, sizes: Mapping[str, int]) -> bool:
+    if _bare(label) == _bare(rival):
         return True
-    one, two = ("".join(name.casefold().split()) for name in (label, other))
-    if min(len(one), len(two)) < _SHORTEST_MISSPELT or sizes[other] < _TIMES_AS_FREQUENT * sizes[label]:
+    spelling, rival_spelling = ("".join(name.casefold().split()) for name in (label, rival))
+    if min(len(spelling), len(rival_spelling)) < _SHORTEST_MISSPELT or sizes[rival] < _TIMES_AS_FREQUENT * sizes[label]:
         return False
-    return _is_one_edit(one, two)
+    return _is_one_edit(spelling, rival_spelling)
 
 
 def _bare(label: str) -> str:
@@ -194,13 +194,13 @@ def _bare(label: str) -> str:
     return (_PARTING if has_letters else _SPACE).sub("", label.casefold())
 
 
-def _is_one_edit(one: str, two: str) -> bool:
+def _is_one_edit(spelling: str, rival: str) -> bool:
     """Tell whether one sign is added, left out, changed or swapped with its neighbour; digits are never a slip."""
-    if abs(len(one) - len(two)) > 1:
+    if abs(len(spelling) - len(rival)) > 1:
         return False
-    start = len(os.path.commonprefix([one, two]))  # noqa: RUF071  # of signs, not of folders
-    end = len(os.path.commonprefix([one[start:][::-1], two[start:][::-1]]))  # noqa: RUF071
-    changed, instead = one[start : len(one) - end], two[start : len(two) - end]
+    start = len(os.path.commonprefix([spelling, rival]))  # noqa: RUF071  # of signs, not of folders
+    end = len(os.path.commonprefix([spelling[start:][::-1], rival[start:][::-1]]))  # noqa: RUF071
+    changed, instead = spelling[start : len(spelling) - end], rival[start : len(rival) - end]
     if any(sign.isdigit() for sign in changed + instead):
         return False
     is_swapped = len(changed) == 2 and changed[::-1] == instead

@@ -45,8 +45,8 @@ def filled(text: str, variables: Mapping[str, Any]) -> str:
     """
 
     def value(match: re.Match[str]) -> str:
-        found = variables.get(match["name"])
-        return match.group() if found is None else _written(found)
+        variable = variables.get(match["name"])
+        return match.group() if variable is None else _written(variable)
 
     return _NAMES_ALONE.sub(value, text)
 
@@ -57,12 +57,12 @@ def assertion_of_cell(cell: str) -> dict[str, Any]:
     >>> assertion_of_cell("icontains: Billing"), assertion_of_cell("Note: none")
     ({'type': 'icontains', 'value': 'Billing'}, {'type': 'equals', 'value': 'Note: none'})
     """
-    found = _IN_A_CELL.fullmatch(cell.strip())
-    kind = _SHORT.get(found["type"], found["type"]) if found else ""
-    if found is None or kind.removeprefix("not-") not in _ONE | _SEVERAL | _FORMS | _OF_THE_CALL | _OTHERS:
+    match = _IN_A_CELL.fullmatch(cell.strip())
+    kind = _SHORT.get(match["type"], match["type"]) if match else ""
+    if match is None or kind.removeprefix("not-") not in _ONE | _SEVERAL | _FORMS | _OF_THE_CALL | _OTHERS:
         is_form = cell.strip() in _FORMS | _OF_THE_CALL
         return {"type": cell.strip()} if is_form else {"type": "equals", "value": cell.strip()}
-    value: Any = found["value"].strip()
+    value: Any = match["value"].strip()
     return {"type": kind, "value": [part.strip() for part in value.split(",")] if kind in _SEVERAL else value}
 
 
@@ -124,14 +124,14 @@ def _one_of_several(kind: str, value: Any, variables: Mapping[str, Any]) -> Any:
 
 
 def _compared(code: str, variables: Mapping[str, Any]) -> str:
-    found = _COMPARED.fullmatch(code.strip())
-    if found is None:
+    match = _COMPARED.fullmatch(code.strip())
+    if match is None:
         raise UnreadError("javascript")
-    if found["name"]:
-        if found["name"] not in variables:
-            raise UnreadError(f"javascript of {found['name']}")
-        return _written(variables[found["name"]]).strip()
-    return str(found["single"] if found["double"] is None else found["double"]).strip()
+    if match["name"]:
+        if match["name"] not in variables:
+            raise UnreadError(f"javascript of {match['name']}")
+        return _written(variables[match["name"]]).strip()
+    return str(match["single"] if match["double"] is None else match["double"]).strip()
 
 
 def _in_schema(kind: str, schema: Any) -> Any:

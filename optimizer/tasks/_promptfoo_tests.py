@@ -42,9 +42,9 @@ class PromptfooTests:
         """
         if not self.unread:
             return ""
-        counts = Counter(what for what, _ in self.unread)
+        counts = Counter(kind for kind, _ in self.unread)
         first = dict(reversed(self.unread))
-        kinds = [f"{what} ({first[what]}{f', and {n - 1:,} more' if n > 1 else ''})" for what, n in counts.items()]
+        kinds = [f"{kind} ({first[kind]}{f', and {n - 1:,} more' if n > 1 else ''})" for kind, n in counts.items()]
         more = f", and {len(kinds) - _MOST_NAMED:,} other kinds" if len(kinds) > _MOST_NAMED else ""
         told = ", ".join(kinds[:_MOST_NAMED]) + more
         if not skip:
@@ -144,10 +144,10 @@ class _Reader:
         file = self.beside(name, where)
         if "*" not in file.name:
             return [file]
-        found = sorted(file.parent.glob(file.name))
-        if not found:
+        files = sorted(file.parent.glob(file.name))
+        if not files:
             raise DataError(f"{self.path}, {where}: no file is called {name}")
-        return found
+        return files
 
     def _add_file(self, file: Path, where: str, default: Mapping[str, Any]) -> None:
         suffix = file.suffix.lower()
@@ -174,8 +174,8 @@ class _Reader:
         assertions = [assertion for part in (default, test) for assertion in (part.get("assert") or ())]
         options = test.get("options")
         is_expanded = not (isinstance(options, dict) and options.get("disableVarExpansion"))
-        for chosen in _choices(f"{self.path}, {where}", variables, is_expanded=is_expanded):
-            values = {name: self._value(value, chosen, f"{where}, {name}") for name, value in chosen.items()}
+        for choice in _choices(f"{self.path}, {where}", variables, is_expanded=is_expanded):
+            values = {name: self._value(value, choice, f"{where}, {name}") for name, value in choice.items()}
             answer = self._answer(where, assertions, values)
             self.rows.append(Record(where, {**values, EXPECTED: answer}))
 
@@ -271,5 +271,5 @@ def _choices(where: str, variables: Mapping[str, Any], *, is_expanded: bool) -> 
     }
     if math.prod(map(len, listed.values())) > _MOST_ROWS:
         raise DataError(f"{where}: the lists among its vars make over {_MOST_ROWS:,} tests; make them shorter")
-    for chosen in itertools.product(*listed.values()):
-        yield {**variables, **dict(zip(listed, chosen, strict=True))}
+    for choice in itertools.product(*listed.values()):
+        yield {**variables, **dict(zip(listed, choice, strict=True))}

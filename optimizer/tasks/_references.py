@@ -114,8 +114,8 @@ def written_set(labels: Iterable[str], among: Sequence[str]) -> str:
     >>> written_set(["sales", "billing"], ["billing", "sales"]), written_set([], ["billing", "sales"])
     ('["billing", "sales"]', '[]')
     """
-    chosen = set(labels)
-    return json.dumps([label for label in among if label in chosen], ensure_ascii=False)
+    members = set(labels)
+    return json.dumps([label for label in among if label in members], ensure_ascii=False)
 
 
 @functools.lru_cache(maxsize=65536)

@@ -204,9 +204,9 @@ def _split(value: Any, where: str) -> str:
 
 def _pinned(value: Any, where: str, column: str) -> bool:
     """Whether a cell says that its sample must stay right; an empty one says that it need not."""
-    said = "" if is_empty(value) else str(value).strip().lower().removesuffix(".0")  # pandas' floats
-    if said not in _PINNED:
+    cell_text = "" if is_empty(value) else str(value).strip().lower().removesuffix(".0")  # pandas' floats
+    if cell_text not in _PINNED:
         kind = f"the column {column!r} says neither yes nor no"
         fix = "it must be true or false (1, 0, yes, no); rename the column if it is about something else"
         raise RowError(where, f"{kind}: {reprlib.repr(value)}", fix, kind)
-    return _PINNED[said]
+    return _PINNED[cell_text]

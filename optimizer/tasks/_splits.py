@@ -228,13 +228,13 @@ def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample]) -> 
     for sample in samples:
         labels[normalised(sample.text)].add(sample.label)
     seen = {normalised(sample.text) for sample in but}
-    kept = []
+    unique_samples = []
     for sample in samples:
         text = normalised(sample.text)
         if text not in seen and len(labels[text]) == 1:
             seen.add(text)
-            kept.append(sample)
-    return tuple(kept)
+            unique_samples.append(sample)
+    return tuple(unique_samples)
 
 
 def normalised(text: str) -> str:

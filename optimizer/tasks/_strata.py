@@ -86,14 +86,14 @@ def draw_balanced(items: Iterable[tuple[str, T]], labels: Sequence[str], n: int,
     [1, 2, 9]
     """
     wanted = shares(dict.fromkeys(labels, 1), n)
-    kept: dict[str, list[tuple[float, int, T]]] = {label: [] for label in labels}
+    heaps: dict[str, list[tuple[float, int, T]]] = {label: [] for label in labels}
     for number, (key, (label, item)) in enumerate(zip(_keys(stream), items, strict=False)):
-        heap = kept[label]  # its first is the largest key, kept negative
+        heap = heaps[label]  # its first is the largest key, kept negative
         if len(heap) < wanted[label]:
             heapq.heappush(heap, (-key, number, item))
         elif heap and -key > heap[0][0]:
             heapq.heapreplace(heap, (-key, number, item))
-    by_number = {number: item for heap in kept.values() for _, number, item in heap}
+    by_number = {number: item for heap in heaps.values() for _, number, item in heap}
     return [by_number[number] for number in sorted(by_number)]
 
 

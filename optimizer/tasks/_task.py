@@ -89,8 +89,8 @@ class Task:
     def __repr__(self) -> str:
         """The name and the sizes: samples would fill screens."""
         sizes = ", ".join(f"{len(getattr(self, split))} {split}" for split in _SPLITS)
-        what = f"{len(self.labels)} labels" if self.labels else f"answers {self.answers}"
-        return f"<Task {self.name!r}: {what}; {sizes}>"
+        answers = f"{len(self.labels)} labels" if self.labels else f"answers {self.answers}"
+        return f"<Task {self.name!r}: {answers}; {sizes}>"
 
     def _repr_html_(self) -> str:
         """The labels with their numbers of samples, and a few samples of train, as notebooks show them."""

@@ -118,10 +118,10 @@ def _opening_row(text: str, lines: Sequence[Line], row: int) -> int:
 
 
 def _open_end(text: str, lines: Sequence[Line], last: int) -> tuple[int, int]:
-    rest = [line for line in lines[last + 1 :] if line.kind != "blank"]
-    if not rest:
+    lines_after = [line for line in lines[last + 1 :] if line.kind != "blank"]
+    if not lines_after:
         return (0, 0)
-    line = rest[-1]
+    line = lines_after[-1]
     is_open = _OPEN_END.match(text, line.outer_start, line.outer_end) is not None
     return (line.outer_start, line.outer_end) if is_open else (0, 0)
 

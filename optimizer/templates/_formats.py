@@ -94,8 +94,8 @@ def numbered(source: str | Path) -> tuple[Path, int | None]:
     (2, None)
     """
     path = Path(source)
-    found = _NUMBERED.fullmatch(str(source))
-    return (path, None) if found is None or path.exists() else (Path(found["path"]), int(found["number"]))
+    match = _NUMBERED.fullmatch(str(source))
+    return (path, None) if match is None or path.exists() else (Path(match["path"]), int(match["number"]))
 
 
 def check_size(source: Source) -> None:

@@ -128,8 +128,8 @@ def _is_label_list(line: str, labels: Sequence[str]) -> bool:
     named = [label for label in labels if names_label(line, label)]
     if not named or _COMMAND.match(line):
         return False
-    rest = line
+    remainder = line
     for label in sorted(named, key=len, reverse=True):
-        rest = label_pattern(label, re.IGNORECASE).sub(" ", rest)
-    words = re.findall(r"\w+", rest)
+        remainder = label_pattern(label, re.IGNORECASE).sub(" ", remainder)
+    words = re.findall(r"\w+", remainder)
     return len(words) <= _FILLING_WORDS and len(words) < len(named)

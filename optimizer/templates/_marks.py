@@ -57,10 +57,10 @@ def without_marks(message: DraftMessage) -> DraftMessage:
     if any(start < slot.start < end for slot in slots for start, end in zip(edges[::2], edges[1::2], strict=True)):
         raise InputError("a place for edits, such as {{psopt.notes}}, can't stand within <rephrase>..</rephrase>")
     ends = [0, *(position for span in removed for position in span), len(text)]
-    kept = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
+    unmarked_text = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
     return replace(
         message,
-        text=kept,
+        text=unmarked_text,
         seams=tuple(map(moved_span, message.seams)),
         fields=tuple(map(moved_span, message.fields)),
         marked=tuple(zip(edges[::2], edges[1::2], strict=True)) if opening else (),

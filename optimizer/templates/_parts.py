@@ -232,14 +232,14 @@ def _says_something(sentence: str, fields: Sequence[str]) -> bool:
 
 def _without_examples(text: str, lines: Sequence[Line]) -> list[Line]:
     """Leave out what stands under a heading that promises examples, up to the next heading, tag or field."""
-    kept = []
+    lines_outside = []
     skipping = False
     for line in lines:
         if line.kind in ("heading", "lead", "tag", "field"):
             skipping = line.kind != "field" and _EXAMPLES.match(text, line.start, line.end) is not None
         if not skipping:
-            kept.append(line)
-    return kept
+            lines_outside.append(line)
+    return lines_outside
 
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:
@@ -258,19 +258,19 @@ def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
     """The sentences of a paragraph that do not fix how the answer looks: the first ones in a row."""
     caption = CAPTION.match(text, _stripped(text, start, end)[0], end)
     start = caption.end() if caption else start
-    kept: list[tuple[int, int]] = []
+    sentences: list[tuple[int, int]] = []
     for sentence in _sentences(text, start, end):
         if OUTPUT.match(text, *sentence) or json_objects(text[slice(*sentence)]):
-            if kept:
+            if sentences:
                 break
-        elif not kept or not _CONTRACT.search(text, *sentence):
-            kept.append(sentence)
+        elif not sentences or not _CONTRACT.search(text, *sentence):
+            sentences.append(sentence)
         else:
             break
-    if not kept:
+    if not sentences:
         return None
-    first, last = kept[0][0], kept[-1][1]
-    strength = _strength([text[left:right] for left, right in kept])
+    first, last = sentences[0][0], sentences[-1][1]
+    strength = _strength([text[left:right] for left, right in sentences])
     if strength != "instruction" and not _is_sentence(text[first:last]):
         return None
     return Stretch(first, last, strength, block)

@@ -73,9 +73,9 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str, answer_tag:
         before = text[: place.position]
         attached = before.strip() and not before.endswith((new * 2, ">" + new)) and kind == "examples"
         return replace(slot, opening=(new if attached else "") + slot.opening, closing=slot.closing + new * 2)
-    rest = text[place.position :]
-    dense = layout.style == "xml" and rest.startswith(f"{new}<")
-    followed = bool(rest.strip()) and not rest.startswith(new * 2) and not rest.lstrip(" \t").startswith(new * 2)
+    tail = text[place.position :]
+    dense = layout.style == "xml" and tail.startswith(f"{new}<")
+    followed = bool(tail.strip()) and not tail.startswith(new * 2) and not tail.lstrip(" \t").startswith(new * 2)
     after = new if followed and not dense else ""
     return replace(slot, opening=(new if dense else new * 2) + slot.opening, after=after)
 
@@ -169,8 +169,8 @@ def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layo
     closed = fences(text)
     headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), closed)]
     if headings:
-        rest = text[position:].lstrip()
-        if rest and not _HEADING.match(rest):  # a heading here would take the rest of the section along
+        tail = text[position:].lstrip()
+        if tail and not _HEADING.match(tail):  # a heading here would take the rest of the section along
             return layout
         before = [heading for heading in headings if heading.start() < position]
         near = before[-1] if before else headings[0]

@@ -64,8 +64,8 @@ def with_prompt(path: Path, text: str, label: str) -> str:
     plain = config.plain()
     entries = [entry.plain() for entry in prompt_entries(config)]
     for number, entry in enumerate(entries, start=1):
-        known = entry.get("raw") if isinstance(entry, dict) else entry
-        if known == text or (isinstance(entry, dict) and entry.get("label") == label):
+        entry_text = entry.get("raw") if isinstance(entry, dict) else entry
+        if entry_text == text or (isinstance(entry, dict) and entry.get("label") == label):
             raise InputError(f"{path} holds this prompt already, as prompt {number}: --pick takes another")
     added = {"label": label, "raw": text}
     expected = {**plain, "prompts": [*entries, added]}

@@ -36,7 +36,7 @@ def read_bytes(path: Path, name: str = "", error: type[InputError] = InputError)
     try:
         return path.read_bytes()
     except FileNotFoundError as missing:
-        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        names = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
         raise error(f"{name} can't be read: no such file{nearest(path.name, names)}") from missing
     except OSError as refused:
         raise error(f"{name} can't be read: {refused.strerror}") from refused

@@ -152,7 +152,7 @@ def statements(text: str, labels: Sequence[str]) -> Statements:
     """
     definitions: dict[str, list[str]] = {}
     notes = []
-    rest = []
+    other_lines = []
     for line, is_item in dict.fromkeys(_lines(text)):
         if defined := _definition(line, labels):
             definitions.setdefault(defined[0], []).append(defined[1])
@@ -160,11 +160,11 @@ def statements(text: str, labels: Sequence[str]) -> Statements:
             continue  # the form of an answer
         elif label_mentions(line, labels):
             notes.append(line)
-            rest += [] if is_item else [line]
+            other_lines += [] if is_item else [line]
         else:
-            rest.append(line)
+            other_lines.append(line)
     joined = tuple((label, "; ".join(meanings)) for label, meanings in definitions.items())
-    return Statements(joined, tuple(notes), tuple(rest))
+    return Statements(joined, tuple(notes), tuple(other_lines))
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

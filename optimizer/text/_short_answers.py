@@ -135,10 +135,10 @@ def _plain(digits: str) -> str | None:
     points, commas = bare.count("."), bare.count(",")
     if points and commas:
         last = max(bare.rfind("."), bare.rfind(","))
-        other = "," if bare[last] == "." else "."
+        separator = "," if bare[last] == "." else "."
         if bare.count(bare[last]) > 1:
             return None
-        return bare.replace(other, "").replace(bare[last], ".")
+        return bare.replace(separator, "").replace(bare[last], ".")
     if commas == 1 and not re.fullmatch(r"\d{1,3},\d{3}", bare):
         return bare.replace(",", ".")
     if points > 1 and not re.fullmatch(r"\d{1,3}(\.\d{3})+", bare):

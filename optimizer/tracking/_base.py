@@ -187,11 +187,11 @@ class RunRecord:
     @property
     def recommended(self) -> Mapping[str, Any] | None:
         """The recommended prompt with its scores, as run.json or front.json lists it; None before the end."""
-        chosen = (self.manifest.get("recommended") or {}).get("id")
+        recommended_id = (self.manifest.get("recommended") or {}).get("id")
         baseline, short = self.manifest.get("baseline"), self.manifest.get("short")
         beside = self.front.get("recommended")
         listed = (beside, baseline, short, *(self.manifest.get("front") or ()))
-        return next((entry for entry in listed if entry and entry["id"] == chosen), None)
+        return next((entry for entry in listed if entry and entry["id"] == recommended_id), None)
 
     @property
     def files(self) -> list[Path]:

@@ -75,9 +75,9 @@ class AnswerMonitor:
             yield first
             self._check()
         taken = set(first)
-        rest = [key for key in keys if key not in taken] if taken else keys
-        if rest:
-            yield rest
+        remaining_keys = [key for key in keys if key not in taken] if taken else keys
+        if remaining_keys:
+            yield remaining_keys
         self._check()
 
     def observe(self, answer: Answer) -> None:

@@ -189,8 +189,8 @@ class Price:
 
 def user_prices() -> Path:
     """The user's own table: `$PSOPT_PRICES`, else `prices.toml` in the user's configuration folder for psopt."""
-    chosen = os.environ.get("PSOPT_PRICES")
-    return Path(chosen) if chosen else platformdirs.user_config_path("psopt") / "prices.toml"
+    path = os.environ.get("PSOPT_PRICES")
+    return Path(path) if path else platformdirs.user_config_path("psopt") / "prices.toml"
 
 
 def price_of(model: str) -> Price | None:

@@ -53,7 +53,7 @@ class Answer:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache."""
-        return cls(**{_FIELD_OF.get(kept, kept): value for kept, value in data.items()})
+        return cls(**{_FIELD_OF.get(key, key): value for key, value in data.items()})
 
 
 class Query(NamedTuple):

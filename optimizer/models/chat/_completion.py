@@ -224,7 +224,7 @@ def _joined(before: Any, after: Any) -> Any:
         return after
     if isinstance(before, str) and isinstance(after, str):
         return before + after
-    return [part for said in (before, after) for part in (said if isinstance(said, list) else [said])]
+    return [part for chunk in (before, after) for part in (chunk if isinstance(chunk, list) else [chunk])]
 
 
 def read_json(content: bytes) -> Any:

@@ -183,10 +183,10 @@ def _own_form(text: str) -> Any:
 
 def _asking_for_json(messages: Messages) -> Messages:
     """Ask for JSON in the system message: what the user wrote stays as it is, the text to classify last."""
-    asked = f"Answer in JSON: {json.dumps({'label': '...'})}"
+    instruction = f"Answer in JSON: {json.dumps({'label': '...'})}"
     if messages and messages[0]["role"] == "system":
-        return [{"role": "system", "content": f"{messages[0]['content']}\n{asked}"}, *messages[1:]]
-    return [{"role": "system", "content": asked}, *messages]
+        return [{"role": "system", "content": f"{messages[0]['content']}\n{instruction}"}, *messages[1:]]
+    return [{"role": "system", "content": instruction}, *messages]
 
 
 def _answering_in_json(messages: Messages) -> Messages:

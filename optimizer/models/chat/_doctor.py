@@ -71,8 +71,8 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
         meant = name_hint(model) or ("" if "/" in model else f"did you mean openai/{model}?")
-        known = "openai/NAME, azure/DEPLOYMENT and dspy/NAME"
-        raise InputError(f"doctor looks at {known}, not at {model!r}{meant and f'; {meant}'}")
+        name_forms = "openai/NAME, azure/DEPLOYMENT and dspy/NAME"
+        raise InputError(f"doctor looks at {name_forms}, not at {model!r}{meant and f'; {meant}'}")
     options = replace(options or LMConfig(), retries=_RETRIES, batch=False)
     cache = AnswerCache(cache_dir)
     plain = _Patient(kind, name, cache, replace(options, logprobs=False, structured=True, renegotiate=True))
@@ -177,16 +177,16 @@ def _logprobs(likely: _Patient) -> Finding:
 
 def _long_prompts(plain: _Patient) -> Finding:
     """Whether the front of a long prompt is read: it holds a word that is asked for at the end."""
-    what = "long prompts"
+    subject = "long prompts"
     try:
         answer = plain.ask(_RECALL, task="{}").answer
     except ModelError as error:
-        return Finding(what, _NO, f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
+        return Finding(subject, _NO, f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
     if answer.unanswered:
-        return Finding(what, _NO, f"one of 5,000 tokens is refused: {answer.reason}"[:_LONGEST])
+        return Finding(subject, _NO, f"one of 5,000 tokens is refused: {answer.reason}"[:_LONGEST])
     counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
     is_read = _MARK in (answer.text or "").casefold()
-    return Finding(what, _YES if is_read else _NO, f"the front is {'' if is_read else 'not '}read{counted}")
+    return Finding(subject, _YES if is_read else _NO, f"the front is {'' if is_read else 'not '}read{counted}")
 
 
 def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:

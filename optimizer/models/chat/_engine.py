@@ -87,8 +87,8 @@ class Engine:
         progress = Progress(len(queries), len(queries) - len(missing), on_progress)
         parts = [[*missing]] if missing else []
         for part in parts if monitor is None else monitor.parts([*missing]):
-            asked = run(self._ask([missing[key] for key in part], progress, monitor))
-            answers |= dict(zip(part, asked, strict=True))
+            new_answers = run(self._ask([missing[key] for key in part], progress, monitor))
+            answers |= dict(zip(part, new_answers, strict=True))
         return [answers[key] for key in keys]
 
     def kept(self, queries: Sequence[Query]) -> list[Answer | None]:
@@ -102,10 +102,10 @@ class Engine:
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """Those queries that would be sent, each once; what is known of the others teaches the meter."""
         by_key = {self.key(query): query for query in queries}
-        kept = self.kept_by_key(by_key)
-        for key, answer in kept.items():
+        cached_answers = self.kept_by_key(by_key)
+        for key, answer in cached_answers.items():
             self.meter.learn(by_key[key], answer)
-        return [query for key, query in by_key.items() if key not in kept]
+        return [query for key, query in by_key.items() if key not in cached_answers]
 
     @property
     def rate(self) -> AnswerRate | None:
@@ -156,8 +156,8 @@ class Engine:
             return min(len(queries), self.budget.usage.made - n_before)
 
     async def _kept_or_asked(self, query: Query) -> Answer:
-        (kept,) = self.kept([query])
-        return kept or await self._answer(query, Worker(Batch()))
+        (cached_answer,) = self.kept([query])
+        return cached_answer or await self._answer(query, Worker(Batch()))
 
     async def _ask(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Ask by batches where a grid is worth one, else query by query."""
@@ -209,9 +209,9 @@ class Engine:
                 answer = await self._send(query, worker, tries)
             except UnsupportedError as error:
                 self.negotiation.refused(error.feature)
-                (kept,) = self.kept([query])
-                if kept:  # asked so before
-                    return kept
+                (cached_answer,) = self.kept([query])
+                if cached_answer:  # asked so before
+                    return cached_answer
             except PsoptError:
                 worker.batch.is_over = True  # at once: the place that this leaves is the next one's
                 raise

@@ -130,12 +130,12 @@ def name_hint(model: str) -> str:
     >>> name_hint("ollama/llama3")
     'did you mean openai/llama3 with --api-base http://localhost:11434/v1 (Ollama), or another server of yours?'
     """
-    kind, slash, rest = model.partition("/")
+    kind, slash, model_name = model.partition("/")
     kind = kind.casefold()
-    if kind in {"ollama", "ollama_chat"} and rest:
-        return _of_ollama(rest)
-    if kind in {"huggingface", "transformers"} and rest:
-        return f"did you mean hf/{rest} to run it here?"
+    if kind in {"ollama", "ollama_chat"} and model_name:
+        return _of_ollama(model_name)
+    if kind in {"huggingface", "transformers"} and model_name:
+        return f"did you mean hf/{model_name} to run it here?"
     if slash:
         return f"did you mean dspy/{model}?" if kind in _OF_LITELLM else ""
     if _OPENAI.fullmatch(model) and not _OPEN_WEIGHTS.match(model):

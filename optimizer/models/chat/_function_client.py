@@ -51,21 +51,21 @@ class FunctionClient(ChatClient):
         messages = [dict(message) for message in request["messages"]]
         try:
             if _is_async(self._function):
-                said = await self._function(messages)
+                answer = await self._function(messages)
             else:
-                said = await in_a_thread(lambda: _called(self._function, messages))
-                if inspect.isawaitable(said):
-                    said = await said
+                answer = await in_a_thread(lambda: _called(self._function, messages))
+                if inspect.isawaitable(answer):
+                    answer = await answer
         except (TransientError, PsoptError):
             raise
         except (Exception, SystemExit) as error:  # whatever the user's function does; an exit would end the loop
             raise self._failure(error) from error
-        if not isinstance(said, str):
+        if not isinstance(answer, str):
             raise ModelRefusedError(
-                f"{self.name} returned {said!r:.60}: a function that is a model takes chat messages and returns "
+                f"{self.name} returned {answer!r:.60}: a function that is a model takes chat messages and returns "
                 "the answer as a str"
             )
-        return Answer(said.encode("utf-8", "replace").decode())  # without halves of surrogate pairs
+        return Answer(answer.encode("utf-8", "replace").decode())  # without halves of surrogate pairs
 
     def _failure(self, error: BaseException) -> Exception:
         """What a function has raised, as something that passes or that ends the work, in one line."""

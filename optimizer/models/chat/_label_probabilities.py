@@ -67,14 +67,14 @@ def kept_places(answer: Alternatives, labels: Sequence[str]) -> Alternatives:
         return answer
     names = _json_names(labels)
     text = "".join(token for token, _ in answer)
-    kept: Alternatives = [(text[: len(text) - sum(len(token) for token, _ in written)], [])]
+    places: Alternatives = [(text[: len(text) - sum(len(token) for token, _ in written)], [])]
     read = ""
     for token, alternatives in written:
-        kept.append((token, [pair for pair in alternatives if not names or _open(_in_json(read + pair[0]), names)]))
+        places.append((token, [pair for pair in alternatives if not names or _open(_in_json(read + pair[0]), names)]))
         read += token
         if _QUOTE in token:
             break
-    return kept
+    return places
 
 
 def _behind_lead(answer: Alternatives) -> Alternatives | None:
@@ -122,8 +122,8 @@ def _followed(answer: Alternatives, names: Sequence[str], clean: Callable[[str],
         if not followed:
             return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
         reached = followed
-    said = clean(read)
-    named = [names.index(said)] if said in names else _open(said, names)
+    answer_text = clean(read)
+    named = [names.index(answer_text)] if answer_text in names else _open(answer_text, names)
     for index in named:
         probabilities[index] += reached / len(named)
     return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
@@ -169,8 +169,8 @@ def _first_said(places: Sequence[Mapping[str, Any]]) -> int:
     """The first token of what is said: after thoughts, where there are any that end."""
     tokens = [str(place.get("token") or "") for place in places]
     text = "".join(tokens)
-    said = (spoken(text) or "").strip()
-    begin = text.rfind(said) if said else 0
+    answer = (spoken(text) or "").strip()
+    begin = text.rfind(answer) if answer else 0
     ends = itertools.accumulate(len(token) for token in tokens)
     return next((number for number, end in enumerate(ends) if end > begin), 0)
 

@@ -168,11 +168,11 @@ class ChatModel(WholeGrids):
     ) -> NDArray[np.float64] | None:
         if not self.engine.options.logprobs or prompts[0].asks == LABEL:
             return None
-        asked = array != NOT_ASKED
-        kept = self.engine.kept(self.queries(prompts, texts, asked))
-        told = [None if answer is None else answer.confidence for answer in kept]
+        is_asked = array != NOT_ASKED
+        cached_answers = self.engine.kept(self.queries(prompts, texts, is_asked))
+        told = [None if answer is None else answer.confidence for answer in cached_answers]
         by_prompt = np.full((len(prompts), len(texts)), np.nan)  # as queries are: prompt by prompt
-        by_prompt[asked.T] = np.array(told, dtype=np.float64)
+        by_prompt[is_asked.T] = np.array(told, dtype=np.float64)
         return by_prompt.T
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
@@ -219,12 +219,12 @@ class ChatModel(WholeGrids):
         """Say once where the server's counts of tokens tell that it does not read prompts in whole."""
         if not self._is_read_in_whole:
             return
-        said = unread_line(
+        warning = unread_line(
             (tokens_of_query(query).low, answer.tokens_in) for query, answer in zip(queries, answers, strict=True)
         )
-        if said:
+        if warning:
             self._is_read_in_whole = False
-            _LOGGER.warning(f"{self.name}: {said}")
+            _LOGGER.warning(f"{self.name}: {warning}")
 
     def _probabilities(self, answer: Answer, labels: Sequence[str]) -> list[float]:
         if not answer.text:

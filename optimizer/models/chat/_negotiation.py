@@ -76,12 +76,12 @@ class Negotiation:
         """
         dropped: list[str] = []
         while (answer := await _unless_unclear(query, ask)) is None:
-            rest = [name for name in self._used(query) if name not in _NEEDED]
-            if not rest:
+            optional_features = [name for name in self._used(query) if name not in _NEEDED]
+            if not optional_features:
                 self._client.refused.difference_update(dropped)
                 return await ask(query)
-            dropped.append(rest[0])
-            self._client.refused.add(rest[0])
+            dropped.append(optional_features[0])
+            self._client.refused.add(optional_features[0])
         if dropped:
             blamed = [dropped.pop()]
             self._client.refused.difference_update(dropped)

@@ -135,9 +135,9 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
         if name in {"loc", "param", "field"}:
             places.append(value)
         words.append(value)
-    said = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_LONGEST_MESSAGE]
-    places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(said)]
-    return Refusal(status, said, tuple(dict.fromkeys(places)), message_of(body, said))
+    message = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_LONGEST_MESSAGE]
+    places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(message)]
+    return Refusal(status, message, tuple(dict.fromkeys(places)), message_of(body, message))
 
 
 def message_of(body: Any, text: str) -> str:

@@ -166,12 +166,12 @@ class RequestScheduler:
         """
         if failure.empty is not None:
             return _FIRST_WAIT
-        asked = failure.wait or 0.0
-        if asked > _LONGEST_ASKED:
-            raise ModelRefusedError(f"{self._name} asks to wait until {clock(asked)}: {failure}") from None
+        retry_after = failure.wait or 0.0
+        if retry_after > _LONGEST_ASKED:
+            raise ModelRefusedError(f"{self._name} asks to wait until {clock(retry_after)}: {failure}") from None
         longest = min(_LONGEST_WAIT, max(_LONGEST_SERVED, silence))
         backoff = min(longest, _FIRST_WAIT * 2.0 ** (n_failed - 1)) * self._jitter.uniform(0.75, 1.25)
-        return max(backoff, asked)
+        return max(backoff, retry_after)
 
     async def _start(self) -> None:
         """Wait until a server that asked for a pause may be asked again, and for this request's turn in the minute."""

@@ -91,13 +91,13 @@ def tokens_of_text(text: str) -> TokenRange:
     n_english = len(text)
     total = TokenRange()
     if not text.isascii():
-        rest = sum(character > "\x7f" for character in text)
-        n_english -= rest
+        n_others = sum(character > "\x7f" for character in text)
+        n_english -= n_others
         for pattern, (few, many) in _PATTERNS:
             n = len(pattern.findall(text))
-            rest -= n
+            n_others -= n
             total += TokenRange(n / many, n / few)
-        total += TokenRange(rest / _OTHERS[1], rest / _OTHERS[0])
+        total += TokenRange(n_others / _OTHERS[1], n_others / _OTHERS[0])
     return total + TokenRange(n_english / _ENGLISH[1], n_english / _ENGLISH[0])
 
 
@@ -138,13 +138,13 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
     >>> unread_line([(300.0, 350), (260.0, 290)])
     ''
     """
-    known = [(fewest, count) for fewest, count in counted if count]
-    if not known:
+    counts = [(fewest, count) for fewest, count in counted if count]
+    if not counts:
         return ""
-    most = max(count for _, count in known)
-    at_most = [fewest for fewest, count in known if count == most]
+    most = max(count for _, count in counts)
+    at_most = [fewest for fewest, count in counts if count == most]
     is_cut = len(at_most) >= _FEW_ALIKE and max(at_most) >= _APART * min(at_most)
-    far_below = [fewest for fewest, count in known if fewest >= _LONG_ENOUGH and count < fewest * _FAR_BELOW]
+    far_below = [fewest for fewest, count in counts if fewest >= _LONG_ENOUGH and count < fewest * _FAR_BELOW]
     if not is_cut and not far_below:
         return ""
     lengths = at_most if is_cut else far_below

@@ -141,11 +141,11 @@ class _Judge(Generic[Verdict]):
         return verdicts
 
     def _check(self) -> None:
-        unread = [item for item, said in self._verdicts.items() if said == (None, None)]
+        unread = [item for item, judgement in self._verdicts.items() if judgement == (None, None)]
         if len(unread) > _MOST_UNREAD * len(self._verdicts):
-            said = self._writer.write([self._messages(unread[0], turned=False)])[0]
+            judgement = self._writer.write([self._messages(unread[0], turned=False)])[0]
             fails = self.fails.format(share=f"{len(unread)} of {len(self._verdicts)}")
-            raise ModelError(f"judge {self._writer.name} {fails}, but says such as {shown(said)!r}: take another")
+            raise ModelError(f"judge {self._writer.name} {fails}, but says such as {shown(judgement)!r}: take another")
 
     def _messages(self, item: tuple[str, str, str], *, turned: bool) -> Messages:
         text, *compared = item
@@ -172,8 +172,8 @@ class SamenessJudge(_Judge[bool]):
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return of each pair whether its answers are the same; one without a verdict is not; raises as `verdicts`."""
-        said = [[verdict for verdict in both if verdict is not None] for both in self.verdicts(pairs)]
-        return [bool(verdicts) and all(verdicts) for verdicts in said]
+        verdicts_by_pair = [[verdict for verdict in both if verdict is not None] for both in self.verdicts(pairs)]
+        return [bool(verdicts) and all(verdicts) for verdicts in verdicts_by_pair]
 
     def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:
         """Return of how many pairs the judge says the same in both orders."""
@@ -212,8 +212,8 @@ class RatingJudge(_Judge[int]):
         read = [[rating for rating in both if rating is not None] for both in self.verdicts(answers)]
         span = _HIGHEST - _LOWEST
         means = [(sum(ratings) / len(ratings) - _LOWEST) / span if ratings else None for ratings in read]
-        known = [mean for mean in means if mean is not None]
-        usual = sum(known) / len(known) if known else 0.0
+        known_means = [mean for mean in means if mean is not None]
+        usual = sum(known_means) / len(known_means) if known_means else 0.0
         return [usual if mean is None else mean for mean in means]
 
     def measures(self, answers: Sequence[Rated]) -> dict[str, float]:

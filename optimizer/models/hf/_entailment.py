@@ -42,21 +42,21 @@ class EntailmentMatcher(Matcher):
 
         Raises ModelError if the model can't be loaded, or fails.
         """
-        directions = [one for _, first, second in pairs for one in ((first, second), (second, first))]
+        directions = [direction for _, first, second in pairs for direction in ((first, second), (second, first))]
         entailed = self._entailed(list(dict.fromkeys(directions)))
         return [entailed[first, second] and entailed[second, first] for _, first, second in pairs]
 
     def _entailed(self, directions: list[tuple[str, str]]) -> dict[tuple[str, str], bool]:
         keys = {pair: answer_key(kind="nli", version=self._source.version, pair=list(pair)) for pair in directions}
-        kept = self._cache.get_many(keys.values())
+        by_key = self._cache.get_many(keys.values())
         # Texts of about one length make batches without much padding.
-        unknown = sorted((pair for pair in directions if keys[pair] not in kept), key=lambda pair: len("".join(pair)))
+        unknown = sorted((pair for pair in directions if keys[pair] not in by_key), key=lambda pair: len("".join(pair)))
         for start in range(0, len(unknown), _BATCH):
             batch = unknown[start : start + _BATCH]
-            said = dict(zip((keys[pair] for pair in batch), self._read(batch), strict=True))
-            self._cache.put_many(said)
-            kept.update(said)
-        return {pair: bool(kept[key]) for pair, key in keys.items()}
+            new_verdicts = dict(zip((keys[pair] for pair in batch), self._read(batch), strict=True))
+            self._cache.put_many(new_verdicts)
+            by_key.update(new_verdicts)
+        return {pair: bool(by_key[key]) for pair, key in keys.items()}
 
     def _read(self, batch: list[tuple[str, str]]) -> list[bool]:
         import torch
@@ -88,6 +88,6 @@ def _entailment_class(name: str, config: Any) -> int:
     classes = {int(number): str(label) for number, label in config.id2label.items()}
     meant = [number for number, label in classes.items() if label.casefold().startswith(_ENTAILMENT)]
     if len(meant) != 1:
-        known = json.dumps(list(classes.values())[:5])
-        raise InputError(f"{name} is no model of entailment: one of its classes must be called entailment, not {known}")
+        names = json.dumps(list(classes.values())[:5])
+        raise InputError(f"{name} is no model of entailment: one of its classes must be called entailment, not {names}")
     return meant[0]

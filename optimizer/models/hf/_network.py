@@ -126,12 +126,12 @@ def score(
     for index, prompt in enumerate(prompts):
         by_length[len(prompt)].append(index)
     for indices in by_length.values():
-        rest = indices
-        while rest:
-            texts = [prompts[index][n_shared:] for index in rest]
+        unscored = indices
+        while unscored:
+            texts = [prompts[index][n_shared:] for index in unscored]
             steps = limit.retrying(partial(_steps, network, cache, texts, tree))
-            yield rest[: len(steps)], steps
-            rest = rest[len(steps) :]
+            yield unscored[: len(steps)], steps
+            unscored = unscored[len(steps) :]
 
 
 def _prefix(network: Network, tokens: list[int], limit: int) -> Any:

@@ -51,8 +51,8 @@ class Encoder:
         """Return (n_texts, 384) float32 vectors of length 1 (to float16's precision)."""
         unseen = [text for text in dict.fromkeys(texts) if text not in self._known]
         with contextlib.suppress(InputError):
-            kept = self._store.get_many(_key(text) for text in unseen)
-            vectors = ((text, kept.get(_key(text))) for text in unseen)
+            stored_vectors = self._store.get_many(_key(text) for text in unseen)
+            vectors = ((text, stored_vectors.get(_key(text))) for text in unseen)
             self._known.update({text: _unpacked(vector) for text, vector in vectors if vector})
         unseen = [text for text in unseen if text not in self._known]
         for start in range(0, len(unseen), _KEEP_EVERY):

@@ -71,13 +71,13 @@ class MiniLMEngine:
         from dspy import lm15
 
         text = self.answer(read_request(request))
-        asked = len(str(request.system)) + sum(len(part.text) for message in request.messages for part in message.parts)
+        size = len(str(request.system)) + sum(len(part.text) for message in request.messages for part in message.parts)
         return lm15.Response(
             id=None,
             model=request.model,
             message=lm15.Message(role="assistant", parts=(lm15.TextPart(text),)),
             finish_reason="stop",
-            usage=lm15.Usage(input_tokens=asked // 4, output_tokens=len(text) // 4),
+            usage=lm15.Usage(input_tokens=size // 4, output_tokens=len(text) // 4),
         )
 
     def answer(self, reading: Reading) -> str:

@@ -137,8 +137,8 @@ class ScoringModel:
         n = 0
         for column, prompt in zip(cells.T, prompts, strict=True):
             keys = self._keys(prompt, [render(prompt, text) for text in itertools.compress(texts, column)])
-            kept = self._cache.get_many(keys)
-            n += sum(key in kept for key in keys)
+            cached_scores = self._cache.get_many(keys)
+            n += sum(key in cached_scores for key in keys)
         return n
 
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
@@ -171,8 +171,8 @@ class ScoringModel:
         return self._too_long(*self._tokens(prompt, [render(prompt, text) for text in texts])) is None
 
     def _tokens(self, prompt: Prompt, conversations: Sequence[Messages]) -> tuple[list[list[int]], LabelTree]:
-        lead, asked = _begun(prompt, conversations)
-        return self.scorer.tokenizer.scored(conversations, _labels_in_answers(prompt), lead, asked)
+        lead, turn_end = _begun(prompt, conversations)
+        return self.scorer.tokenizer.scored(conversations, _labels_in_answers(prompt), lead, turn_end)
 
     def _too_long(self, prompts: Sequence[list[int]], tree: LabelTree) -> ModelError | None:
         longest = self.scorer.longest
@@ -186,9 +186,9 @@ class ScoringModel:
         )
 
     def _keys(self, prompt: Prompt, conversations: Sequence[Messages]) -> list[bytes]:
-        lead, asked = _begun(prompt, conversations)
+        lead, turn_end = _begun(prompt, conversations)
         # Named only where there is one: so keys are those of caches from before there were leads.
-        before = {name: value for name, value in (("lead", lead), ("asked", asked)) if value}
+        before = {name: value for name, value in (("lead", lead), ("asked", turn_end)) if value}
         labels = list(_labels_in_answers(prompt))
         return [
             answer_key(

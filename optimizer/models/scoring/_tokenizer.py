@@ -188,16 +188,16 @@ class PromptTokenizer:
         return [self._opening + list(tokens) for tokens in encoded["input_ids"]]
 
 
-def _moved_to_answers(messages: Messages, asked: str) -> Messages:
+def _moved_to_answers(messages: Messages, turn_end: str) -> Messages:
     """Take what asks for the answer off the end of each turn, and begin the answer that follows with it."""
     moved: Messages = []
     is_asked = False
     for message in messages:
         content = message["content"]
         if is_asked and message["role"] == "assistant":
-            content = f"{asked.strip()} {content}"
-        is_asked = message["role"] == "user" and content.endswith(asked)
-        moved.append({**message, "content": content.removesuffix(asked) if is_asked else content})
+            content = f"{turn_end.strip()} {content}"
+        is_asked = message["role"] == "user" and content.endswith(turn_end)
+        moved.append({**message, "content": content.removesuffix(turn_end) if is_asked else content})
     return moved
 
 

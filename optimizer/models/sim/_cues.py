@@ -109,9 +109,9 @@ def pulls(cues: Sequence[Cue], texts: Sequence[TextWords], n_labels: int) -> NDA
 
 def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:
     for words in pieces:
-        kept = [word for word in words if word not in ARTICLES]
-        if kept and len(words) <= _LONGEST_PHRASE:
-            yield " ".join(kept)
+        phrase_words = [word for word in words if word not in ARTICLES]
+        if phrase_words and len(words) <= _LONGEST_PHRASE:
+            yield " ".join(phrase_words)
 
 
 def _content(words: Sequence[str]) -> frozenset[str]:

@@ -244,9 +244,9 @@ def _draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int
 def _profiles(traits: _Traits, pulls: Floats) -> Floats:
     """Return the answer distribution of each text under a prompt that pulls with these (N, C - 1) rates: (N, C)."""
     total = pulls.sum(axis=1, keepdims=True)
-    kept = np.exp(-total)
-    moved = pulls * ((1 - kept) / np.where(total > 0, total, 1))
-    anew = traits.anew * kept
+    unmoved_share = np.exp(-total)
+    moved = pulls * ((1 - unmoved_share) / np.where(total > 0, total, 1))
+    anew = traits.anew * unmoved_share
     anew[:, :-1] += moved
     unstable = traits.instability[:, None]
     # Of the labels that a text complies with it is the one whose clock rings first.

@@ -98,13 +98,13 @@ class DraftChecks:
         draft = parsed(written, field, str)
         if label:
             self._check_label(draft.get("label", label), label)
-        said = str(draft[field])
+        text = str(draft[field])
         boundary = draft.get("boundary")
-        if isinstance(boundary, str) and self._tells(boundary, said):
-            ended = said.rstrip() if said.rstrip().endswith((".", "!", "?")) else f"{said.rstrip()}."
+        if isinstance(boundary, str) and self._tells(boundary, text):
+            ended = text.rstrip() if text.rstrip().endswith((".", "!", "?")) else f"{text.rstrip()}."
             with contextlib.suppress(DraftError):  # a definition is of use without its boundary
                 return self.check(f"{ended} {boundary}", field, label, taken)
-        return self.check(said, field, label, taken)
+        return self.check(text, field, label, taken)
 
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return a text that passes all checks; see `read`.
@@ -130,11 +130,11 @@ class DraftChecks:
             raise DraftError(f"copies a sample: {copied!r}")
         if self.of_every_edit and (objection := self.of_every_edit.against_statement(field, label, text)):
             raise DraftError(objection)
-        if label and sum(names_label(text, other) for other in self.labels if other != label) > _MOST_OTHERS:
+        if label and sum(names_label(text, rival) for rival in self.labels if rival != label) > _MOST_OTHERS:
             raise DraftError("names too many labels to tell one apart")
         if label and not quoted_cues(text) and _topics(text) <= _topics(f"{label} {self.noun}"):
             raise DraftError(f"says nothing of {label} but its name")
-        if words_of(text) in [words_of(other) for other in taken]:
+        if words_of(text) in [words_of(rival) for rival in taken]:
             raise RepeatedDraftError("a duplicate")
         return text
 
@@ -143,8 +143,8 @@ class DraftChecks:
 
         Raises DraftError.
         """
-        asked = _BETWEEN_TAGS.sub("", messages[-1]["content"])
-        asked_runs, own_runs = (set(_runs(self._without_labels(said), _ECHOED)) for said in (asked, text))
+        request = _BETWEEN_TAGS.sub("", messages[-1]["content"])
+        asked_runs, own_runs = (set(_runs(self._without_labels(passage), _ECHOED)) for passage in (request, text))
         echoed = asked_runs & own_runs
         if echoed:
             raise DraftError(f"repeats the request: {' '.join(min(echoed))!r}")
@@ -188,9 +188,9 @@ class DraftChecks:
         if quoted_cues(text):
             return None
         for sentence in _SENTENCE_END.split(text):
-            said = _topics(sentence) - self._own_topics
-            if len(said) >= _TELLING and any(said <= of and 2 * len(said) > len(of) for of in self._topics_of_texts):
-                return " ".join(word for word in words_of(sentence) if word in said)
+            gist = _topics(sentence) - self._own_topics
+            if len(gist) >= _TELLING and any(gist <= of and 2 * len(gist) > len(of) for of in self._topics_of_texts):
+                return " ".join(word for word in words_of(sentence) if word in gist)
         return None
 
     @cached_property

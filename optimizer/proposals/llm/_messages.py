@@ -118,7 +118,7 @@ def ask_for_all_definitions(
         for label in prompt.labels
         for index in sorted(_of_label(label, predictions), key=lambda index: -right[index])[:n_each]
     ]
-    confused = "; ".join(f"{label} is taken for {other}" for label, other in confusions)
+    confused = "; ".join(f"{label} is taken for {rival}" for label, rival in confusions)
     form = json.dumps({"definitions": dict.fromkeys(prompt.labels, "...")}, ensure_ascii=False)
     parts = [
         _current(prompt),
@@ -193,12 +193,12 @@ def _with_answers(prompt: Prompt, index: int, predictions: Predictions) -> dict[
     sample = predictions.samples[index]
     answers = predictions.answers_to(index)
     remark = predictions.remarks.get(sample.text, "")
-    said = {"said of it": remark[:_MOST_CHARACTERS]} if remark else {}
+    remarks = {"said of it": remark[:_MOST_CHARACTERS]} if remark else {}
     if predictions.answers.open is None:
-        return {**_shown(prompt, index, predictions), "label": sample.label, "answered": answers, **said}
-    given = {answer[:_MOST_CHARACTERS]: n for answer, n in list(answers.items())[:_MOST_ANSWERS]}
+        return {**_shown(prompt, index, predictions), "label": sample.label, "answered": answers, **remarks}
+    answer_counts = {answer[:_MOST_CHARACTERS]: n for answer, n in list(answers.items())[:_MOST_ANSWERS]}
     right = str(sample.label)[:_MOST_CHARACTERS]
-    return {**_shown(prompt, index, predictions), "right": right, "answered": given, **said}
+    return {**_shown(prompt, index, predictions), "right": right, "answered": answer_counts, **remarks}
 
 
 def _shown(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:

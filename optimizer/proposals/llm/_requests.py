@@ -109,21 +109,21 @@ def definition_requests(author: str, prompt: Prompt, predictions: Predictions, m
 
     requests = []
     if weak and 1 < len(prompt.labels) <= _MOST_LABELS:
-        confusions = [(label, other) for label, other in taken_for.items() if other]
+        confusions = [(label, rival) for label, rival in taken_for.items() if rival]
         messages = ask_for_all_definitions(prompt, confusions, predictions)
         edit = unwritten("", "all labels", np.arange(len(wrong)))
         requests.append(DraftRequest(edit, messages, labels=tuple(prompt.labels)))
-    for label, other in taken_for.items():
-        messages = ask_for_definition(prompt, label, other, predictions)
-        requests.append(DraftRequest(unwritten(label, label, by_label[label]), messages, other or ""))
+    for label, rival in taken_for.items():
+        messages = ask_for_definition(prompt, label, rival, predictions)
+        requests.append(DraftRequest(unwritten(label, label, by_label[label]), messages, rival or ""))
     return requests
 
 
 def _taken_for(label: str, predictions: Predictions) -> str | None:
     """The other label that is answered most often to a label's samples; None where they are given no other."""
-    given = predictions.counts[predictions.members(label)].sum(axis=0)[: len(predictions.labels)]
-    given[predictions.labels.index(label)] = 0
-    return predictions.labels[int(given.argmax())] if given.any() else None
+    counts = predictions.counts[predictions.members(label)].sum(axis=0)[: len(predictions.labels)]
+    counts[predictions.labels.index(label)] = 0
+    return predictions.labels[int(counts.argmax())] if counts.any() else None
 
 
 def _to_gain(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -> float:

@@ -75,16 +75,16 @@ def examples_from_train(
     samples = predictions.samples
     chooser = _Chooser(predictions, checks)
     fitness = _fitness(predictions, chooser.vectors)
-    chosen: dict[str, list[int]] = {label: [] for label in predictions.labels}
+    by_label: dict[str, list[int]] = {label: [] for label in predictions.labels}
     for index, sample in enumerate(samples):
         if sample.text in taken:
-            chosen[str(sample.label)].append(index)
+            by_label[str(sample.label)].append(index)
     edits = []
     for number, kind in enumerate(layers, 1):
         layer = []
         for truth, label in enumerate(predictions.labels):
             own = predictions.truth == truth
-            layer += [(label, samples[index]) for index in chooser.choose(1, fitness[kind], own, chosen[label])]
+            layer += [(label, samples[index]) for index in chooser.choose(1, fitness[kind], own, by_label[label])]
         bundle = f"examples {number}: {kind} ({'+'.join(sample.id for _, sample in layer)})"
         edits += [_example(sample, label, kind, bundle) for label, sample in layer]
     return edits
@@ -108,12 +108,12 @@ def examples_of_open_answers(
         WEAK_SPOT: severity(predictions, "sensitivity"),
     }
     anywhere = np.array([sample.label is not None for sample in samples], dtype=np.bool_)
-    chosen = [index for index, sample in enumerate(samples) if sample.text in taken]
+    indices_shown = [index for index, sample in enumerate(samples) if sample.text in taken]
     edits = []
     for failing in topics[:N_EXAMPLE_TOPICS]:
         ids = set(failing.samples)
         own = np.array([sample.id in ids for sample in samples], dtype=np.bool_) & anywhere
-        of_topic = chooser.choose(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, chosen)
+        of_topic = chooser.choose(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, indices_shown)
         bundle = f"examples of {failing.topic} ({'+'.join(samples[index].id for index in of_topic)})"
         edits += [
             _example(samples[index], str(samples[index].label), failing.topic, bundle, failing.view)
@@ -121,7 +121,7 @@ def examples_of_open_answers(
         ]
     kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
     for kind in kinds:
-        for index in chooser.choose(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, chosen):
+        for index in chooser.choose(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, indices_shown):
             sample = samples[index]
             edits.append(_example(sample, str(sample.label), kind, f"example: {kind} ({sample.id})"))
     return edits

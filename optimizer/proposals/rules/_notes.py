@@ -40,8 +40,8 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
     >>> note_text("mail", ["subject: ^bill", "body: refund"], "billing")
     'A mail whose subject begins with "bill" or whose body contains "refund" usually belongs to billing.'
     """
-    said = described(noun, phrases)
-    return f"{said[0].upper()}{said[1:]} usually belongs to {label}."
+    subject = described(noun, phrases)
+    return f"{subject[0].upper()}{subject[1:]} usually belongs to {label}."
 
 
 def described(noun: str, phrases: Sequence[str]) -> str:

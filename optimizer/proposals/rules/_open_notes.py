@@ -166,18 +166,18 @@ def _of_sets(task: Task, predictions: Predictions) -> Iterator[FormNote]:
 
 def _of_free(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noqa: ARG001
     right = [len(text.split()) for sample in predictions.samples for text in references_of(str(sample.label))]
-    given = [len(text_of(code).split()) for code in predictions.array[predictions.array >= FIRST_CODE].tolist()]
+    lengths = [len(text_of(code).split()) for code in predictions.array[predictions.array >= FIRST_CODE].tolist()]
     usual = max(1, round(float(np.median(right))))
-    if given and not usual / _OTHER_LENGTH <= float(np.mean(given)) <= usual * _OTHER_LENGTH:
+    if lengths and not usual / _OTHER_LENGTH <= float(np.mean(lengths)) <= usual * _OTHER_LENGTH:
         yield FormNote(LENGTH, LENGTH.format(most=usual), 0.0, predictions.sensitivities > 0)
 
 
 def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags:
     """Which wrong answers that were read are so: (N, Q) bool."""
-    found: Flags = np.zeros(predictions.array.shape, dtype=np.bool_)
+    flags: Flags = np.zeros(predictions.array.shape, dtype=np.bool_)
     for row, column in np.argwhere(predictions.wrong & (predictions.array >= FIRST_CODE)):
-        found[row, column] = is_so(int(row), text_of(int(predictions.array[row, column])))
-    return found
+        flags[row, column] = is_so(int(row), text_of(int(predictions.array[row, column])))
+    return flags
 
 
 def _is_within(part: str, whole: str) -> bool:

@@ -167,13 +167,13 @@ def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettin
     `facts` are what `RunSettings` holds that is no option: the prompt, the command line.
     """
     settings = RunSettings(**{each.name: getattr(run, each.name) for each in fields(RunOptions)}, **facts)
-    asked = asked_sizes(sizes)
+    user_sizes = asked_sizes(sizes)
     # S hangs on the number of wordings: where only that of the search is set, test has as many. A file has what it has.
-    if "rephrasings" in asked and settings.rephrasing.file is None:
-        asked.setdefault("heldout", asked["rephrasings"])
-    if asked.get("train") == asked.get("val"):
-        asked.pop("train", None)
-    return sized(settings, asked)
+    if "rephrasings" in user_sizes and settings.rephrasing.file is None:
+        user_sizes.setdefault("heldout", user_sizes["rephrasings"])
+    if user_sizes.get("train") == user_sizes.get("val"):
+        user_sizes.pop("train", None)
+    return sized(settings, user_sizes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,7 +77,7 @@ def _spreads(baseline: Predictions, nominee: Predictions) -> dict[str, Differenc
     by_samples = compare_paired(baseline, nominee, wordings="fixed")
     spreads = {}
     for measure in ("f1", "sensitivity"):
-        whole, part = ((found[measure].standard_error or 0.0) ** 2 for found in (in_all, by_samples))
+        whole, part = ((differences[measure].standard_error or 0.0) ** 2 for differences in (in_all, by_samples))
         spreads[measure] = DifferenceSpread(part, max(0.0, whole - part), *size)
     return spreads
 

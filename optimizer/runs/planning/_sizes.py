@@ -35,13 +35,13 @@ class Sizes:
 
 def asked_sizes(options: SizeOptions) -> dict[str, int]:
     """The sizes that the user has set, by name in `Sizes`; `samples` is of train too, unless that has its own."""
-    chosen = {
+    sizes = {
         "train": options.samples if options.train_samples is None else options.train_samples,
         "val": options.samples,
         "test": options.test_samples,
         **{name: getattr(options, name) for name in ("rephrasings", "heldout", "trials", "rounds")},
     }
-    return {name: size for name, size in chosen.items() if size is not None}
+    return {name: size for name, size in sizes.items() if size is not None}
 
 
 class _Station(NamedTuple):
@@ -106,7 +106,7 @@ def full_sizes(asked: Mapping[str, int], available: Mapping[str, int]) -> Sizes:
     return replace(FULL, **{**wordings, **asked}).at_most(available)
 
 
-def _sizes_at(number: int, asked: Mapping[str, int], available: Mapping[str, int], before: Sizes | None) -> Sizes:
+def _sizes_at(number: int, user_sizes: Mapping[str, int], available: Mapping[str, int], before: Sizes | None) -> Sizes:
     station, part = divmod(number, _STEPS)
     low = _STATIONS[station]
     high = _STATIONS[station + 1]
@@ -118,22 +118,22 @@ def _sizes_at(number: int, asked: Mapping[str, int], available: Mapping[str, int
     def wordings(name: str, n_more: int = 0) -> int:
         n = round(between("wordings"))
         planned = min(n + n_more, getattr(FULL, name)) if n > _STATIONS[0].wordings else n
-        return asked.get(name) or min(asked.get("rephrasings", planned), available.get(name, 10**9))
+        return user_sizes.get(name) or min(user_sizes.get("rephrasings", planned), available.get(name, 10**9))
 
     def samples(split: str, n_wordings: int, answers_before: int) -> int:
-        if split in asked:
-            return min(asked[split], available[split])
+        if split in user_sizes:
+            return min(user_sizes[split], available[split])
         most = min(available[split], int(getattr(FULL, split)))
         answers = int(between(split, most * FULL.rephrasings))
         return min(most, max(answers // n_wordings, -(-answers_before // n_wordings)))
 
     rephrasings, heldout = wordings("rephrasings"), wordings("heldout", _MORE_HELDOUT)
     return Sizes(
-        train=min(asked.get("train", int(between("train"))), available["train"]),
+        train=min(user_sizes.get("train", int(between("train"))), available["train"]),
         val=samples("val", rephrasings, before.val * before.rephrasings if before else 0),
         test=samples("test", heldout, before.test * before.heldout if before else 0),
         rephrasings=rephrasings,
         heldout=heldout,
-        trials=asked.get("trials", int(between("trials"))),
-        rounds=asked.get("rounds", round(between("rounds"))),
+        trials=user_sizes.get("trials", int(between("trials"))),
+        rounds=user_sizes.get("rounds", round(between("rounds"))),
     )

@@ -51,8 +51,8 @@ def _escaped(url: str) -> str:
     >>> _escaped("postgresql://u:p@ss@host/db"), _escaped("sqlite:///a@b.db")
     ('postgresql://u:p%40ss@host/db', 'sqlite:///a@b.db')
     """
-    found = re.fullmatch(r"([^:/]+://[^:/@]*):(.*)@([^@]*)", url)
-    return f"{found[1]}:{found[2].replace('@', '%40')}@{found[3]}" if found else url
+    parts = re.fullmatch(r"([^:/]+://[^:/@]*):(.*)@([^@]*)", url)
+    return f"{parts[1]}:{parts[2].replace('@', '%40')}@{parts[3]}" if parts else url
 
 
 def _make_storage(url: str) -> optuna.storages.BaseStorage:
@@ -66,10 +66,10 @@ def _make_storage(url: str) -> optuna.storages.BaseStorage:
     if "://" not in url:
         raise InputError(f"the storage {url!r} is no URL: write sqlite:///{url}, or journal:{url}")
     url = _escaped(url)
-    scheme, _, rest = url.partition("://")
+    scheme, _, location = url.partition("://")
     if scheme in {"postgres", "postgresql"}:
         import_extra("psycopg", "a PostgreSQL storage", "postgres")
-        url = f"postgresql+psycopg://{rest}"
+        url = f"postgresql+psycopg://{location}"
     # A connection that broke while it lay idle is found out and made anew, instead of failing the next call.
     return _set_up(url, {"pool_pre_ping": True})
 

@@ -52,7 +52,7 @@ AUDIT = "audit"  # of one that would have stopped and was evaluated in whole: wh
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
     """Store with a trial, out of sight, what was answered on val: the whole grid, or what there is of it."""
-    others = [_content(other) for other in getattr(predictions, "others", ())]
+    others = [_content(of_model) for of_model in getattr(predictions, "others", ())]
     study.set_hidden_trial_attr(number, ANSWERS, {**_content(predictions), **({"others": others} if others else {})})
 
 
@@ -115,8 +115,8 @@ def _content_of(array: NDArray[np.int64]) -> dict[str, Any]:
         return {**shape, "int16": _packed(array, np.int16)}
     places, texts = packed(array)
     n_labels = int(array[(array >= 0) & (array < FIRST_CODE)].max(initial=-1))
-    kept = base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
-    return {**shape, "int32": _packed(places, np.int32), "texts": kept, "n_labels": n_labels}
+    packed_texts = base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
+    return {**shape, "int32": _packed(places, np.int32), "texts": packed_texts, "n_labels": n_labels}
 
 
 def _array_in(content: Mapping[str, Any]) -> NDArray[np.int64]:

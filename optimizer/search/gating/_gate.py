@@ -121,8 +121,8 @@ def gate(
         return replace(verdict, reason="nothing on val was a better compromise")
     if mode == "off":
         return replace(verdict, verdict="untested", id=judged[0].id)
-    chosen = next((test.id for test in judged if test.passed), None)
-    return replace(verdict, verdict="better" if chosen else "keep", id=chosen)
+    winner_id = next((test.id for test in judged if test.passed), None)
+    return replace(verdict, verdict="better" if winner_id else "keep", id=winner_id)
 
 
 def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: float) -> tuple[NomineeTest, ...]:
@@ -160,10 +160,10 @@ def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     if mode == "off":
         return ""
     counted = "was tested" if mode == "sure" else "counted"
-    for one in baseline.each:
-        if phrase := why_worthless(one):
-            phrase += f" with {one.model}" if one.model else ""
-            only = "there only F1" if one.model else "only F1"
+    for answers in baseline.each:
+        if phrase := why_worthless(answers):
+            phrase += f" with {answers.model}" if answers.model else ""
+            only = "there only F1" if answers.model else "only F1"
             return f"The original prompt {phrase}, so its S and C say nothing: {only} {counted}"
     return ""
 

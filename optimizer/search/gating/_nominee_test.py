@@ -205,11 +205,11 @@ def compare_nominee(
 
 
 def _mean_quality(predictions: Predictions) -> float:
-    return float(np.mean([quality_of(one) for one in predictions.each]))
+    return float(np.mean([quality_of(answers) for answers in predictions.each]))
 
 
 def _mean_sensitivity(predictions: Predictions) -> float:
-    return float(np.mean([one.sensitivities.mean() for one in predictions.each]))
+    return float(np.mean([answers.sensitivities.mean() for answers in predictions.each]))
 
 
 def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | None = None) -> NomineeTest:

@@ -200,10 +200,10 @@ def sample_gains(
     gains : (n, 3) or (n, 2) float
         Of the n samples that have cells, in their order.
     """
-    chosen = cells.any(axis=1)
-    m = int(cells[chosen][0].sum())
-    answers = array[chosen][cells[chosen]].reshape(-1, m)
-    labels = truth[chosen]
+    has_cells = cells.any(axis=1)
+    m = int(cells[has_cells][0].sum())
+    answers = array[has_cells][cells[has_cells]].reshape(-1, m)
+    labels = truth[has_cells]
     if answer_type.open is not None:
         return open_gains(answers, labels, answer_type.open)
     counts = (answers[:, :, None] == np.arange(n_classes)).sum(axis=1)

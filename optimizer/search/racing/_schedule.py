@@ -119,10 +119,10 @@ def _far_apart(n: int) -> NDArray[np.int64]:
     >>> _far_apart(10)
     array([0, 5, 2, 7, 1, 3, 4, 6, 8, 9])
     """
-    chosen = [0]
-    while len(chosen) < n:
-        left = [place for place in range(n) if place not in chosen]
-        chosen.append(
-            max(left, key=lambda place: min(min(abs(place - other), n - abs(place - other)) for other in chosen))
+    order = [0]
+    while len(order) < n:
+        left = [place for place in range(n) if place not in order]
+        order.append(
+            max(left, key=lambda place: min(min(abs(place - earlier), n - abs(place - earlier)) for earlier in order))
         )
-    return np.array(chosen)
+    return np.array(order)

@@ -107,8 +107,8 @@ class BatchRunner:
             held = (key for batch in self._batches.holding(grid.keys) for key in batch.answer_keys)
             self._settle(grid.keys | {*held})
         if places := sorted(grid.waiting.values()):
-            asked = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
-            grid.answers |= dict(zip(places, asked, strict=True))
+            lone_answers = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
+            grid.answers |= dict(zip(places, lone_answers, strict=True))
         return [grid.answers[place] for place in range(len(queries))]
 
     async def _step(self, grid: Grid) -> bool:
@@ -162,11 +162,11 @@ class BatchRunner:
         """Open batches for what is in none, up to the most; what another process was answered meanwhile is taken."""
         held = {key for batch in batches for key in batch.answer_keys}
         free = [key for key in grid.waiting if key not in held and key not in grid.alone]
-        kept = self._engine.kept_by_key(free)
-        for key, answer in kept.items():
+        cached_answers = self._engine.kept_by_key(free)
+        for key, answer in cached_answers.items():
             self._engine.budget.count(cached=1)
             grid.answered(key, answer)
-        queue = [key for key in free if key not in kept]
+        queue = [key for key in free if key not in cached_answers]
         sent: list[OpenBatch] = []
         while queue and len(batches) + len(sent) < self._engine.options.max_batches:
             if self._is_crowded and (batches or sent):
@@ -304,10 +304,10 @@ class BatchRunner:
         failed: list[bytes] = []
         unsupported: set[str] = set()
         refusal: PsoptError | None = None
-        asked = set(batch.answer_keys)
+        batch_keys = set(batch.answer_keys)
         for line in lines:
             key, status, body = _read(line)
-            if not status or key not in asked:
+            if not status or key not in batch_keys:
                 continue
             query = grid.query(key)
             try:
@@ -366,8 +366,8 @@ class BatchRunner:
         is_about_all = any(line is None or "model" in code for line, code, _ in state.errors)
         if not bad or is_about_all or len(bad) > max(1, len(keys) / 2):
             _, code, message = state.errors[0] if state.errors else (None, "", "it did not say why")
-            said = self._client.safe(f"{message} ({code})")
-            raise ModelRefusedError(f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {said}")
+            cause = self._client.safe(f"{message} ({code})")
+            raise ModelRefusedError(f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {cause}")
         grid.alone |= bad & grid.waiting.keys()
 
     async def _cancel(self, grid: Grid) -> None:

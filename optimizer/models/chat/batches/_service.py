@@ -160,8 +160,8 @@ class Patience:
                 f"{self._name}: no word of its batches for {span(away)}: {failure}; they are kept, and asked for again"
                 " by whoever goes on"
             ) from None
-        said = f"no word of its batches since {clock(-away)} ({failure}); asking again; Ctrl-C saves"
-        self._notices.tell("away", said)
+        notice = f"no word of its batches since {clock(-away)} ({failure}); asking again; Ctrl-C saves"
+        self._notices.tell("away", notice)
         return min(failure.wait or 0.0, LONGEST_OUTAGE)
 
     def answered(self) -> None:

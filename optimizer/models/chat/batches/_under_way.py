@@ -100,8 +100,8 @@ class OpenBatches:
     def _read(file: Path) -> OpenBatch | None:
         try:
             data = json.loads(file.read_text())
-            known = {field.name: data[field.name] for field in fields(OpenBatch) if field.name in data}
-            return OpenBatch(**{**known, "keys": tuple(data["keys"])})
+            field_values = {field.name: data[field.name] for field in fields(OpenBatch) if field.name in data}
+            return OpenBatch(**{**field_values, "keys": tuple(data["keys"])})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError) as error:
