@@ -232,7 +232,8 @@ def _calibration(manifest: Mapping[str, Any]) -> list[str]:
     line = f"Calibration alone, on {split}: {_changes(before, after, quality_name(manifest))}"
     name = manifest["recommended"]["id"]
     recommended = next((of for of in manifest["front"] if of["id"] == name), None)
-    if recommended is None or name == alone["id"] or not recommended.get(split):
+    has_no_edits = name in {alone["id"], manifest["baseline"]["id"]}
+    if recommended is None or has_no_edits or not recommended.get(split):
         return [f"{line}."]
     return [f"{line}; the edits of {name} on top: {_changes(after, recommended[split], quality_name(manifest))}."]
 

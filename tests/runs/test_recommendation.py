@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions
-from psopt.runs import CallPrice, RunSettings, n_looks, pick_note, picked_prompt, read_entry, recommendation_lines
+from psopt.runs import (
+    CallPrice,
+    RunSettings,
+    n_looks,
+    pick_note,
+    picked_prompt,
+    read_entry,
+    recommendation_lines,
+    unasked_lines,
+)
 from psopt.runs.planning import samples_needed
 from psopt.search import pick_one
 from psopt.search.gating import gate, untested
@@ -139,3 +148,13 @@ def test_settings_keep_the_gate_and_those_of_0_1_have_the_usual_one() -> None:
     assert RunSettings.from_dict({"dataset": "trec"}).gate == "sure"
     chosen = RunSettings.from_dict(replace(usual, gate="likely", gate_margin=0.02, pinned=("a",)).to_dict())
     assert (chosen.gate, chosen.gate_margin, chosen.pinned) == ("likely", 0.02, ("a",))
+
+
+def test_what_edits_add_to_calibration_is_told_of_a_prompt_that_has_some() -> None:
+    scores = {"own": 0.3, "alone": 0.5, "edited": 0.6}
+    entries = {name: {"id": name, "test": {"f1": f1, "sensitivity": 0.1}, "val": {}} for name, f1 in scores.items()}
+    run = {"calibration": entries["alone"], "baseline": entries["own"], "front": list(entries.values())}
+    alone = "Calibration alone, on test: F1 30.0 -> 50.0, S 10.0 -> 10.0"
+    told = {name: unasked_lines({**run, "recommended": {"id": name}}) for name in scores}
+    assert told["own"] == told["alone"] == [f"{alone}."]
+    assert told["edited"] == [f"{alone}; the edits of edited on top: F1 50.0 -> 60.0, S 10.0 -> 10.0."]
