@@ -30,8 +30,8 @@ HEAD = """# Results
 Written by `experiments/write_results.py` from the JSON in `{folder}/`; `make experiments` runs everything anew. Offline
 the model is `minilm`, an embedding model that reads prompts, or `sim`, a simulation: what is seen on them is seen on
 them, and says little about language models. Each script's docstring says what was expected. All but the whole runs on
-TREC, DBpedia, RTE and messages, and the sections that name whose wordings they use, were made before every second rephrasing
-by rule named the labels.
+TREC, DBpedia, RTE and messages, and the sections that name whose wordings they use, were made before every second
+rephrasing by rule named the labels.
 """
 
 
