@@ -289,21 +289,22 @@ def surer_is_steadier(rows: Rows) -> tuple[str, str]:
 
 
 def forms_alone_move(rows: Rows) -> tuple[str, str]:
-    """F1's spread over forms of one prompt, as the model is."""
-    return _spreads([row for row in rows if row["prompt"] == "simple"], "none")
+    """F1's spread over forms of the prompt without examples, as the model is."""
+    spreads = [(row["dataset"], _spread(row, "none")) for row in rows if row["prompt"] == "simple"]
+    detail = ", ".join(f"{dataset} {spread:.2f}" for dataset, spread in spreads)
+    good = sum(spread > FORMS_MOVE for _, spread in spreads)
+    return _verdict(good, len(spreads), "sets, best less worst", detail)
 
 
 def calibration_narrows(rows: Rows) -> tuple[str, str]:
     """F1's spread over forms, as the model is and calibrated."""
-    gaps = [(row, *(row[prior]["best"] - row[prior]["worst"] for prior in ("none", "batch"))) for row in rows]
-    detail = ", ".join(f"{row['dataset']} {row['prompt']} {before:.2f} -> {after:.2f}" for row, before, after in gaps)
-    return _verdict(sum(after < before for _, before, after in gaps), len(gaps), "prompts", detail)
+    pairs = [(row, _spread(row, "none"), _spread(row, "batch")) for row in rows]
+    detail = ", ".join(f"{row['dataset']} {row['prompt']} {before:.2f} -> {after:.2f}" for row, before, after in pairs)
+    return _verdict(sum(after < before for _, before, after in pairs), len(pairs), "prompts", detail)
 
 
-def _spreads(rows: Rows, prior: str) -> tuple[str, str]:
-    spreads = [row[prior]["best"] - row[prior]["worst"] for row in rows]
-    detail = ", ".join(f"{row['dataset']} {spread:.2f}" for row, spread in zip(rows, spreads, strict=True))
-    return _verdict(sum(spread > FORMS_MOVE for spread in spreads), len(rows), "sets, best less worst", detail)
+def _spread(row: dict[str, Any], prior: str) -> float:
+    return float(row[prior]["best"] - row[prior]["worst"])
 
 
 def formats_move(rows: Rows) -> tuple[str, str]:

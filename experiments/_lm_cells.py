@@ -50,6 +50,16 @@ class KeptResults:
             self.add({**cell, **measured(*arguments)})
             print(json.dumps(self.rows[-1]), flush=True)
 
+    def measure_each(
+        self, words: argparse.Namespace, field: str, values: Sequence[Any], measured: Callable[..., dict[str, Any]]
+    ) -> None:
+        """Measure a cell of each model, data set and value; `measured` takes these, and the folder of the data."""
+        for name in words.models:
+            for dataset in words.sets:
+                for value in values:
+                    cell = {"model": Path(name).stem, "dataset": dataset, field: value}
+                    self.measure(cell, measured, name, dataset, value, words.data)
+
     def add(self, *rows: dict[str, Any]) -> None:
         """Add rows, and write all down."""
         self.rows += rows

@@ -52,13 +52,19 @@ def label_scores(tree: LabelTree, steps: Floats, kind: str) -> Floats:
 
 def answers(scored: Scored, prior: str, class_shares: Floats) -> NDArray[np.int64]:
     """Which label is answered to each text."""
-    if prior == "none":
-        return scored.texts.argmax(axis=1)
-    unlabelled = scored.content_free if prior == "content-free" else scored.unlabelled
-    left = _normalised(scored.texts) - _normalised(unlabelled).mean(axis=0)
+    evidence = _without_prior(scored, prior)
     if prior == "classes":
-        left += np.log(np.maximum(class_shares, 1e-3))
-    return left.argmax(axis=1)
+        evidence += np.log(np.maximum(class_shares, 1e-3))
+    return evidence.argmax(axis=1)
+
+
+def _without_prior(scored: Scored, prior: str) -> Floats:
+    """What is left of the texts' log-probabilities among the labels."""
+    texts = _normalised(scored.texts)
+    if prior == "none":
+        return texts
+    unlabelled = scored.content_free if prior == "content-free" else scored.unlabelled
+    return texts - _normalised(unlabelled).mean(axis=0)
 
 
 def _normalised(scores: Floats) -> Floats:
@@ -105,16 +111,18 @@ def label_scoring(name: str, task: Task) -> LabelScoring:
 
 def answers_by_prior(likelihoods: Floats, n_held: int) -> dict[str, NDArray[np.int64]]:
     """What is answered with the label prior and without; the prior is that of the texts behind the first `n_held`."""
-    scored = Scored(likelihoods[:n_held], likelihoods[n_held:], likelihoods[:0])
+    scored = _held_and_unlabelled(likelihoods, n_held)
     return {prior: answers(scored, prior, np.zeros(0)) for prior in ("none", "batch")}
+
+
+def _held_and_unlabelled(likelihoods: Floats, n_held: int) -> Scored:
+    return Scored(likelihoods[:n_held], likelihoods[n_held:], likelihoods[:0])
 
 
 def confidences(likelihoods: Floats, n_held: int, prior: str) -> Floats:
     """The probability of the answer among the labels, with the label prior or without: (n_held,)."""
-    scores = _normalised(likelihoods)
-    if prior != "none":
-        scores = _normalised(scores - scores[n_held:].mean(axis=0))
-    return np.exp(scores[:n_held].max(axis=1))
+    evidence = _without_prior(_held_and_unlabelled(likelihoods, n_held), prior)
+    return np.exp(_normalised(evidence).max(axis=1))
 
 
 def scored_answers(name: str, task: Task, n_held: int) -> Answering:

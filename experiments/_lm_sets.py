@@ -11,13 +11,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from _public_sets import SETS as PUBLIC
 from _public_sets import load_splits, wordings_by_hand
-from psopt.tasks import Task, load_task
+from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
     from psopt.tasks import Sample
 
 NAMES = ("trec", "messages", "cb", "products", "rte", "wos", "dbpedia")
@@ -58,6 +60,17 @@ def lm_task(name: str, folder: Path) -> Task:
 def enough(task: Task) -> Sequence[Sample]:
     """Val; of CB, which has 11 of it, the first half of the many that are its test, left to nothing else here."""
     return task.val if len(task.val) >= _FEWEST else task.test[: len(task.test) // 2]
+
+
+def drawn_texts(task: Task, n_held: int, n_prior: int) -> tuple[Sequence[Sample], Sequence[Sample], NDArray[np.int64]]:
+    """Val samples (`enough`), train texts that label priors are measured on, and the classes of the first."""
+    held = subset(enough(task), n_held, seed=_SEED)
+    return held, subset(task.train, n_prior, seed=_SEED), classes_of(held, task)
+
+
+def classes_of(samples: Sequence[Sample], task: Task) -> NDArray[np.int64]:
+    """The samples' labels as places among the task's: (N,)."""
+    return np.array([task.labels.index(str(sample.label)) for sample in samples])
 
 
 def wordings_by_people(name: str, folder: Path, n: int) -> list[str]:

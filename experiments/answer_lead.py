@@ -13,21 +13,20 @@ Each cell is saved when it is done, and not measured again.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_rules import ASKED, SCORES, Scored, label_scores, scored_steps
 from _lm_rules import answers as labels_of
-from _lm_sets import enough, lm_task, wordings_by_people
+from _lm_sets import drawn_texts, lm_task, wordings_by_people
 from psopt.models import load_model
 from psopt.models.scoring import PromptTokenizer
 from psopt.search_spaces import render, seed_prompt
-from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Messages
@@ -42,19 +41,14 @@ def main() -> None:
     words = lm_parser(__doc__).parse_args()
     setting = f"At most {_N_HELD} val samples, {_N_WORDINGS} wordings by people, priors on {_N_PRIOR} train texts."
     kept = KeptResults(words.results, "answer_lead", "cells", setting)
-    for name in words.models:
-        for dataset in words.sets:
-            for way in WAYS:
-                cell = {"model": Path(name).stem, "dataset": dataset, "way": way}
-                kept.measure(cell, _measured, name, dataset, way, words.data)
+    kept.measure_each(words, "way", WAYS, _measured)
 
 
 def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
     started = time.monotonic()
     task = lm_task(dataset, data)
     model: Any = load_model(name, task, cache_dir=None)
-    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in held])
+    held, unlabelled, truth = drawn_texts(task, _N_HELD, _N_PRIOR)
     answers: dict[str, list[NDArray[np.int64]]] = {}
     for wording in wordings_by_people(dataset, data, _N_WORDINGS):
         prompt = seed_prompt(task).described_as(wording)

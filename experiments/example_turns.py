@@ -27,9 +27,8 @@ import numpy as np
 from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_rules import scored_answers
 from _lm_server import server_of
-from _lm_sets import enough, lm_task, wordings_by_people
+from _lm_sets import drawn_texts, lm_task, wordings_by_people
 from psopt.search_spaces import Example, render, render_instructions, seed_prompt
-from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from _lm_rules import Answering
@@ -66,8 +65,7 @@ def main() -> None:
 def _measured(name: str, dataset: str, way: str, draw: int, data: Path, served: bool) -> dict[str, Any]:
     started = time.monotonic()
     task = lm_task(dataset, data)
-    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in held])
+    held, unlabelled, truth = drawn_texts(task, _N_HELD, _N_PRIOR)
     examples = () if way == "no examples" else _one_a_class(task, {sample.id for sample in unlabelled}, draw)
     answer = _written(name, task) if served else scored_answers(name, task, len(held))
     answers: dict[str, list[NDArray[np.int64]]] = {}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _lm_cells import KeptResults, lm_parser
-from _lm_sets import enough, lm_task, wordings_by_people
+from _lm_sets import classes_of, enough, lm_task, wordings_by_people
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
 from psopt.models._calibrated import fit_label_map, identity_map, scores_by
@@ -63,7 +63,7 @@ def _cells(name: str, dataset: str, data: Path) -> list[dict[str, Any]]:
     wordings = wordings_by_people(dataset, data, _N_WORDINGS)
     original = seed_prompt(task).described_as(wordings[0])
     of_pool = _scores(model, original, pool)
-    maps = _maps(_evidence(of_pool, of_pool[:_N_PRIOR].mean(axis=0)), _truth(task, pool))
+    maps = _maps(_evidence(of_pool, of_pool[:_N_PRIOR].mean(axis=0)), classes_of(pool, task))
     rows = []
     for kind, prompt in _prompts(task, pool).items():
         started = time.monotonic()
@@ -91,14 +91,10 @@ def _maps(evidence: Floats, truth: NDArray[np.int64]) -> list[Floats]:
     return [fit_label_map(evidence[draw], truth[draw]) for draw in draws]
 
 
-def _truth(task: Task, samples: Sequence[Sample]) -> NDArray[np.int64]:
-    return np.array([task.labels.index(str(sample.label)) for sample in samples])
-
-
 def _figures(scores: Sequence[Floats], task: Task, samples: Sequence[Sample]) -> list[float]:
     """F1, S and C of the labels with most evidence, under all wordings."""
     grid = np.stack([of.argmax(axis=1) for of in scores], axis=1)
-    counts, truth = prediction_counts(grid, len(task.labels) + 1), _truth(task, samples)
+    counts, truth = prediction_counts(grid, len(task.labels) + 1), classes_of(samples, task)
     return [float(micro_f1(grid, truth)), float(sensitivity(counts)), float(consistency(counts, truth))]
 
 

@@ -28,10 +28,9 @@ import numpy as np
 import psopt
 from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_rules import ASKED, answers_by_prior, label_scoring
-from _lm_sets import enough, lm_task
+from _lm_sets import drawn_texts, lm_task
 from prosa import with_shots
 from psopt.search_spaces import render
-from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,8 +96,7 @@ def main() -> None:
 
 def _measured(name: str, task: Task, prompt: Prompt) -> dict[str, Any]:
     started = time.monotonic()
-    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in held])
+    held, unlabelled, truth = drawn_texts(task, _N_HELD, _N_PRIOR)
     scored = label_scoring(name, task)
     conversations = [render(prompt, sample.text) for sample in (*held, *unlabelled)]
     columns: dict[str, list[Any]] = {"none": [], "batch": []}

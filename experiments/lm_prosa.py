@@ -16,20 +16,20 @@ Each cell is saved when it is done, and not measured again.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _lm_cells import KeptResults, lm_parser
 from _lm_rules import answers_by_prior, confidences, label_scoring
-from _lm_sets import enough, lm_task, wordings_by_people
+from _lm_sets import drawn_texts, lm_task, wordings_by_people
 from prosa import with_shots
 from psopt.metrics import sample_prompt_sensi_score
 from psopt.search_spaces import render
-from psopt.tasks import subset
 from scipy.stats import spearmanr
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 _SHOTS = (0, 1, 2)
@@ -42,18 +42,13 @@ def main() -> None:
     words = lm_parser(__doc__, ("trec", "messages")).parse_args()
     setting = f"At most {_N_HELD} val samples, wordings by people, priors on {_N_PRIOR} train texts, seed 0."
     kept = KeptResults(words.results, "lm_prosa", "cells", setting)
-    for name in words.models:
-        for dataset in words.sets:
-            for shots in _SHOTS:
-                cell = {"model": Path(name).stem, "dataset": dataset, "shots": shots}
-                kept.measure(cell, _measured, name, dataset, shots, words.data)
+    kept.measure_each(words, "shots", _SHOTS, _measured)
 
 
 def _measured(name: str, dataset: str, shots: int, data: Path) -> dict[str, Any]:
     started = time.monotonic()
     task = lm_task(dataset, data)
-    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in held])
+    held, unlabelled, truth = drawn_texts(task, _N_HELD, _N_PRIOR)
     prompt = with_shots(task, shots, seed=0)
     scored = label_scoring(name, task)
     wordings = wordings_by_people(dataset, data, _MOST_WORDINGS)

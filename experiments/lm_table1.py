@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _lm_cells import KeptResults, lm_parser
 from _lm_rules import scored_answers
-from _lm_sets import enough, lm_task, wordings_by_people
+from _lm_sets import drawn_texts, lm_task, wordings_by_people
 from psopt.evaluation import Predictions, score
 from psopt.search_spaces import STRATEGIES, render, seed_prompt
-from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +46,7 @@ def main() -> None:
 
 def _measured(name: str, task: Task, dataset: str, strategy: str, data: Path) -> dict[str, Any]:
     started = time.monotonic()
-    held, unlabelled = subset(enough(task), _N_HELD, seed=0), subset(task.train, _N_PRIOR, seed=0)
+    held, unlabelled, _ = drawn_texts(task, _N_HELD, _N_PRIOR)
     prompt = seed_prompt(task, strategy, seed=0)
     answer = scored_answers(name, task, len(held))
     wordings = wordings_by_people(dataset, data, _MOST_WORDINGS)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from _lm_cells import KeptResults, lm_parser
-from _lm_sets import lm_task, wordings_by_people
+from _lm_sets import classes_of, lm_task, wordings_by_people
 from psopt.evaluation import lopsidedness
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
@@ -44,7 +44,7 @@ def _biased(model: str, dataset: str, data: Path) -> list[dict[str, Any]]:
     """How S, C and F1 move with the bias: a row for each bin of lopsidedness."""
     task = lm_task(dataset, data)
     samples = subset(task.test if dataset == "cb" else task.val, _N_TEXTS, seed=0)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in samples])
+    truth = classes_of(samples, task)
     wordings = wordings_by_people(dataset, data, _N_WORDINGS)
     prompts = [seed_prompt(task).described_as(wording) for wording in wordings]
     scores = load_model(model, task).label_scores(prompts, [sample.text for sample in samples])

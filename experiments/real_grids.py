@@ -28,7 +28,7 @@ import numpy as np
 import psopt
 from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_rules import as_letters, from_letters, scored_answers
-from _lm_sets import lm_task, wordings_by_people
+from _lm_sets import classes_of, lm_task, wordings_by_people
 from psopt.metrics import compare_scores, score_intervals
 from psopt.rephrasings import RephrasingOptions, rephrasings_for
 from psopt.search_spaces import STRATEGIES, render, seed_prompt
@@ -77,7 +77,7 @@ def main() -> None:
     )
     kept = KeptResults(words.results, "real_grids", "columns", setting)
     task = lm_task(_DATASET, words.data)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in task.test])
+    truth = classes_of(task.test, task)
     wordings = _wordings(task, words.writer, words.data, kept)
     for name in words.models:
         _ask(name, task, wordings, kept)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _lm_cells import KeptResults, lm_parser
 from _lm_rules import as_letters, from_letters, scored_answers
-from _lm_sets import enough, lm_task, wordings_by_people
+from _lm_sets import classes_of, enough, lm_task, wordings_by_people
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
 from psopt.rephrasings import rephrase_by_rules, rephrasings_for
 from psopt.search_spaces import render, seed_prompt
@@ -95,7 +95,7 @@ def _cells(kept: KeptResults, task: Task, name: str, dataset: str) -> list[dict[
         if row["model"] == cell["model"] and row["dataset"] == dataset:
             columns.setdefault(row["kind"], []).append(row["answers"])
     held = subset(enough(task), _N_HELD, seed=0)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in held])
+    truth = classes_of(held, task)
     figures = {kind: _figures([of_kind], truth, len(task.labels)) for kind, of_kind in columns.items()}
     for first, second in MIXED:
         if first in columns and second in columns:

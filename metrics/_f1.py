@@ -127,10 +127,8 @@ def prompt_f1(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers.
-    y : (n_samples,) int
-        True labels.
+    predictions, y
+        As in `micro_f1`.
 
     Returns
     -------

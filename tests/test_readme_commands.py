@@ -122,9 +122,8 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     if line.startswith("psopt optimize") and "--dry-run" not in line:
         line += f" {SMALL}"
     of_a_run = "p.json" in line or "1a2b3c.json" in line  # such a prompt says its model itself
-    if any(
-        name in line for name in ("mail.csv", "promptfooconfig.yaml", "items.jsonl")
-    ):  # the test server answers otherwise
+    if any(name in line for name in ("mail.csv", "promptfooconfig.yaml", "items.jsonl")):
+        # The test server answers otherwise
         line = line.replace("openai/gpt-5.4-mini", SIMULATED)
     asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:

@@ -10,7 +10,7 @@ from psopt.api._measure import measure_options, models_of, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
-from psopt.evaluation import compare_paired, score, verdict
+from psopt.evaluation import OBJECTIVES, compare_paired, measure_names, score, verdict
 from psopt.models import name_of_model
 from psopt.notebooks import data_frame
 from psopt.report import compared_figure
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.settings import MeasureOptions, PromptOptions
     from psopt.tasks import Task
-
-
-_MEASURES = ("f1", "sensitivity", "consistency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ class Comparison(list[ComparisonResult]):
 def _row(result: ComparisonResult) -> dict[str, Any]:
     """A row of the frame."""
     row: dict[str, Any] = {"prompt": result.prompt, "model": result.model}
-    for name in (*_MEASURES, "pss"):
+    for name in (*OBJECTIVES, "pss"):
         value = getattr(result.scores, name)
         if value is None:
             continue
@@ -106,7 +103,7 @@ def _row(result: ComparisonResult) -> dict[str, Any]:
 def _in_percent(result: ComparisonResult) -> dict[str, str]:
     """A row of a table for people."""
     row = {"prompt": result.prompt, "model": result.model}
-    for name, shown in zip(_MEASURES, (result.scores.quality_name, "S", "C"), strict=True):
+    for name, shown in measure_names(result.scores.quality_name).items():
         value = getattr(result.scores, name)
         if value is not None:
             low, high = (f"{100 * bound:.0f}" for bound in result.scores.ci[name])

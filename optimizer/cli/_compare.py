@@ -87,12 +87,12 @@ def compare(
 
 def _show(console: Console, contenders: Comparison) -> None:
     from psopt.cli._tables import new_table, print_sentences, print_table, with_interval
-    from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
+    from psopt.evaluation import beside_quality_line, measure_names, na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
     from rich.text import Text
 
     names = list(objective_values(contenders[0].scores))
-    measures = (contenders[0].scores.quality_name, "S", "C")[: len(names)]
+    measures = [measure_names(contenders[0].scores.quality_name)[name] for name in names]
     title = "In percent, with 95 % intervals"
     table = new_table(title, texts=("prompt", "model"), numbers=measures, is_narrow=False)
     for contender in contenders:

@@ -174,9 +174,8 @@ def slices_table(report: PromptReport) -> Table:
     table.columns[-1].min_width = 11  # consistency
     for row in most_severe(report.diagnosis.to_dict()["groups"])[:_ROWS]:
         cells = [row["label"] or "–", row["predicted"] or "–", str(row["size"])]
-        if contrast := row.get(
-            "contrast"
-        ):  # how many weak samples show it, how many others, how surely it is no chance
+        if contrast := row.get("contrast"):
+            # How many weak samples show it, how many others, how surely it is no chance
             weak = f"{contrast['weak_showing']} of {contrast['weak']}"
             cells = [weak, f"{contrast['others_showing']} of {contrast['others']}", f"{contrast['p_value']:.3f}"]
         table.add_row(*map(Text, (row["topic"], *cells, f"{100 * row['share']:.0f} %", row["view"])))

@@ -114,10 +114,11 @@ def _print(console: Console, migration: Migration) -> None:
     """A row a model and prompt, what broke, and the verdict on each."""
     from psopt.cli._result import on_test
     from psopt.cli._tables import new_table, print_sentences, print_table
-    from psopt.evaluation import note_size, objective_values
+    from psopt.evaluation import measure_names, note_size, objective_values
     from psopt.runs import losses_line, named
 
-    names = (migration.before.quality_name, "S", "C")[: len(objective_values(migration.before))]
+    titles = measure_names(migration.before.quality_name)
+    names = [titles[name] for name in objective_values(migration.before)]
     title = "On test, in percent, with 95 % intervals"
     table = new_table(title, texts=[""], numbers=[*names, "fixed", "broken"])
     table.add_row("old model", *on_test(migration.before), "", "")

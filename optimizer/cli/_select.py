@@ -38,14 +38,14 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> i
 
 def _show(run: Path, entry: Mapping[str, Any]) -> None:
     from psopt.cli._tables import new_table, print_table, result_console
-    from psopt.evaluation import objective_values
+    from psopt.evaluation import measure_names, objective_values
     from psopt.runs import MANIFEST, RunDirectory, quality_name
     from psopt.text import shell_line
 
     console = result_console()
     quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))
     objectives = list(objective_values(entry["val"]))
-    measures = (quality, "S", "C")[: len(objectives)]
+    measures = [measure_names(quality)[name] for name in objectives]
     title = f"{entry['id']}: {len(entry['edits'])} edits"
     table = new_table(title, texts=["in percent"], numbers=measures, is_narrow=False)
     for split in ("val", "test"):

@@ -49,8 +49,14 @@ def evaluate(
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     if anew:
         prompts = numbered(prompts)
-    soft = from_probabilities
-    return evaluate_prompts(model, prompts, samples, on_progress, from_probabilities=soft, answer_type=answer_type)
+    return evaluate_prompts(
+        model,
+        prompts,
+        samples,
+        on_progress,
+        from_probabilities=from_probabilities,
+        answer_type=answer_type,
+    )
 
 
 def evaluate_prompts(

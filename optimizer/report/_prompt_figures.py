@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _MOST_EDITS = 8
+_EDGE = 0.05  # beyond the ends of the scale, so that no mark is cut
 _INFEASIBLE = "infeasible: too little F1"
 # Symbol, size and opacity, in the order that they are drawn in: what matters most lies on top.
 _LAYERS = {
@@ -55,8 +56,16 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
                 hoverinfo="text",
                 marker={"symbol": symbol, "size": size, **by_consistency, "line": outline},
             )
-    has_consistency = any(trial["consistency"] is not None for trial in trials)
-    scale = {"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"}}
+    consistencies = {trial["consistency"] for trial in trials}
+    has_consistency = consistencies != {None}
+    scale: dict[str, Any] = {
+        "colorscale": SCALE,
+        "colorbar": {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"},
+    }
+    # Around points that are all one Plotly shows a whole to each side
+    axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
+    if len(consistencies) == 1:
+        scale |= {"cmin": 0, "cmax": 1}
     styled(
         plot,
         440,
@@ -64,9 +73,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
         xaxis_title="sensitivity S on val (further left is better)",
         yaxis_title=f"{quality} on val",
     )
-    plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
-    if len(trials) == 1:  # around a single point Plotly shows one to each side
-        plot.update_layout(xaxis_range=[0, 1], yaxis_range=[0, 1], coloraxis={"cmin": 0, "cmax": 1})
+    plot.update_layout(xaxis=axis, yaxis=axis)
     were = "prompt was" if len(trials) == 1 else "prompts were"
     n_stopped = run.get("race", {}).get("stopped", 0)
     stopped = f", {n_stopped} more on a part of them, as they fell behind" if n_stopped else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import optuna
 from psopt.errors import InputError
-from psopt.evaluation import OBJECTIVES, read_data, scores_from_dict
+from psopt.evaluation import OBJECTIVES, measure_names, read_data, scores_from_dict
 from psopt.notebooks import card, data_frame, folded, line, table
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
@@ -87,7 +87,7 @@ class Run:
         recommendation = self.recommendation
         verdict = recommendation_lines(recommendation.to_dict(), self._quality) if recommendation else []
         rows = [_row(candidate, self._role(candidate)) for candidate in self._candidates]
-        measures = [f"{split} {name}" for split in ("val", "test") for name in (self._quality, "S", "C")]
+        measures = [f"{split} {name}" for split in ("val", "test") for name in measure_names(self._quality).values()]
         prompt = self.recommended.prompt
         return card(
             repr(self)[1:-1],

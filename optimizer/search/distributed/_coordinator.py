@@ -118,9 +118,8 @@ class SharedCoordinator(Coordinator):
         self._study.set_trial_attr(number, PROMPT_ID, prompt_id)
         while True:
             running = [trial for trial in self._study.trials_in(TrialState.RUNNING) if trial.number != number]
-            complete = self._study.trials_in(
-                TrialState.COMPLETE
-            )  # after those that run: none slips through between, for they never go back
+            # After those that run: none slips through between, for they never go back
+            complete = self._study.trials_in(TrialState.COMPLETE)
             if any(trial.user_attrs.get(PROMPT_ID) == prompt_id for trial in complete):
                 return "another worker has evaluated it"
             if len(complete) + sum(trial.number < number for trial in running) >= self._total:
