@@ -131,12 +131,6 @@ def migrations_are_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the report of a test's runs out, where others look at it: drawing it takes a third of a small run."""
-    monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: None)
-
-
 @pytest.fixture(autouse=True)
 def keep_logging_on() -> Iterator[None]:
     """Fail the test that leaves logging off: those after it would look for notices in vain."""

@@ -151,7 +151,6 @@ def run(line: str, folder: Path, server: FakeServer) -> subprocess.CompletedProc
     return done
 
 
-@pytest.mark.usefixtures("no_report")
 def test_they_run(folder: Any) -> None:
     with FakeServer() as server, open_tasks.server_of_bills() as bills, open_tasks.server_of_complaints() as mails:
         answering = {"bills.csv": bills.base, "mails.jsonl": mails.base}

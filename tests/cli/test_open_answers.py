@@ -184,7 +184,6 @@ def test_a_server_that_tells_no_log_probabilities_is_found_out_by_twenty_answers
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.usefixtures("no_report")
 def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp_path: Path) -> None:
     with open_tasks.server_of_bills() as server:
         server.token_probabilities = lambda said: [0.9, 0.7] if said.endswith(("0", "5")) else [0.5, 0.1]
@@ -240,7 +239,6 @@ def test_whatever_is_answered_a_run_ends(tmp_path: Path, answers: str) -> None:
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.usefixtures("no_report")
 def test_workers_share_open_answers(tmp_path: Path) -> None:
     """A worker of another process takes over what was answered, and the study holds what the answers say."""
     storage = f"sqlite:///{tmp_path}/study.db"
@@ -257,7 +255,6 @@ def test_workers_share_open_answers(tmp_path: Path) -> None:
         assert server.n_asked - n_asked <= n_asked - on_val
 
 
-@pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("answers", ["number", "labels"])
 def test_a_model_drafts_notes_on_what_fails(tmp_path: Path, answers: str) -> None:
     server = KINDS["number:0.01" if answers == "number" else answers][0]()
@@ -292,7 +289,6 @@ def praises_the_first(message: str) -> str:
 JUDGES = {"fair": fair, "contradicts itself": contradicts_itself, "praises the first": praises_the_first}
 
 
-@pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("judge", JUDGES)
 def test_a_judge_rates_in_both_orders(tmp_path: Path, judge: str) -> None:
     with open_tasks.server_of_questions() as server:
