@@ -39,17 +39,17 @@ _EXPLAINED = (
 
 
 def lm_promise(results: Results) -> str:
-    """How many runs recommend a prompt that is truly worse, and how many of the knees are, by model."""
-    head = ("model", "runs", "recommended", "worse", "at most", "knees that are worse", "F1 and S, true")
+    """How many runs recommend a prompt that is truly worse, and how many of the knees are, by model and original."""
+    head = ("model", "original", "runs", "recommended", "worse", "at most", "knees that are worse", "F1 and S, true")
     rows = []
-    for model in dict.fromkeys(run["model"] for run in results["runs"]):
-        runs = [run for run in results["runs"] if run["model"] == model]
+    for model, original in dict.fromkeys((run["model"], run["original"]) for run in results["runs"]):
+        runs = [run for run in results["runs"] if (run["model"], run["original"]) == (model, original)]
         better = [run for run in runs if run["verdict"] == "better"]
         worse, knees = (sum(_is_worse(run, name) for run in runs) for name in ("recommended", "knee"))
         truth = {name: np.mean([run["truth"][name] for run in runs], axis=0) for name in ("original", "recommended")}
         change = " -> ".join(f"{100 * f1:.1f}, {100 * s:.1f}" for f1, s in truth.values())
         most = f"{clopper_pearson(worse, len(runs)):.1%}"
-        rows.append((model, len(runs), len(better), worse, most, knees, change))
+        rows.append((model, original, len(runs), len(better), worse, most, knees, change))
     return table(head, rows)
 
 

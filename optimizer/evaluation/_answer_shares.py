@@ -38,6 +38,13 @@ class AnswerShares:
     # The label that is answered to nearly everything, for hardly more than `constant_f1`: S and C of such a prompt say
     # nothing
     near_constant: str | None = None
+    # Its F1 is not surely above `constant_f1`, and agreement beyond chance (Cohen's kappa) slight: S and C say nothing
+    is_guess: bool = False
+
+    @property
+    def is_hollow(self) -> bool:
+        """Whether S and C say nothing of such answers."""
+        return self.near_constant is not None or self.is_guess
 
 
 def answer_shares(predictions: Predictions) -> AnswerShares | None:
@@ -59,9 +66,17 @@ def answer_shares(predictions: Predictions) -> AnswerShares | None:
     truth = predictions.truth
     n_of_class = np.bincount(truth, minlength=len(predictions.labels))
     of_class = dict(zip(predictions.labels, (n_of_class / len(truth)).tolist(), strict=True))
-    top = most_answered(shares)
-    is_near = lopsidedness(shares, of_class) >= LOPSIDED and not _gains_much(predictions, int(n_of_class.argmax()))
-    return AnswerShares(shares, of_class, float(n_of_class.max() / len(truth)), top if is_near else None)
+    most_frequent = int(n_of_class.argmax())
+    is_near = lopsidedness(shares, of_class) >= LOPSIDED and not _surely_gains(
+        predictions, most_frequent, _LEAST_GAINED
+    )
+    return AnswerShares(
+        answer_shares=shares,
+        class_shares=of_class,
+        constant_f1=float(n_of_class.max() / len(truth)),
+        near_constant=most_answered(shares) if is_near else None,
+        is_guess=_agrees_slightly(predictions, shares, of_class) and not _surely_gains(predictions, most_frequent, 0.0),
+    )
 
 
 def most_answered(given: Mapping[str, float]) -> str:
@@ -82,11 +97,17 @@ def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> f
     return (given[label] - of_label) / (1 - of_label) if of_label < 1 else 0.0
 
 
-def _gains_much(predictions: Predictions, most_frequent: int) -> bool:
+def _surely_gains(predictions: Predictions, most_frequent: int, share: float) -> bool:
+    """Whether F1 surely gains more than that share of what always answering the most frequent label leaves."""
     right = _right(predictions)
     constant = np.broadcast_to(predictions.truth[:, None] == most_frequent, right.shape)
     left = 1 - float(constant.mean())
-    return mean_difference(constant, right).p_above(_LEAST_GAINED * left) <= _LEVEL
+    return mean_difference(constant, right).p_above(share * left) <= _LEVEL
+
+
+def _agrees_slightly(predictions: Predictions, shares: Mapping[str, float], of_class: Mapping[str, float]) -> bool:
+    by_chance = sum(shares[label] * share for label, share in of_class.items())
+    return float(_right(predictions).mean()) - by_chance < _SLIGHT * (1 - by_chance)
 
 
 def _right(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]:
@@ -96,29 +117,24 @@ def _right(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]:
 def why_worthless(predictions: Predictions) -> str:
     """Return why S and C of a prompt say nothing, as words behind its name; empty where they do.
 
-    It answers one label to nearly everything, or its F1 is no higher than that of one answer to everything. A filter
-    of rare texts may be below that in F1 and useful, so agreement beyond chance (Cohen's kappa) has to be slight too.
+    It answers one label to nearly everything, or its F1 is not surely higher than that of one answer to everything. A
+    filter of rare texts may be below that and useful, so agreement beyond chance (Cohen's kappa) has to be slight too.
     """
     shares = answer_shares(predictions)
-    return "" if shares is None else worthless_phrase(shares, float(_right(predictions).mean()))
-
-
-def worthless_phrase(shares: AnswerShares, f1: float) -> str:
-    """Say as `why_worthless` why S and C of a prompt with such answers and F1 say nothing; empty where they do."""
-    scores = asdict(shares) | {"f1": f1}
+    if shares is None or not shares.is_hollow:
+        return ""
+    scores = asdict(shares) | {"f1": float(_right(predictions).mean())}
     return _guess_phrase(scores) if shares.near_constant is None else answered_phrase(scores)
 
 
 def _guess_phrase(scores: Mapping[str, Any]) -> str:
-    """Say that F1 is no higher than that of one answer to everything, and agreement slight; else nothing."""
-    label_shares, of_class = scores["answer_shares"], scores.get("class_shares")
-    if not of_class:
+    """Say that F1 is not surely above that of one answer to everything; nothing where the prompt does not guess."""
+    if not scores.get("is_guess"):
         return ""
     f1, constant_f1 = scores["f1"], scores["constant_f1"]
-    by_chance = sum(label_shares[label] * share for label, share in of_class.items())
-    if f1 > constant_f1 or f1 - by_chance >= _SLIGHT * (1 - by_chance):
-        return ""
-    return f"has F1 {100 * f1:.1f}, and always answering {most_answered(of_class)} has {100 * constant_f1:.1f}"
+    surely = "surely " if f1 > constant_f1 else ""
+    most_frequent = most_answered(scores["class_shares"])
+    return f"has F1 {100 * f1:.1f}, not {surely}above {100 * constant_f1:.1f} for always answering {most_frequent}"
 
 
 def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:

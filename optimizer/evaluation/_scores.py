@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import CLOSENESS, F1
-from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line, worthless_phrase
+from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import (
@@ -172,7 +172,7 @@ class Scores:
         """Whether S and C say nothing: one answer (`is_one_answer`), a guess; or that with one of several models."""
         if self.per_model:
             return any(scores.is_hollow for scores in self.per_model.values())
-        return self.is_one_answer or bool(self.shares and worthless_phrase(self.shares, self.f1))
+        return self.is_one_answer or bool(self.shares and self.shares.is_hollow)
 
     @property
     def is_one_answer(self) -> bool:

@@ -62,7 +62,7 @@ def record_trial(
     }
     if scores.constant is not None:
         attributes["constant"] = f"always answers {scores.constant}"
-    if scores.near_constant is not None and scores.shares is not None:
+    if scores.shares is not None and scores.shares.is_hollow:
         attributes["shares"] = asdict(scores.shares)
     _set(trial, candidate, attributes | effort)
     save_note(trial, note(candidate, baseline, predictions))

@@ -11,6 +11,7 @@ import psopt
 import pytest
 from psopt.report import diagnosis_page
 from psopt.runs import recommendation_lines
+from psopt.search import candidates_in, read_study
 from psopt.tasks import Task
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ def test_a_guess_that_is_steady_bars_nothing_that_is_better(task: Task, tmp_path
     run = psopt.optimize(task, model=GuessingModel(), out=tmp_path / "run", **options)
     assert (run.baseline.val.near_constant, run.baseline.val.sensitivity) == (None, 0)
     assert run.baseline.id not in {candidate.id for candidate in run.front}
+    original = candidates_in(read_study(f"sqlite:///{run.path / 'study.db'}", run.study.study_name))[0]
+    assert original.val.is_hollow, "whoever resumes or watches the search knows it too"
     assert run.recommended.val.f1 > run.baseline.val.f1 + 0.3
     assert run.recommended.val.sensitivity > 0.1
     page = (run.path / "report.html").read_text()

@@ -29,6 +29,7 @@ def test_shares_and_the_constant_answer_of_two_classes() -> None:
         class_shares={"no": 3 / 4, "yes": 1 / 4},
         constant_f1=3 / 4,  # that of always "no"
         near_constant="yes",  # (7/8 - 1/4) / (3/4) = 5/6 is more than half, and 3/8 gains nothing over 3/4
+        is_guess=True,
     )
     assert score(NEARLY_YES).f1 == 3 / 8
     assert shares_line(score(NEARLY_YES).to_dict()) == (
@@ -51,8 +52,20 @@ def test_a_guess_is_not_constant_though_no_better() -> None:
     guessed = predictions([[place // 2 % 2] * 2 for place in range(100)], truth)
     assert score(guessed).f1 == 0.5 == score(guessed).to_dict()["constant_f1"]
     assert score(guessed).near_constant is None
-    line = "It has F1 50.0, and always answering no has 50.0: its S and C say nothing."
+    line = "It has F1 50.0, not above 50.0 for always answering no: its S and C say nothing."
     assert shares_line(score(guessed).to_dict(), "It") == line
+
+
+def test_one_answer_more_than_a_constant_has_is_a_guess_still() -> None:
+    """Met on SmolLM2: F1 29 on 12 samples where a constant answer has 25; its S barred prompts with twice the F1."""
+    truth = [0, 1, 2, 3] * 3
+    lucky = predictions([[label] * 2 for label in [0, 1, 2, 3, *[1, 2, 3, 0] * 2]], truth, ("a", "b", "c", "d"))
+    line = "It has F1 33.3, not surely above 25.0 for always answering a: its S and C say nothing."
+    assert shares_line(score(lucky).to_dict(), "It") == line
+    assert score(lucky).is_hollow
+    often = predictions([[label] * 2 for label in truth[:9] + [0] * 3], truth, ("a", "b", "c", "d"))
+    assert not score(often).is_hollow
+    assert scores_from_dict(score(lucky).to_dict()).is_hollow
 
 
 def test_a_rare_class_found_in_part_is_no_constant_answer_once_that_is_sure() -> None:

@@ -70,7 +70,7 @@ def test_the_least_gain_stands_for_all() -> None:
     [((0.95, 0.95), "better"), ((0.95, 0.4), "keep")],  # what one model gains is no excuse for what the other loses
 )
 def test_the_gate_must_hold_with_every_model(after: tuple[float, float], verdict: str) -> None:
-    found = gate(predictions(0.6, 0.6, seed=3), {"new": predictions(*after, seed=11)})
+    found = gate(predictions(0.7, 0.7, seed=3), {"new": predictions(*after, seed=11)})
     assert found.verdict == verdict
     test = found.tests[0]
     each = list(test.of_models.values())
@@ -81,7 +81,7 @@ def test_the_gate_must_hold_with_every_model(after: tuple[float, float], verdict
 
 
 def test_with_one_model_the_gate_is_as_it_was() -> None:
-    found = gate(predictions(0.6, seed=3), {"new": predictions(0.95, seed=11)})
+    found = gate(predictions(0.7, seed=3), {"new": predictions(0.95, seed=11)})
     test = found.tests[0]
     assert not test.of_models
     better = min(1.0, 2 * min(test.f1.better, test.sensitivity.better))

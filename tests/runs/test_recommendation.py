@@ -47,14 +47,14 @@ def data_of(verdict: Any, prompt_id: str, **more: Any) -> dict[str, Any]:
 
 
 def test_more_samples_are_needed_where_the_test_has_missed_and_they_would_do() -> None:
-    before, after = predictions(120, 0.6, 3), predictions(120, 0.7, 4)
+    before, after = predictions(120, 0.7, 3), predictions(120, 0.8, 4)
     verdict = gate(before, {"new": after})
     assert verdict.verdict == "keep"
     (test,) = verdict.tests
     needed = samples_needed(before, after, test, 0.01)
     assert needed is not None
     assert needed > 120
-    assert gate(predictions(3 * needed, 0.6, 3), {"new": predictions(3 * needed, 0.7, 4)}).verdict == "better"
+    assert gate(predictions(3 * needed, 0.7, 3), {"new": predictions(3 * needed, 0.8, 4)}).verdict == "better"
     closer = replace(test, sensitivity=replace(test.sensitivity, difference=0.0))
     with_less = samples_needed(before, after, closer, 0.01)
     assert with_less is None or with_less > 2 * needed  # half the way to the margin takes about four times the samples
@@ -63,7 +63,7 @@ def test_more_samples_are_needed_where_the_test_has_missed_and_they_would_do() -
 
 
 def test_where_no_sample_shakes_it_takes_enough_of_them_to_believe_it() -> None:
-    before, after = predictions(100, 0.6, 1), predictions(100, 0.9, 1)
+    before, after = predictions(100, 0.7, 1), predictions(100, 0.95, 1)
     steady = [replace(of, array=of.array[:, :1].repeat(10, axis=1)) for of in (before, after)]
     verdict = gate(steady[0], {"new": steady[1]})
     assert verdict.verdict == "keep"
@@ -72,7 +72,7 @@ def test_where_no_sample_shakes_it_takes_enough_of_them_to_believe_it() -> None:
 
 
 def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
-    before = predictions(400, 0.5, 1)
+    before = predictions(400, 0.6, 1)
     good = gate(before, {"new": predictions(400, 0.9, 1)})
     first, second = recommendation_lines(data_of(good, "new"))
     f1, sensitivity = (data_of(good, "new")["tests"][0][measure] for measure in ("f1", "sensitivity"))

@@ -80,7 +80,7 @@ def test_beside_a_prompt_that_gives_one_answer_to_everything_c_counts_for_nothin
 
 def test_a_guess_is_no_bar_for_s_and_stays_out_of_the_front() -> None:
     """Met on SmolLM2: calibration alone took F1 from 16.3 to 53.8, S from 7.1 to 9.8: the guess was the compromise."""
-    shares = AnswerShares({"a": 0.4, "b": 0.3, "c": 0.3, "N/A": 0.0}, {"a": 0.3, "b": 0.3, "c": 0.4}, 0.4)
+    shares = AnswerShares(is_guess=True)
     guess = candidate(0, 0.163, 0.071, 0.532)
     guess = replace(guess, val=replace(guess.val, shares=shares))
     better = candidate(1, 0.538, 0.098, 0.557)
@@ -89,6 +89,6 @@ def test_a_guess_is_no_bar_for_s_and_stays_out_of_the_front() -> None:
     assert pareto_front([guess, better], 0.15) == (better,)
     alike = candidate(2, 0.53, 0.08, 0.7)  # C counts: what is but one answer stays out of the front
     assert knee([better, alike, guess], guess) is alike
-    knows = replace(guess, val=replace(guess.val, f1=0.5))
+    knows = replace(guess, val=replace(guess.val, shares=AnswerShares()))
     assert not knows.val.is_hollow
     assert knee([better, knows], knows) is knows
