@@ -62,7 +62,7 @@ def main() -> None:
 
 
 class _Truth:
-    """F1 and S of prompts on texts and wordings that no run has; each prompt is asked once, however many runs have it."""
+    """F1 and S of prompts on texts and wordings that no run has; each prompt is asked once for all runs."""
 
     def __init__(self, model: str, task: Task, wordings: list[str]) -> None:
         self.model, self.task = model, task
