@@ -173,7 +173,7 @@ def on_topics(judge: Callable[[Rows], tuple[str, str]]) -> Callable[[Rows], tupl
     """Judge by the topics that have weak samples at all."""
 
     def judge_testable(rows: Rows) -> tuple[str, str]:
-        with_texts = [row for row in rows if row["texts"]]
+        with_texts = [row for row in rows if row["columns"]["before"]["right"]]
         return judge(with_texts) if with_texts else (NOT_TESTABLE, "no weak sample is of these topics")
 
     return judge_testable
@@ -186,10 +186,11 @@ def improves(kind: str) -> Callable[[Rows], tuple[str, str]]:
     def judge(rows: Rows) -> tuple[str, str]:
         good = 0
         details = []
-        for row in rows:
+        tried = [row for row in rows if kind in row["columns"]]
+        for row in tried:
             right = {name: sum(column["right"]) for name, column in row["columns"].items()}
             unstable = {name: sum(column["sensitivity"]) for name, column in row["columns"].items()}
-            n = len(row["texts"])
+            n = len(row["columns"]["before"]["right"])
             others = ("before", "placebo")
             better = all(right[kind] > right[other] and unstable[kind] < unstable[other] for other in others)
             good += better and 2 * right[kind] > n * row["rephrasings"]
@@ -198,7 +199,9 @@ def improves(kind: str) -> Callable[[Rows], tuple[str, str]]:
                 f", S {unstable['before'] / n:.2f} -> {unstable[kind] / n:.2f} (placebo {unstable['placebo'] / n:.2f})"
             )
             details.append(f"{row['topic']}: {change}")
-        return _verdict(good, len(rows), "topics", "; ".join(details))
+        if not tried:
+            return NOT_TESTABLE, "no topic has it"
+        return _verdict(good, len(tried), "topics", "; ".join(details))
 
     return judge
 
@@ -222,7 +225,7 @@ def hidden_at_one(rows: Rows) -> tuple[str, str]:
 @on_topics
 def half_at_zero(rows: Rows) -> tuple[str, str]:
     """How many end right under every wording, which is S = 0; always wrong is S = 0 too, and does not count."""
-    after = [(row["topic"], row["columns"]["by hand"]) for row in rows]
+    after = [(row["topic"], row["columns"]["by hand"]) for row in rows if "by hand" in row["columns"]]
     samples = [(topic, list(zip(column["sensitivity"], column["right"], strict=True))) for topic, column in after]
     counts = [(topic, sum(s == 0 and right > 0 for s, right in pairs), len(pairs)) for topic, pairs in samples]
     detail = "; ".join(f"{topic} {k} of {n}" for topic, k, n in counts)
@@ -335,18 +338,22 @@ CLAIMS = (
           "appendix_a", "rows", noise_raises),
     Claim("E25, App. A", "random answers look consistent", "C_y of the random predictor above the predictor's",
           "appendix_a", "rows", random_is_consistent),
-    Claim("E25, App. B", "the samples of highest S share a topic", "half of the ten are of it, above its share of all",
-          "appendix_b", "fixes", topic_on_top),
-    Claim("E25, App. B", "a sentence by hand mends them", MORE_RIGHT, "appendix_b", "fixes", improves("by hand")),
-    Claim("psopt, App. B", "psopt mends them by itself", MORE_RIGHT, "appendix_b", "fixes", improves("automatic")),
-    Claim("E25, App. C", "the least consistent of a class share a topic", "as in App. B, for one class",
-          "appendix_c", "fixes", topic_on_top),
-    Claim("E25, App. C", "errors of one wording don't show the topic", "its share of the ten above that at Q = 1",
-          "appendix_c", "fixes", hidden_at_one),
-    Claim("E25, App. C", "a sentence by hand mends them", MORE_RIGHT, "appendix_c", "fixes", improves("by hand")),
-    Claim("E25, App. C", "most of them end at S = 0", "half and more end right with S = 0, for most topics",
-          "appendix_c", "fixes", half_at_zero),
-    Claim("psopt, App. C", "psopt mends them by itself", MORE_RIGHT, "appendix_c", "fixes", improves("automatic")),
+    *(Claim("E25, App. B", "the samples of highest S share a topic", "half of the ten are of it, above its share of "
+            "all", file, "fixes", topic_on_top) for file in ("appendix_b", "lm_appendix_b")),
+    *(Claim("E25, App. C", "the least consistent of a class share a topic", "as in App. B, for one class",
+            file, "fixes", topic_on_top) for file in ("appendix_c", "lm_appendix_c")),
+    *(Claim("E25, App. C", "errors of one wording don't show the topic", "its share of the ten above that at Q = 1",
+            file, "fixes", hidden_at_one) for file in ("appendix_c", "lm_appendix_c")),
+    *(Claim("E25, App. C", "most of them end at S = 0", "half and more end right with S = 0, for most topics",
+            file, "fixes", half_at_zero) for file in ("appendix_c", "lm_appendix_c")),
+    *(Claim(f"{source}, App. {file[-1].upper()}", text, MORE_RIGHT, file, "fixes", improves(kind))
+      for file in ("appendix_b", "lm_appendix_b", "appendix_c", "lm_appendix_c")
+      for source, text, kind in (("E25", "a sentence by hand mends them", "by hand"),
+                                 ("psopt", "psopt mends them by itself", "automatic"))),
+    *(Claim(f"psopt, App. {file[-1].upper()}", text, MORE_RIGHT, file, "fixes", improves(kind))
+      for file in ("lm_appendix_b", "lm_appendix_c")
+      for text, kind in (("its rule's sentence mends what it found", "by rule"),
+                         ("a writer's edits mend what it found", "by a writer"))),
     Claim("P24", "few-shot examples lower PSS", "with most examples the 95 % interval is below 0, for most seeds",
           "prosa", "by_shots", shots_help),
     Claim("P24", "confidence goes with low PSS", f"Spearman's rho < 0 with p < {LEVEL}, for most seeds",

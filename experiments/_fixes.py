@@ -59,7 +59,7 @@ def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> No
             }
             about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
             about |= {"rephrasings": before.array.shape[1], "notes": len(improved.notes)}
-            rows.append({**about, **_compared(fix, view, columns)})
+            rows.append({**about, **compared(fix, view, columns)})
     figure, axes = panels(len(rows))
     for ax, row in zip(axes, rows, strict=True):
         for kind, mark in {"before": "x", "placebo": "_", "by hand": "o", "automatic": "^"}.items():
@@ -72,7 +72,7 @@ def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> No
     setting.save(name, {"fixes": rows}, figure)
 
 
-def _compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str, Any]:
+def compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str, Any]:
     """The topic's weakest samples under the seed prompt, and how the same samples fare under the other prompts."""
     before = columns["before"]
     severities = severity(before, view)

@@ -1,16 +1,14 @@
 """What psopt hands back is not worse than what you had: how often is that so on a language model?
 
-    python experiments/lm_promise.py smollm2 [gguf/PATH ..] [--seeds 200] [--max-calls 1000] [--originals simple good]
+    python experiments/lm_promise.py smollm2 [gguf/PATH ..] [--seeds 200] [--originals simple calibrated]
 
 A seed draws 400 of TREC's train questions, and `psopt.optimize` searches them with its defaults and few answers, from
-the plain request, and from a good prompt: with an example of each class, its label prior taken out. The
+the plain request, and from the same with its label prior taken out, which is no guess: there is more to lose. The
 truth is measured on 300 test questions that no run has, under six wordings by people: F1 and S of the original prompt,
 of the knee, and of what is recommended. Worse is what stands lower by more than the gate's margin in F1, or higher in S
 where the gate looks at S: a near-constant original prompt has an S that means nothing.
 
 Expected: at most 5 % of runs recommend a worse prompt, and the knee as it is would be worse in more.
-
-From the good prompt there is more to lose: it is no guess, so the gate looks at S too.
 
 Each run is saved when it is done, and not made again. A run takes 1 to 4 minutes on a core.
 """
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 _DATASET = "trec"
-_ORIGINALS: dict[str, dict[str, str]] = {"simple": {}, "good": {"strategy": "1-shot", "calibration": "batch"}}
+_ORIGINALS: dict[str, dict[str, str]] = {"simple": {}, "calibrated": {"calibration": "batch"}}
 _N_DRAWN, _N_TRUTH, _N_WORDINGS = 400, 300, 6
 
 

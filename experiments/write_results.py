@@ -272,7 +272,7 @@ def fixes(results: Results) -> str:
             for when in ("before", "after")
             if theirs
         ]
-        parts.append(table(("prompt", f"right of {results['setting']['rephrasings']}", "S", "all: S / C_y / F1"), rows))
+        parts.append(table(("prompt", f"right of {fix['rephrasings']}", "S", "all: S / C_y / F1"), rows))
     return "\n".join(parts)
 
 
@@ -385,6 +385,8 @@ SECTIONS = {
     "appendix_a": ("Appendix A: noise", appendix_a),
     "appendix_b": ("Appendix B: fixes from sensitivity", fixes),
     "appendix_c": ("Appendix C: fixes from consistency", fixes),
+    "lm_appendix_b": ("Appendix B on language models that run here", fixes),
+    "lm_appendix_c": ("Appendix C on language models that run here", fixes),
     "how_many_rephrasings": ("How many rephrasings are enough?", how_many),
     "prosa": ("ProSA: PSS by examples and by confidence", prosa),
     "lm_prosa": ("ProSA on language models that run here", lm_prosa),

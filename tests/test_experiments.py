@@ -8,7 +8,7 @@ import runpy
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psopt.models
@@ -16,9 +16,6 @@ import pytest
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
 
 from tests.fake_server import FakeServer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
@@ -31,6 +28,7 @@ BESIDES = (
     "example_turns.py",
     "label_map.py",
     "lm_edits.py",
+    "lm_fixes.py",
     "lm_formats.py",
     "lm_promise.py",
     "lm_prosa.py",
@@ -158,16 +156,19 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch: pytest.
     assert _claims.one_shot([row(-0.1, 0.01), row(-0.1, 0.03), row(-0.1, 0.9)])[0] == "undecided"
     assert _claims.one_shot([row(-0.1, 0.01), row(-0.1, 0.02), row(-0.1, 0.9)])[0] == "seen"
 
-    def fix(by_hand: Any, placebo: Any, texts: Sequence[str] = ("When ?",)) -> dict[str, Any]:
+    def fix(by_hand: Any, placebo: Any, n_texts: int = 1) -> dict[str, Any]:
         right = {"before": 3, "by hand": by_hand, "placebo": placebo}
-        columns = {kind: {"right": [n], "sensitivity": [(30 - n) / 30]} for kind, n in right.items()}
-        return {"topic": "dates", "texts": texts, "columns": columns, "rephrasings": 30}
+        columns = {
+            kind: {"right": [n] * n_texts, "sensitivity": [(30 - n) / 30] * n_texts} for kind, n in right.items()
+        }
+        return {"topic": "dates", "columns": columns, "rephrasings": 30}
 
     judge = _claims.improves("by hand")
     assert judge([fix(29, 3)])[0] == "seen"
     assert judge([fix(29, 30)])[0] == "not seen"
     assert judge([fix(14, 3)])[0] == "not seen"
-    assert judge([fix(29, 3, texts=())])[0].startswith("not testable")
+    assert judge([fix(29, 3, n_texts=0)])[0].startswith("not testable")
+    assert _claims.improves("by a writer")([fix(29, 3)])[0].startswith("not testable")
 
 
 def test_a_ranking_settles_where_it_stays_settled(monkeypatch: pytest.MonkeyPatch) -> None:
