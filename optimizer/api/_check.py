@@ -113,13 +113,12 @@ def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...
 
     Raises InputError if no sample has such an id.
     """
-    samples = (*task.train, *task.val, *task.test)
-    ids = {sample.id for sample in samples}
+    ids = {sample.id for sample in task.samples}
     for name in named:
         if name not in ids:
             hint = nearest(name, ids) or f": their ids are such as {', '.join(sorted(ids)[:3])}"
             raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} samples{hint}")
-    return tuple(sample for sample in samples if sample.pinned or sample.id in named)
+    return tuple(sample for sample in task.samples if sample.pinned or sample.id in named)
 
 
 def further_pinned(task: Task, options: MeasureOptions, named: Collection[str] = ()) -> tuple[Sample, ...]:

@@ -136,7 +136,7 @@ class ProposalChecks:
 
     @cached_property
     def _held(self) -> NearCopies:
-        shared = _held_by_nearly_all(_words_in(sample.text) for sample in self._samples)
+        shared = _held_by_nearly_all(_words_in(sample.text) for sample in self.task.samples)
         return NearCopies((sample.text for sample in (*self.task.val, *self.task.test)), shared)
 
     def names_a_case(self, sample: Sample) -> bool:
@@ -151,11 +151,7 @@ class ProposalChecks:
     @cached_property
     def _shared_pieces(self) -> frozenset[str]:
         """What is private by its form and stands in nearly all samples, as a policy's phone number does: nobody's."""
-        return _held_by_nearly_all(set(private_pieces(shown_words(sample.text))) for sample in self._samples)
-
-    @property
-    def _samples(self) -> tuple[Sample, ...]:
-        return (*self.task.train, *self.task.val, *self.task.test)
+        return _held_by_nearly_all(set(private_pieces(shown_words(sample.text))) for sample in self.task.samples)
 
     @cached_property
     def _usual_inputs(self) -> tuple[str, ...]:

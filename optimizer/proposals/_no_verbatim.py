@@ -87,14 +87,14 @@ class NoVerbatim:
     def _texts(self) -> tuple[list[Run], ...]:
         """The words of all texts; those that differ in what is private alone stand together."""
         alike: dict[Run, list[Run]] = {}
-        for sample in self._samples:
+        for sample in self.task.samples:
             words = tuple(words_of(_whole(sample, self.task)))
             alike.setdefault(tuple(word for word in words if word not in self._private), []).append(words)
         return tuple(alike.values())
 
     @cached_property
     def _private(self) -> frozenset[str]:
-        return private_words(shown_words(sample.text) for sample in self._samples)
+        return private_words(shown_words(sample.text) for sample in self.task.samples)
 
     @cached_property
     def _own(self) -> frozenset[Run]:
@@ -103,10 +103,6 @@ class NoVerbatim:
         own = [task.description, task.noun, *task.labels, *task.definitions.values(), render_instructions(self.prompt)]
         own += [text for subclasses in task.subclasses.values() for text in subclasses.values()]
         return frozenset(run for text in own for run in _runs_of(words_of(text)))
-
-    @property
-    def _samples(self) -> tuple[Sample, ...]:
-        return (*self.task.train, *self.task.val, *self.task.test)
 
 
 def _whole(sample: Sample, task: Task) -> str:

@@ -136,13 +136,13 @@ def _without_self_pairs(contents: Contents) -> str:
     evaluated = contents.run["dataset"]["evaluated"]
     if evaluated["val"] == evaluated["test"]:
         return ""
-    compared = {"original prompt": contents.run["baseline"], "the chosen one": contents.chosen}
+    compared = {"original prompt": contents.run["baseline"], contents.name: contents.chosen}
     parts = []
     for name, row in compared.items():
         val, test = ((row[split] or {}).get("consistency_no_self_pairs") for split in ("val", "test"))
         if val is not None and test is not None:
             parts.append(f"{name} {100 * val:.1f} on val and {100 * test:.1f} on test")
-    return "; ".join(dict.fromkeys(parts))
+    return "; ".join(parts)
 
 
 def _na(contents: Contents) -> list[str]:

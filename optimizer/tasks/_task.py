@@ -110,11 +110,15 @@ class Task:
     def __post_init__(self) -> None:
         """Refuse a task that can't be worked with."""
         where = f"task {self.name}"
-        samples = (*self.train, *self.val, *self.test)
         if self.spec.has_labels:
             check_classes(where, self.labels, self.definitions, self.subclasses)
             check_positions(where, self.labels, self.positions)
-        check_samples(where, samples, self.classes)
+        check_samples(where, self.samples, self.classes)
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """All samples, of train, val and test."""
+        return (*self.train, *self.val, *self.test)
 
     @property
     def spec(self) -> AnswerSpec:
@@ -139,7 +143,7 @@ class Task:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that every sample has, in the order of the data; ``text`` for plain texts."""
-        of_samples = [_columns(sample.text) for sample in (*self.train, *self.val, *self.test)]
+        of_samples = [_columns(sample.text) for sample in self.samples]
         if not of_samples:
             return ("text",)
         shared = set(of_samples[0]).intersection(*map(set, of_samples))

@@ -132,7 +132,7 @@ class SimulatedModel:
         self.options = SimOptions.parse(options)
         self.labels = task.labels
         self._truth: dict[str, int] = {}
-        for sample in (*task.train, *task.val, *task.test):
+        for sample in task.samples:
             if sample.label is not None:
                 self._truth.setdefault(sample.text, task.labels.index(sample.label))
         self._texts: dict[str, _TextKeys] = {}
