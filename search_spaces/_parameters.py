@@ -53,7 +53,7 @@ def parameters_of(names: Iterable[str], pool: Iterable[Edit], order: str | None 
 
 
 _LONGEST = 40  # characters: what an axis of Optuna's plots shows whole
-_LONGEST_LABEL = 16
+_LONGEST_LABEL = 16  # characters of these, so that the text keeps its share
 _LONGEST_TAIL = 8  # of a word that is left out whole where a title is cut
 _VERBS = {"definition": "define", "example": "example"}
 _SHORTEST_DIGEST = 4  # hexadecimal digits that tell two edits with the same beginning apart

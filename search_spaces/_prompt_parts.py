@@ -131,7 +131,7 @@ BATCH = "batch"
 """Batch calibration: Zhou et al., "Batch Calibration", 2023 (arXiv 2309.17249)."""
 SUPERVISED = "supervised"
 """What is left of each label's log-probability after that goes through a map learnt from labels (arXiv 2505.23783)."""
-_DIGITS = 6
+_DIGITS = 6  # of log-probabilities in files
 
 
 @dataclass(frozen=True, slots=True)

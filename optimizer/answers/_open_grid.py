@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FIRST_CODE = 1 << 40
 """Below are labels, N/A, and -1 where nobody has asked."""
-_BITS = 60
+_BITS = 60  # of a digest: with FIRST_CODE above them a code is an int64
 _NA = -1  # the class of answers that can't be read
 _texts: dict[int, str] = {}
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions, Split
     from psopt.runs import PromptSource
 
-_FEWEST_WORDINGS = 2
+_FEWEST_WORDINGS = 2  # under one every answer is equally steady
 _MOST_NEEDED = 100_000  # val samples: nobody labels more to have a bound
 
 

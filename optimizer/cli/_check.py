@@ -47,7 +47,7 @@ _BOUNDS, _SAMPLES = "psopt.check", "psopt.check.samples"
 # https://www.w3.org/TR/xml/#charsets
 _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
-_MOST_NAMED = 10
+_MOST_NAMED = 10  # samples of a bound that failed
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")

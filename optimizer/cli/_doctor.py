@@ -11,7 +11,7 @@ from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json
 from psopt.settings import LMConfig
 
-_WIDTH = 80
+_WIDTH = 80  # columns: what it says is copied into issues
 
 Model = Annotated[str, flag("Model", "--model", "openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M")]
 

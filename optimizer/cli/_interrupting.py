@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _LONGEST_SAVING = 8.0  # seconds; who sends SIGTERM often sends SIGKILL after ten
 _signals: list[int] = []
 _watchdogs: list[threading.Timer] = []

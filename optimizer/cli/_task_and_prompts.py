@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from psopt.settings import DataOptions, MeasureOptions, PromptOptions
     from psopt.tasks import Task
 
-_SHOWN = 50
+_SHOWN = 50  # characters of a prompt's words, in a line
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_CASES = 20  # of a view
 _MOST = 3  # of wordings and of members: a table cell holds no more
-_SHARES = (0.5, 0.8, 0.9)
+_SHARES = (0.5, 0.8, 0.9)  # of the whole S, that so many samples carry
 _ROUNDING = 1e-12  # a sum that reaches a share but for rounding has reached it
 
 

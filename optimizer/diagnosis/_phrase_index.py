@@ -63,7 +63,7 @@ def _most_specific_first(phrase: str) -> tuple[int, int, str]:
 
 
 _PRIOR = 0.5  # texts: the least that keeps odds finite, as in the Haldane-Anscombe correction of an odds ratio
-_LEAST_TEXTS = 2
+_LEAST_TEXTS = 2  # one text with a phrase is no pattern
 _MOST_WORDS = 4  # name a group
 _LEAST_Z = 1.0  # standard errors: lists show the best few words anyhow, so this only keeps empty ones from being filled
 

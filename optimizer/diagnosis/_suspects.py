@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_OF_A_CLASS = 0.1
 _FEWEST_WORDINGS = 2  # under one wording every answer is alike
 _MOST_TEXTS = 5_000  # that the classifier is fitted to; it takes a second or two
-_N_FOLDS = 5
+_N_FOLDS = 5  # customary; fewer where a class is smaller
 _LEAST_OF_A_CLASS = 3  # a class of two has no fold to be learnt from without the sample itself
 # Share of answers that name one other class. Alone they tell a stable error of the model as well as one of the label.
 _AS_GOOD_AS_ALL = 0.9

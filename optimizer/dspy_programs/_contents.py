@@ -23,7 +23,7 @@ _OF_RUNNING = frozenset({"callbacks", "history", "_compiled", "traces", "train",
 _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Event, threading.Condition, threading.Semaphore)
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
 _OWN = ("dspy.", "psopt.")
-_DEEPEST = 40
+_DEEPEST = 40  # objects within objects
 _SOURCES = 1024  # chosen, amply: classes and functions of a program; each is looked up again for every answer
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from psopt.settings import DataOptions
 
 
-_LEAST_TO_HALVE = 4
+_LEAST_TO_HALVE = 4  # two examples for val and two for test
 # Chosen: two thirds of so many still tell where a program is unstable, and a third can tell large effects.
 _LEAST_TO_TAKE_A_TEST_FROM = 60
 _WHITE = re.compile(r"\\[nrt]|\s")  # as JSON writes it, too

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from psopt.tracking import Callback
 
 Auto = Literal["light", "medium", "heavy"]
-_TRIALS, _REPHRASINGS = 40, 10
+_TRIALS, _REPHRASINGS = 40, 10  # as the command's without an effort
 _SMALL = frozenset({"light", "medium"})
 # Of the simulations of `psopt.search.gate`: with 100 samples under half of the true gain passes a sure gate.
 _ENOUGH_TO_BE_SURE = 100
-_THREADS = 8
+_THREADS = 8  # as dspy's own (`dspy.settings.num_threads`)
 
 
 @dataclass(repr=False, eq=False)

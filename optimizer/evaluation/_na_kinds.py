@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_NA = 0.2  # a choice, not a measurement: one answer in five, on which no wording can be judged
-_SAMPLES_LISTED = 20
+_SAMPLES_LISTED = 20  # of a kind, by their ids: a list that one reads
 _LONGEST_KIND = 16  # characters: an array of strings cuts longer ones without a word
 
 

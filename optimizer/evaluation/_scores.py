@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # A class that a server does not list among its likeliest has 0, whose logarithm is no number. Set by hand: no change of
 # an answer's likelihood is then above 20.7 nats.
 _LEAST_PROBABILITY = 1e-9
-_FEWEST_WORDINGS = 2
+_FEWEST_WORDINGS = 2  # under one there is no disagreement
 
 
 @dataclass(frozen=True, slots=True)

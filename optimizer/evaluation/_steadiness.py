@@ -21,7 +21,7 @@ NO_LABEL = -1.0
 ALPHA = 0.05
 """The chance that a bound on the errors is passed."""
 _TIE = 1e-6  # levels of S lie further apart
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # of shares that are sums of floats
 _STEPS = 10  # thresholds that are tested at most: each further one that fails by chance ends the sequence
 _LEAST_SHARE = 0.25  # of val that the first one keeps: of fewer samples one error would end it
 

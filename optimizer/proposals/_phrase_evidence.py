@@ -24,7 +24,7 @@ LEAST_TEXTS = 3  # of a class, however small it is: two that share a phrase may 
 LEAST_SHARE = 0.01  # of a class's texts
 LEAST_PURITY = 0.5  # more likely that class than all others together
 _TAIL = 0.05  # of the interval of purity, at its lower end
-_FALSE_DISCOVERIES = 0.1
+_FALSE_DISCOVERIES = 0.1  # of the phrases that pass: Benjamini and Hochberg 1995
 _AS_SURE = 0.05  # of purity, for which a note is better said in fewer words; chosen by judgement, not measured
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.diagnosis import PromptReport
     from psopt.report._theme import Figure
 
-_SAMPLES = 20
+_SAMPLES = 20  # of the weakest, as a page shows them; the JSON has all
 
 
 def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note: str = "", seed: int = 42) -> str:

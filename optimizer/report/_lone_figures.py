@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from psopt.runs import Run
 
 _GREY = "#858c97"  # a grey that reads on white (3.4:1) and on the dark themes' #1e1e1e (4.9:1)
-WIDTH = 960
+WIDTH = 960  # pixels, as wide as the report's column
 
 
 def run_figure(run: Run) -> go.Figure:

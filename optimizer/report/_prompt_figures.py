@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-_MOST_EDITS = 8
+_MOST_EDITS = 8  # lines of a hover label
 _EDGE = 0.05  # beyond the ends of the scale, so that no mark is cut
 _INFEASIBLE = "infeasible: too little F1"
 # Symbol, size and opacity, in the order that they are drawn in: what matters most lies on top.

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from psopt.runs import RunDirectory
 
 
-_WEAK_ROWS = 10
+_WEAK_ROWS = 10  # rows of tables, all by eye: what a page holds; the JSON files have all
 _SLICE_ROWS = 15
-_MOST_EDITS = 6
+_MOST_EDITS = 6  # of a trial
 _MOST_ROWS = 20
 _LOSS = 0.01  # of a class, in F1, S or C
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psopt.report._theme import Figure
     from psopt.report._two_runs import RunShown, TwoRuns
 
-_MOST_MOVED = 15
+_MOST_MOVED = 15  # samples, by eye
 
 
 def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:

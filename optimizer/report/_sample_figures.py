@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Predictions
 
-_FEWEST_WORDINGS = 2
+_FEWEST_WORDINGS = 2  # under one S is 0 throughout
 
 
 def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
 
-_MOST_PAIRS = 10
+_MOST_PAIRS = 10  # of labels that are confused: a figure's rows, by eye
 _FEWEST_WORDINGS = 2  # that can be compared
 _NARROW = 0.02  # a choice, not a measurement: two points; the caption names it
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.runs._directory import RunDirectory
     from psopt.search_spaces import Prompt
 
-_CALLS = 1000
+_CALLS = 1000  # for which a price is said
 NOTHING = TokenRange()
 
 

@@ -135,7 +135,7 @@ def _dominates(rival: Tried, candidate: Tried) -> bool:
     return bool((lead >= 0).all() and (lead > 0).any())
 
 
-_LEAST_OF_AN_ID = 4
+_LEAST_OF_AN_ID = 4  # characters: fewer are too easily another prompt's
 
 _MEASURES = {
     "f1": "f1",

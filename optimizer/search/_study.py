@@ -83,7 +83,7 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
 
 # Optuna's defaults, 10 and 50 trials at random, are a quarter of our usual 40 trials and all of them.
 _TPE_STARTUP_TRIALS = 8
-_NSGA2_POPULATION = 12
+_NSGA2_POPULATION = 12  # three generations of 40 trials
 
 
 def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Prompt
 
-_MOST_WEAK = 5
+_MOST_WEAK = 5  # samples of a note in the dashboard
 
 
 class EffortMeter:

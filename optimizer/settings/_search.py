@@ -8,7 +8,7 @@ from psopt.errors import InputError, UnknownNameError
 from psopt.settings._option import check, option, rare, told
 
 _PANEL = "Search"
-_LEAST_TO_SHORTEN = 10
+_LEAST_TO_SHORTEN = 10  # trials: of fewer none is spent on shorter prompts
 
 SamplerName = Literal["tpe", "nsga2", "gp", "random"]
 RaceMode = Literal["auto", "on", "strict", "off"]

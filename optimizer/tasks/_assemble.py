@@ -33,7 +33,7 @@ _DESCRIPTIONS = {
     LABELS: "Name all of the given classes that the {noun} belongs to.",
 }
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
-_MOST_NAMED = 5
+_MOST_NAMED = 5  # in one line
 
 
 def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_column: str = "") -> dict[str, Any]:

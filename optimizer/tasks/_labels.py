@@ -26,7 +26,7 @@ _FEWEST_DIFFERENT = 10
 # By judgement too: A1 and A2 are two names, and two labels that are both frequent are no slip of the pen.
 _SHORTEST_MISSPELT = 4
 _TIMES_AS_FREQUENT = 10
-_MOST_MISSPELT = 5
+_MOST_MISSPELT = 5  # in one line
 _SPACE = re.compile(r"\s+")
 _PARTING = re.compile(r"(?<!\d)[\s_\-\u2010-\u2015.'\u2019]+|[\s_\-\u2010-\u2015.'\u2019]+(?!\d)")
 

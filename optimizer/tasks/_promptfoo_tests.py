@@ -22,7 +22,7 @@ EXPECTED = "__expected"
 """The column of the answers, as in promptfoo's CSV files."""
 _FILE = "file://"
 _MOST_ROWS = 100_000  # of one test whose variables are lists, each of which it is put to
-_MOST_NAMED = 3
+_MOST_NAMED = 3  # in one line
 _PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb", ".sh", ".exe")
 _MEMBERS = frozenset({"vars", "assert", "path", "options", "description", "metadata", "provider", "threshold", "$ref"})
 

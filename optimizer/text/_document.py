@@ -12,7 +12,7 @@ from typing import Any
 from psopt.errors import InputError
 from psopt.text._files import parse_json
 
-_DEEPEST = 1000
+_DEEPEST = 1000  # brackets within brackets: Python's own limit of recursion
 _MOST_VALUES = 100_000  # a file of 2 MB holds fewer; an alias of aliases holds any number
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LONGEST_PHRASE = 3
+LONGEST_PHRASE = 3  # words; longer ones are rare, and somebody's sentence
 ARTICLES = frozenset({"a", "an", "the"})
 _FUNCTION = (
     "about all also am and any are as ask asks at be been begin begins belong belongs but by can contain contains did "

@@ -16,7 +16,7 @@ _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for
 _REASONING = ("reasoning_content", "reasoning")
 # Types of parts: Mistral's "thinking", "reasoning" of others.
 _THINKING = frozenset({"thinking", "reasoning"})
-_SHOWN = 80
+_SHOWN = 80  # characters of what is no JSON, in a line of an error
 
 
 class ErrorInAnswerError(Exception):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _NOT_THERE = frozenset({403, 404, 405, 501})
 _CONNECTING = 10.0  # seconds until a connection stands; a server that is there takes it within one
 _LISTING = 10.0  # seconds for the list of models, which only makes a message better
-_MOST_LISTED = 5
+_MOST_LISTED = 5  # models, in one line
 
 
 class OpenAIClient(ChatClient):

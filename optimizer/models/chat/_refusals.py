@@ -21,7 +21,7 @@ REFUSED = "refused"
 
 _FINAL = frozenset({400, 413, 422})
 _SERVER_ERROR = 500  # llama-cpp-python says it so
-_STATUSES = range(400, 600)
+_STATUSES = range(400, 600)  # of HTTP, that an error's text may name
 _NAMES = ("code", "type", "status", "param")  # how errors call what they are
 # How servers say it, in their codes or in words. Sources: OpenAI (context_length_exceeded, content_filter), Azure
 # (content_filter, ResponsibleAIPolicyViolation, "content management policy"), vLLM and SGLang ("maximum context

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BETWEEN_LOOKS = 0.1  # seconds between two looks for requests that hang
 _WORTH_SAYING = 5.0  # seconds of waiting
 _FIRST_WAIT = 0.25  # seconds before the next try; doubles with each
-_LONGEST_WAIT = 30.0
+_LONGEST_WAIT = 30.0  # seconds; a server may ask for more
 _LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers
 _LONGEST_ASKED = 86_400.0  # a server that asks to wait longer than a day will not answer this run
 _RETRIES_UNANSWERED = 3  # at a server that has answered nothing yet: it is likely the wrong address

@@ -89,7 +89,7 @@ _RATE = (
 _VERDICT = re.compile(r"\W*(?:answer\W{1,3})?(yes|no)\W*", re.IGNORECASE)
 # A number alone; "Rating: 7", "7/10" and "**7**" are read too. Whatever else is said is no rating.
 _RATING = re.compile(r"\W*(?:(?:rating|score)\W{1,3})?(\d{1,3})(?:\s*/\s*10)?\W*", re.IGNORECASE)
-_LOWEST, _HIGHEST = 1, 10
+_LOWEST, _HIGHEST = 1, 10  # of a rating
 _AGREE = 1  # ratings that lie no further apart are the same
 _MOST_UNREAD = 0.1  # of all; more, and the judge is of no use. Chosen by judgement
 _AGAIN = 0.7  # the temperature of the second try, whose first could not be read

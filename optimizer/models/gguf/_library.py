@@ -21,7 +21,7 @@ _AUTOMATIC = b"\xff" * 16  # -1, four times: kinds of rotary scaling, pooling, a
 # embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified
 _SWITCHES = bytes([0, 1, 1, 1, 1, 0])
 _ERROR = 4  # GGML_LOG_LEVEL_ERROR
-_LINES_KEPT = 20
+_LINES_KEPT = 20  # of what the library says; the last ones name the fault
 
 
 class Settings(c.Structure):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _WAY_OF_READING = 2  # as the cache names it; 1 lost the beginning of a prompt for which its context had to grow
-_SEVERAL = 2
+_SEVERAL = 2  # readers, for which a common beginning is worth copying
 _LONG = 64  # tokens; shorter ones are read by each processor in about the time that a copy takes. Chosen, not measured
 
 

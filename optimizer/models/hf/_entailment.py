@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "nli:"
 _ENTAILMENT = "entail"  # how models call it: entailment, ENTAILMENT, entailed
-_BATCH = 32
+_BATCH = 32  # pairs at once
 _LONGEST = 512  # tokens of both answers; what BERT and its kin were trained for
 
 

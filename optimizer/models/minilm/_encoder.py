@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-MAX_TOKENS = 256
+MAX_TOKENS = 256  # the model's own (max_seq_length in its configuration)
 # Part of the answers: another size of batch or bucket changes the last digit of an embedding on some processors.
 _BATCH = 32
 _BUCKET = 8  # tokens that lengths are padded to a multiple of

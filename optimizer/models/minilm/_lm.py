@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-_MOST_PHRASES = 24
+_MOST_PHRASES = 24  # of an instruction, each of which is embedded
 
 
 def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = None, **settings: Any) -> Any:

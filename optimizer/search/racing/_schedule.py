@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Where the answers to a sample are mostly one answer, more samples tell more than more wordings: at 400 cells, with
 # variances .16 between samples and .03 between wordings, 200 x 2 has a variance of .0009 and 40 x 10 one of .0041.
 FEWEST_WORDINGS = 2  # disagreement needs two
-_DEEPER = 4
+_DEEPER = 4  # wordings of the rungs between
 # Each rung doubles what is known, as in successive halving. On fewer than 120 samples 40 would be a third of the grid.
 _NARROWEST = 40
 _SMALL = 120
