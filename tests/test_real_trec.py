@@ -29,7 +29,9 @@ def trec(data_dir: Path) -> Any:
 @pytest.fixture(scope="module")
 def run(trec: Any, cache_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("trec") / "run"
-    return psopt.optimize(trec, trials=5, rounds=1, rephrasings=3, heldout=4, samples=90, seed=0, out=out, cache_dir=cache_dir)
+    return psopt.optimize(
+        trec, trials=5, rounds=1, rephrasings=3, heldout=4, samples=90, seed=0, out=out, cache_dir=cache_dir
+    )
 
 
 def test_the_baseline_shakes(run: Any) -> None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class SearchBar(Observer):
-    """Shows a search on a bar: trials, the best of each objective so far, and what is done now."""
+    """Shows a search on a bar, where there is one: trials, the best of each objective so far, and what is done now."""
 
-    def __init__(self, bar: ProgressBar) -> None:
+    def __init__(self, bar: ProgressBar | None) -> None:
         self._bar = bar
         self._name = ""
         self._phase = ""
@@ -57,6 +57,8 @@ class SearchBar(Observer):
 
     def close(self) -> None:
         """End the bar, with what has come of it."""
+        if self._bar is None:
+            return
         parts = [f"{self._done} trials", self._best, self._name]
         self._bar.close(": ".join(["psopt", "; ".join(part for part in parts if part)]) if self._name else "")
 
@@ -65,6 +67,8 @@ class SearchBar(Observer):
         self._show()
 
     def _show(self, reading: str = "") -> None:
+        if self._bar is None:
+            return
         parts = ["trials", self._best, reading or self._phase]
         self._bar.show("; ".join(part for part in parts if part), self._done, self._total or None)
 
