@@ -128,7 +128,7 @@ evidence: $(SETUP) smollm2  ## Measure SmolLM2 in short, on one seed: build/evid
 	$(call ON_SMOLLM2,table1) --sets $(EVIDENCE_SETS)
 	$(BIN)/python experiments/shipping.py smollm2 --results $(EVIDENCE) --sets $(EVIDENCE_SETS) --seeds 0
 	$(call ON_SMOLLM2,racing) --sets messages --seeds 0
-	$(if $(PSOPT_DATA_DIR),$(call ON_SMOLLM2,promise) --seeds 5)
+	$(if $(PSOPT_DATA_DIR),$(call ON_SMOLLM2,promise) --seeds 3)
 	$(BIN)/python experiments/write_results.py --results $(EVIDENCE) --page $(EVIDENCE)/RESULTS.md
 
 clean:  ## Remove what was built, but for the virtual environment and the editable install's links
