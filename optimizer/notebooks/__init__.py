@@ -1,4 +1,4 @@
-"""What notebooks show: small HTML without scripts, rows as DataFrames, and how far work has come."""
+"""What notebooks show: small HTML without scripts, rows as DataFrames, and progress."""
 
 import warnings
 
@@ -22,5 +22,5 @@ __all__ = [
     "with_interval",
 ]
 
-# Optuna imports tqdm's bar for notebooks, which asks for ipywidgets; psopt's own bars need none.
+# Optuna imports tqdm's notebook bar, which requires ipywidgets; psopt's own bars need none.
 warnings.filterwarnings("ignore", message="IProgress not found")

@@ -1,4 +1,4 @@
-"""Rows as a DataFrame of pandas, which is imported when one is asked for."""
+"""Rows as a pandas DataFrame; pandas is imported when one is requested."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]], feature: str) -> pd.DataFrame:
-    """Make a DataFrame with the columns that rows have, in their order; what a row lacks is missing there.
+    """Make a DataFrame with the columns of the rows, in their order; keys that a row lacks are missing values.
 
     Raises MissingExtraError if pandas is not installed.
 
     Parameters
     ----------
     feature : str
-        What needs pandas, for the message where it is not installed.
+        What needs pandas, for the message if it is not installed.
     """
     pandas = import_extra("pandas", feature, "pandas")
     frame: pd.DataFrame = pandas.DataFrame(list(rows))

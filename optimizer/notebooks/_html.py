@@ -1,7 +1,7 @@
 """Small HTML for a notebook's cells: tables, texts and figures without scripts, every text from data escaped.
 
-Colours are the notebook's own, so that light and dark ones are read alike; without styles, as where a notebook is not
-trusted, the tables stand as tables.
+Colours are the notebook's own, so that light and dark themes are equally readable; without styles, as in a notebook
+that is not trusted, tables are still tables.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PRE = (
 
 
 def card(title: str, *parts: str) -> str:
-    """Put parts that are HTML already under a title, a text; empty ones are left out."""
+    """Put parts that are already HTML under a title, which is text; empty parts are left out."""
     inner = "".join(part for part in parts if part)
     return (
         f'<div style="max-width:72em;overflow-x:auto"><p style="margin:2px 0"><b>{escaped(title)}</b></p>{inner}</div>'
@@ -38,7 +38,7 @@ def line(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """A table: texts to the left and shortened, numbers to the right with three digits; None is a dash.
+    """A table: texts left-aligned and shortened, numbers right-aligned with three digits; None is a dash.
 
     >>> "<td" in table(["label", "n"], [["<b>", 3]]), "&lt;b&gt;" in table(["label", "n"], [["<b>", 3]])
     (True, True)
@@ -57,18 +57,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
 
 def folded(title: str, *parts: str) -> str:
-    """Parts that are HTML already, to be unfolded; nothing where there are none."""
+    """Parts that are already HTML, to be unfolded; nothing where there are none."""
     inner = "".join(parts)
     return f"<details><summary>{escaped(title)}</summary>{inner}</details>" if inner else ""
 
 
 def preformatted(text: str) -> str:
-    """A text as it is, with its line breaks."""
+    """A text unchanged, with its line breaks."""
     return f'<pre style="{_PRE}">{html.escape(text, quote=False)}</pre>'
 
 
 def escaped(text: str) -> str:
-    """A text on one line that is no mark-up, whatever it holds."""
+    """A text on one line that is never mark-up, whatever it holds."""
     return html.escape(" ".join(text.split()), quote=False)
 
 
@@ -83,7 +83,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 def shown_number(value: float | None) -> str:
-    """A number as tables show it: whole ones as they are, others with three digits, and a dash for none.
+    """A number as tables show it: whole numbers unchanged, others with three digits, and a dash for none.
 
     >>> shown_number(3), shown_number(0.12345), shown_number(None), shown_number(float("nan"))
     ('3', '0.123', '–', '–')
@@ -107,6 +107,6 @@ def with_interval(value: float | None, interval: tuple[float, float] | None) -> 
     )
 
 
-def _cell(tag: str, value: Value, is_text: bool) -> str:  # private, and said by name nowhere else
+def _cell(tag: str, value: Value, is_text: bool) -> str:  # private, and always called by position
     shown = escaped(shortened(value)) if isinstance(value, str) else shown_number(value)
     return f'<{tag} style="text-align:{"left" if is_text else "right"}">{shown}</{tag}>'

@@ -1,4 +1,4 @@
-"""A progress bar where somebody watches: HTML in a notebook, a line in a terminal, nothing in a pipe."""
+"""A progress bar where somebody sees it: HTML in a notebook, a line in a terminal, nothing in a pipe."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from psopt.notebooks._html import escaped
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LEAST_BETWEEN = 0.2  # seconds between two updates: a cell that changes more often is only slower
+_LEAST_BETWEEN = 0.2  # seconds between two updates: more would only slow the cell down
 
 
 class ProgressBar(Protocol):
     """Shows how far something has come."""
 
     def show(self, text: str, done: int = 0, total: int | None = None) -> None:
-        """Say what is done, and how much of it: so many of so many, or nobody knows of how many."""
+        """Show what is being done, and how much of it is done; without `total` where nobody knows."""
 
     def close(self, text: str = "") -> None:
-        """End the bar; in a notebook the text stays in its place, where it is kept with the output."""
+        """End the bar; in a notebook the text replaces it, and is kept with the output."""
 
 
-def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as verbs are told: `progress=`
+def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as the public functions take it: `progress=`
     """Make the bar that fits where this runs.
 
     Parameters
     ----------
     wanted : bool or None
-        None is for notebooks and terminals alone; True is for pipes too, where the end is printed.
+        None is for notebooks and terminals only; True also for pipes, where the end is printed.
     """
     if wanted is False:
         return None
@@ -42,19 +42,19 @@ def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as verbs are tol
 
 
 def in_notebook() -> bool:
-    """Whether this runs in a kernel, whose output a notebook shows."""
+    """Whether this runs in a kernel whose output a notebook shows."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and hasattr(shell, "kernel")
 
 
 class NotebookBar:
-    """A bar as HTML that is replaced in its place: it needs no widgets, and saved notebooks keep the last state.
+    """A bar as HTML that is updated in place: it needs no widgets, and saved notebooks keep the last state.
 
     Parameters
     ----------
     clock : callable
-        Gives the time in seconds.
+        Returns the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -91,7 +91,7 @@ class NotebookBar:
 
 
 class TerminalBar:
-    """A line on standard error that is gone when it ends."""
+    """A line on standard error that disappears when it ends."""
 
     def __init__(self) -> None:
         from rich.console import Console

@@ -24,7 +24,7 @@ _MOST_CLASSES = 40  # more can't be told apart on a screen
 
 
 def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
-    """All of this file's figures; none of open answers, and where no class has two samples."""
+    """All of this file's figures; none for open answers, or where no class has two samples."""
     first = next(iter(prompts.values()))
     if first.answers.open is not None or not _labels(first):
         return []
@@ -79,7 +79,7 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
 
 
 def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
-    """The consistency matrix of every class, one prompt beside the other (E25, figure 4 above)."""
+    """The consistency matrix of every class, the prompts side by side (E25, figure 4 above)."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
@@ -116,7 +116,7 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
 
 
 def _style_heat(plot: go.Figure, height: int, title: str, **axes: Any) -> None:
-    """Give a figure of heat maps in percent one scale of colours, the first row above."""
+    """Give a figure of heat maps in percent one colour scale, with the first row on top."""
     bar = {"title": {"text": title}, "thickness": 14}
     styled(plot, height, coloraxis={"colorscale": SCALE, "cmin": 0, "cmax": 100, "colorbar": bar})
     plot.update_xaxes(**axes, showgrid=False, ticks="")
@@ -129,7 +129,7 @@ def _labels(predictions: Predictions) -> list[str]:
 
 
 def _in_order(predictions: Predictions, members: Indices) -> Indices:
-    """The members of a class by subclass, else by clusters; evenly thinned out where they are many."""
+    """The members of a class by subclass, otherwise by clusters; evenly thinned out where there are many."""
     members = members[np.linspace(0, len(members) - 1, min(len(members), _MOST_OF_A_CLASS)).round().astype(int)]
     subclasses = {index: predictions.samples[index].subclass or "" for index in members.tolist()}
     if any(subclasses.values()):
@@ -141,20 +141,20 @@ def _clustered(matrix: NDArray[np.float64]) -> Indices:
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
-    distances = (1 - matrix).clip(0)  # rounding makes some a hair negative, which SciPy refuses
+    distances = (1 - matrix).clip(0)  # rounding makes some slightly negative, which SciPy refuses
     np.fill_diagonal(distances, 0)
     return np.asarray(leaves_list(linkage(squareform(distances, checks=False), "average")), dtype=np.int64)
 
 
 def _title(predictions: Predictions, index: int) -> str:
-    """What names a sample in a matrix: unlike any other's."""
+    """The name of a sample in a matrix: different for each sample."""
     sample = predictions.samples[index]
     subclass = f" ({shown(sample.subclass, 30)})" if sample.subclass else ""
     return f"{index}: {shown(sample.text, 80)}{subclass}"
 
 
 def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
-    """Which share of the answers to a class's samples names which class; None of open answers and many classes."""
+    """The share of answers to a class's samples that names each class; None for open answers and many classes."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 

@@ -31,24 +31,24 @@ class Contents:
     """A finished run."""
 
     run: dict[str, Any]  # run.json
-    chosen: dict[str, Any]  # the entry of the prompt that is shown beside the original prompt
-    name: str  # what that is called: ``prompt A``, or ``original prompt``
+    chosen: dict[str, Any]  # the entry of the prompt that is shown next to the original prompt
+    name: str  # its name: ``prompt A``, or ``original prompt``
     prompts: dict[str, Prompt]  # the original prompt, the front's and the short one
-    # Of the original prompt and of the chosen one, on test under the held-out rephrasings
+    # Of the original and of the chosen prompt, on test under the held-out rephrasings
     predictions: dict[str, Predictions]
-    # Of weak_spots.json the original prompt's groups, and the lists of trials.json and contributions.json
+    # The original prompt's groups from weak_spots.json, and the lists in trials.json and contributions.json
     groups: list[dict[str, Any]]
     trials: list[dict[str, Any]]
     contributions: list[dict[str, Any]]
 
     @property
     def is_rejected(self) -> bool:
-        """Whether a prompt is shown that tests did not let pass: the run recommends the original one."""
+        """Whether the shown prompt did not pass the tests: the run recommends the original one."""
         return bool(self.chosen["id"] != self.run["baseline"]["id"] == self.run["recommended"]["id"])
 
     @property
     def measures(self) -> dict[str, str]:
-        """What pages call the measures that are defined, by their keys in run.json."""
+        """The names on pages of the measures that are defined, by their keys in run.json."""
         names = measure_names(quality_name(self.run))
         return {key: name for key, name in names.items() if self.chosen["test"][key] is not None}
 
@@ -56,7 +56,7 @@ class Contents:
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
     """Read a run's files; `pick` says which prompt is shown.
 
-    Where the baseline is recommended, the best that was found is shown beside it, unless `beside_baseline` is False.
+    Where the baseline is recommended, the best prompt found is shown next to it, unless `beside_baseline` is False.
 
     Raises InputError if the run was not finished, or a file is missing or damaged.
     """
@@ -88,7 +88,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
 
 
 def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_baseline: bool) -> dict[str, Any]:
-    """The entry of the prompt that is shown: where the baseline is recommended, the best that was found beside it."""
+    """The entry of the shown prompt: the best one found, where the baseline is recommended and shown next to it."""
     entries = [front["recommended"], run.get("short"), *run["front"], {"edits": [], "knee": False, **run["baseline"]}]
     by_id: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in entries if entry}
     picked = pick_entry(front["prompts"], pick, front.get("short"), front["recommended"])["id"]

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from psopt.diagnosis import PromptReport
     from psopt.report._theme import Figure
 
-_SAMPLES = 20  # of the weakest, as a page shows them; the JSON has all
+_SAMPLES = 20  # the weakest ones, shown on a page; the JSON has all
 
 
 def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note: str = "", seed: int = 42) -> str:
-    """Render a diagnosis of a task by its name, of a model and a split, as HTML that opens offline.
+    """Render a diagnosis of the named task, model and split as HTML that opens offline.
 
-    `note` is a plain line that the reader has to know, such as that the bundled sample was used.
+    `note` is a plain line for the reader, such as that the bundled sample was used.
     """
     content = report.to_dict()
     return render_page(

@@ -1,4 +1,4 @@
-"""The head of a run's page: F1, S and C before and after, and which prompt answers one label to most texts."""
+"""The top of a run's page: F1, S and C before and after, and which prompt answers one label to most texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEASURES = {
 
 
 def headline(contents: Contents) -> list[dict[str, Any]]:
-    """The three measures before and after, and whether the difference is chance; a rejected prompt has none."""
+    """The three measures before and after, and whether the difference is chance; none for a rejected prompt."""
     before = contents.run["baseline"]
     after = before if contents.is_rejected else contents.chosen
     is_changed = after["id"] != before["id"]
@@ -26,7 +26,7 @@ def headline(contents: Contents) -> list[dict[str, Any]]:
         first, second = contents.predictions.values()
         tested = compare_paired(first, second)
     cards = []
-    # S and C of a prompt that always says the same, or guesses, say nothing: nothing is better or worse in them.
+    # S and C of a prompt that always answers the same, or guesses, mean nothing: neither can be better or worse.
     original = next(iter(contents.predictions.values()))
     is_worthless = bool(before["test"].get("constant") or why_worthless(original))
     for key, name in contents.measures.items():

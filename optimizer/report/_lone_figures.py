@@ -1,4 +1,4 @@
-"""Figures outside of a page: plotly's own objects for notebooks, and files that a Chrome or Chromium draws."""
+"""Figures outside a page: plotly objects for notebooks, and files that Chrome or Chromium draws."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from psopt.report._theme import Figure
     from psopt.runs import Run
 
-_GREY = "#858c97"  # a grey that reads on white (3.4:1) and on the dark themes' #1e1e1e (4.9:1)
+_GREY = "#858c97"  # a grey that is readable on white (3.4:1) and on the dark themes' #1e1e1e (4.9:1)
 WIDTH = 960  # pixels, as wide as the report's column
 
 
 def run_figure(run: Run) -> go.Figure:
-    """Draw every prompt that a run has evaluated in whole, by F1, S and C on val, as its report shows them."""
+    """Draw every prompt that a run has evaluated completely, by F1, S and C on val, as its report shows them."""
     knee = run.pick("knee").id
     front = [{"id": candidate.id, "knee": candidate.id == knee} for candidate in run.front]
     about = {"front": front, "baseline": {"id": run.baseline.id}}
@@ -31,21 +31,21 @@ def run_figure(run: Run) -> go.Figure:
 
 
 def diagnosis_figure(report: PromptReport) -> go.Figure:
-    """Draw each sample's S against its mean consistency; where that is not defined, how many samples have which S."""
+    """Draw each sample's S against its mean consistency; where that is not defined, the distribution of S."""
     prompts = {"prompt": report.predictions}
     by_consistency = joint_view(prompts) if report.scores is not None else None
     return _alone(by_consistency or sample_sensitivity(prompts))
 
 
 def _alone(figure: Figure) -> go.Figure:
-    """A figure with its title, outside of a page."""
+    """A figure with its title, outside a page."""
     plot = figure.plot
     plot.update_layout(font_color=_GREY, title={"text": figure.title, "x": 0.01, "font": {"size": 14}}, margin_t=80)
     return plot
 
 
 def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
-    """Write NAME.png, NAME.svg and NAME.pdf of every figure to a folder, which is made if need be.
+    """Write NAME.png, NAME.svg and NAME.pdf of every figure to a folder, which is created if needed.
 
     Raises MissingExtraError if kaleido is not installed. Raises InputError if no browser is found, or the folder can't
     be written.
@@ -54,7 +54,7 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     import plotly.graph_objects as go
     import plotly.io
 
-    logging.getLogger("choreographer").setLevel(logging.CRITICAL)  # it tells of its browser's odd messages
+    logging.getLogger("choreographer").setLevel(logging.CRITICAL)  # it logs odd messages of its browser
 
     plots = []
     paths = []
@@ -68,7 +68,7 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         plotly.io.write_images(plots, paths)
-    except RuntimeError as error:  # what plotly makes of a browser that is missing
+    except RuntimeError as error:  # plotly raises it if there is no browser
         raise InputError("--figures needs Chrome or Chromium (Debian: apt install chromium)") from error
     except OSError as error:
         raise InputError(f"--figures {folder} can't be written: {error.strerror}") from error

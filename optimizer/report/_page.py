@@ -1,4 +1,4 @@
-"""A page: one file that opens offline, with every text in it escaped and the figures drawn by the page itself."""
+"""A page: one file that opens offline, with every text escaped; the page itself draws the figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def render_page(template: str, figures: Sequence[Figure], **content: Any) -> str
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    """One for all pages, so that each template is compiled once."""
+    """One environment for all pages, so that each template is compiled once."""
     import jinja2
 
     loader = jinja2.FunctionLoader(lambda name: resources.files("psopt.report").joinpath(name).read_text("utf-8"))
@@ -37,12 +37,12 @@ def _environment() -> jinja2.Environment:
 
 
 def percent(value: float | None) -> str:
-    """A share as people read it in a table whose head says percent."""
+    """A share as a number for a table whose header says percent."""
     return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _as_json(figure: Figure) -> Markup:
-    """A figure as JSON that can't end the script element it stands in."""
+    """A figure as JSON that can't end the script element around it."""
     text = str(figure.plot.to_json())
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

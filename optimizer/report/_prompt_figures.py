@@ -1,4 +1,4 @@
-"""Prompt by prompt: all that were evaluated, several runs' fronts, and what each edit of one contributes."""
+"""Prompt by prompt: all evaluated prompts, several runs' fronts, and what each edit of one contributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST_EDITS = 8  # lines of a hover label
 _EDGE = 0.05  # beyond the ends of the scale, so that no mark is cut
 _INFEASIBLE = "infeasible: too little F1"
-# Symbol, size and opacity, in the order that they are drawn in: what matters most lies on top.
+# Symbol, size and opacity, in drawing order: what matters most lies on top.
 _LAYERS = {
     _INFEASIBLE: ("x", 9, 0.25),
     "evaluated": ("circle", 9, 0.75),
@@ -32,9 +32,9 @@ _MEASURES = (
 
 
 def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], quality: str = "") -> Figure:
-    """F1 against S on val, C as colour: the front, its knee, what is recommended, the baseline; infeasible ones faded.
+    """F1 against S on val, C as colour: the front, its knee, the recommended one, the baseline; infeasible ones faded.
 
-    `quality` is what stands in the place of F1, by default what run.json says.
+    `quality` is what replaces F1, by default as in run.json.
     """
     import plotly.graph_objects as go
 
@@ -44,7 +44,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
         symbol, size, opacity = _LAYERS[name]
         colors = [trial["consistency"] for trial in layer]
         by_consistency = {"color": color_of(0)} if None in colors else {"color": colors, "coloraxis": "coloraxis"}
-        outline = {"width": 1.5 if opacity == 1 else 0.5, "color": "#888"}  # seen on white and on black
+        outline = {"width": 1.5 if opacity == 1 else 0.5, "color": "#888"}  # visible on white and on black
         if layer:
             plot.add_scatter(
                 x=[trial["sensitivity"] for trial in layer],
@@ -62,7 +62,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
         "colorscale": SCALE,
         "colorbar": {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"},
     }
-    # Around points that are all one Plotly shows a whole to each side
+    # Around points that all coincide, Plotly shows a range of 1 to each side
     axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
     if len(consistencies) == 1:
         scale |= {"cmin": 0, "cmax": 1}
@@ -86,7 +86,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
 
 
 def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """F1 against S on test of several runs' fronts and original prompts, by the runs' names."""
+    """F1 against S on test for several runs' fronts and original prompts, by the runs' names."""
     layers = []
     for number, (name, run) in enumerate(runs.items(), start=1):
         original = {**run["baseline"], "edits": []}
@@ -96,7 +96,7 @@ def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
 
 
 def compared_figure(measured: Mapping[str, Mapping[str, Any]], quality: str) -> Figure:
-    """F1 against S with their intervals, a point for each that was measured: its scores by its name."""
+    """F1 against S with their intervals, one point per entry of `measured`: scores by name."""
     layers = [
         _Layer(name, [{"id": name, "edits": [], "test": scores}], number)
         for number, (name, scores) in enumerate(measured.items(), start=1)
@@ -106,10 +106,10 @@ def compared_figure(measured: Mapping[str, Mapping[str, Any]], quality: str) -> 
 
 
 class _Layer(NamedTuple):
-    """Prompts that bear one name in a figure."""
+    """Prompts that share one name in a figure."""
 
     name: str
-    entries: Sequence[Mapping[str, Any]]  # as run.json has them
+    entries: Sequence[Mapping[str, Any]]  # in run.json's form
     number: int
     symbol: str = "circle"
 
@@ -137,14 +137,14 @@ def _tested(layers: Sequence[_Layer], quality: str, *, intervals: bool = False) 
 
 
 def _reach(entries: Sequence[Mapping[str, Any]], measure: str) -> dict[str, Any]:
-    """How far intervals reach to either side, as plotly has it."""
+    """How far intervals extend to either side, in plotly's form."""
     ends = [(entry["test"][measure], *entry["test"]["ci"][measure]) for entry in entries]
     above, below = [high - value for value, _, high in ends], [value - low for value, low, _ in ends]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1}
 
 
 def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """Each trial in its layer; the original prompt may be the knee, too."""
+    """Each trial in its layer; the original prompt may also be the knee."""
     knee = next((entry["id"] for entry in run["front"] if entry["knee"]), None)
     recommended = (run.get("recommended") or {}).get("id")
     on_front = {entry["id"] for entry in run["front"]}
@@ -167,7 +167,7 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
 
 
 def _about(trial: Mapping[str, Any], quality: str) -> str:
-    """What is read of a prompt that is pointed at: one of trials.json, or of run.json, whose edits are no texts."""
+    """The hover text of a prompt, from trials.json or from run.json, whose edits are not texts."""
     head = f"<b>{shown(trial['id'])}</b>" + (f", trial {trial['trial']}" if "trial" in trial else "")
     of_consistency = "" if trial["consistency"] is None else f"   C {100 * trial['consistency']:.1f}"
     scores = f"{quality} {100 * trial['f1']:.1f}   S {100 * trial['sensitivity']:.1f}{of_consistency}"
@@ -179,7 +179,7 @@ def _about(trial: Mapping[str, Any], quality: str) -> str:
 
 
 def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """Bars of what every edit gains in each objective, with intervals; None where nothing was left out."""
+    """Bars for the gain of every edit in each objective, with intervals; None where no edit was left out."""
     import plotly.graph_objects as go
 
     if not contributions:
@@ -209,7 +209,7 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
             hovertext=[shown(row["what"], 300) for row in rows],
             hovertemplate="%{hovertext}<br>%{x:.2f} points<extra></extra>",
         )
-    for number, row in enumerate(rows):  # above the bars: beside them it would leave no room for these on a phone
+    for number, row in enumerate(rows):  # above the bars: next to them it would leave no room for them on a phone
         text = f"{len(rows) - number}. {shown(row['what'], 80, 46)}"
         place = {"x": 0, "xref": "paper", "xanchor": "left", "y": number + 0.28, "yanchor": "bottom"}
         plot.add_annotation(text=text, align="left", showarrow=False, **place)

@@ -1,4 +1,4 @@
-"""report.html: a run's story on one page, built from the run directory alone."""
+"""report.html: a run on one page, built from the run directory alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from psopt.runs import RunDirectory
 
 
-_WEAK_ROWS = 10  # rows of tables, all by eye: what a page holds; the JSON files have all
+_WEAK_ROWS = 10  # rows of tables, all chosen by eye: as many as fit a page; the JSON files have all
 _SLICE_ROWS = 15
 _MOST_EDITS = 6  # of a trial
 _MOST_ROWS = 20
@@ -53,8 +53,8 @@ _LOSS = 0.01  # of a class, in F1, S or C
 def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
     """Write report.html from the run's other files, every text in it escaped; return the figures that it shows.
 
-    `pick` says which prompt is shown beside the baseline: as `psopt.runs.pick_entry` has it, and where the baseline is
-    recommended the best that was found.
+    `pick` selects the prompt that is shown next to the baseline, as for `psopt.runs.pick_entry`; where the baseline is
+    recommended, it is the best one found.
     """
     contents = read_contents(directory, pick)
     gallery = _gallery(contents)
@@ -95,7 +95,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
 
 
 def _gallery(contents: Contents) -> dict[str, list[Figure]]:
-    """The figures of a run by the section they stand in."""
+    """The figures of a run by section."""
     run = contents.run
     prompts = contents.predictions
     scores = {"original prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
@@ -115,7 +115,7 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
 
 
 def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The slices with most severity, as weak_spots.json has them; one that several views see is one row."""
+    """The most severe slices, in weak_spots.json's form; one that several views see is one row."""
     topics: dict[tuple[str, str | None], dict[str, Any]] = {}
     for failing in sorted(slices, key=lambda failing: -failing["need"]):
         row = topics.setdefault((failing["topic"], failing["label"]), failing.copy())
@@ -125,14 +125,14 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _recommendation(run: dict[str, Any]) -> list[str]:
-    """What the gate has said, and what is said beside it."""
+    """The gate's verdict, and the remarks on it."""
     names = prompt_names(run)
     verdict = recommendation_lines(run["recommended"], quality_name(run))
     return [named(line, names) for line in (*verdict, *unasked_lines(run), *asked_for_lines(run))]
 
 
 def _without_self_pairs(contents: Contents) -> str:
-    """C without the pairs of a sample with itself, where val and test have different N."""
+    """C without pairs of a sample with itself, where val and test have different N."""
     evaluated = contents.run["dataset"]["evaluated"]
     if evaluated["val"] == evaluated["test"]:
         return ""
@@ -146,14 +146,14 @@ def _without_self_pairs(contents: Contents) -> str:
 
 
 def _na(contents: Contents) -> list[str]:
-    """What is to be said of answers on test that name no label, prompt by prompt."""
+    """Remarks on answers on test that name no label, prompt by prompt."""
     scored = {row["name"]: row["test"] for row in _rows(contents) if row["test"]}
     notes = {name: na_lines(scores) for name, scores in scored.items()}
     return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
 def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, CallPrice]) -> dict[str, str]:
-    """What was done and with what, name by name; empty where there is nothing to say."""
+    """What was done and with what, name by name; empty where nothing needs to be said."""
     run = contents.run
     data, rephrasings = run["dataset"], run["rephrasings"]
     before, after = run["baseline"], contents.chosen
@@ -198,7 +198,7 @@ def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, Cal
 
 
 def _prompt_fact(run: Mapping[str, Any]) -> str:
-    """What the prompt was, where it came as a file or a function of the user's own."""
+    """The prompt's source, where it came from the user's own file or function."""
     source = run.get("prompt_source")
     if not source:
         return ""
@@ -226,7 +226,7 @@ def _answers_fact(calls: Mapping[str, Any]) -> str:
 
 
 def _suspects_fact(directory: RunDirectory) -> str:
-    """How many labels of train are suspect; nothing of runs that did not look."""
+    """How many labels of train are suspect; nothing for runs that did not check."""
     if not (directory.path / SUSPECTS).exists():
         return ""
     line = suspects_line(directory.read_json(SUSPECTS).get("train", {"samples": []}))
@@ -234,7 +234,7 @@ def _suspects_fact(directory: RunDirectory) -> str:
 
 
 def _rows(contents: Contents) -> list[dict[str, Any]]:
-    """The baseline, the front, and what is not on it but short or chosen."""
+    """The baseline, the front, and the short and the chosen prompt where they are not on it."""
     run = contents.run
     rows = [{**entry} for entry in run["front"]]
     if run["baseline"]["id"] not in {row["id"] for row in rows}:
@@ -257,7 +257,7 @@ def _classes(contents: Contents) -> list[dict[str, Any]]:
     rows = []
     for name, scores in before["per_class"].items():
         pair = [
-            # not every run has kept how often a label was answered
+            # not every run has recorded how often a label was answered
             of["per_class"][name] | ({"answered": of["answer_shares"][name]} if of.get("answer_shares") else {})
             for of in (before, after)
         ]
@@ -270,7 +270,7 @@ def _classes(contents: Contents) -> list[dict[str, Any]]:
 
 
 def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Two scores, and the measures of which the second is worse by a point or more."""
+    """Two scores, and the measures in which the second is worse by a point or more."""
     signs = {"f1": -1, "sensitivity": 1, "consistency": -1}
     pairs = {name: (before.get(name), after.get(name)) for name in signs}
     losses = [
@@ -282,7 +282,7 @@ def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
 
 
 def _answered(contents: Contents) -> list[dict[str, Any]]:
-    """What test samples were answered whose answers differ most, the same answers together; none of single labels."""
+    """Answers to the test samples whose answers differ most, equal ones merged; none for single labels."""
     before, *others = contents.predictions.values()
     if before.answers.open is None:
         return []
@@ -298,11 +298,11 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
 
 
 def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each trial that came nearer to F1 = 1, S = 0 and C = 1 than all before, of trials.json's.
+    """Return a row for each trial in trials.json that came nearer to F1 = 1, S = 0 and C = 1 than all before.
 
-    A row is the trial with its edits that the best before did not have (``added``: at most six of them, ``n_added``:
-    how many), and how many of the best before's it left out (``n_left_out``). There are at most twenty: the first, and
-    the last ones.
+    A row is the trial with the edits that the best one before did not have (``added``: at most six, ``n_added``: their
+    number), and how many of that one's edits it left out (``n_left_out``). There are at most twenty rows: the first,
+    and the last ones.
     """
     rows: list[dict[str, Any]] = []
     nearest = np.inf

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from psopt.report._theme import Figure
     from psopt.report._two_runs import RunShown, TwoRuns
 
-_MOST_MOVED = 15  # samples, by eye
+_MOST_MOVED = 15  # samples, chosen by eye
 
 
 def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
     """Render runs as HTML that opens offline, every text in it escaped; return it with its figures.
 
-    Each pair is the same first run and one of the others.
+    Each pair has the same first run and one of the others.
     """
     shown = runs_of(pairs)
     names = names_of(shown)
@@ -47,10 +47,10 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
 def comparison_page(
     rows: Sequence[Mapping[str, str]], lines: Sequence[str], measured: Mapping[str, Mapping[str, Any]], quality: str
 ) -> str:
-    """Render prompts or models that were measured alike, as `psopt compare` shows them: table, tests, one figure.
+    """Render prompts or models measured in the same way, as `psopt compare` shows them: table, tests, one figure.
 
-    `rows` are the table in percent, prompt and model first, and `lines` are said below it; `measured` holds scores by
-    the name of what was measured, and `quality` is what stands in the place of F1.
+    `rows` are the table in percent, prompt and model first, and `lines` appear below it; `measured` holds scores by
+    the name of what was measured, and `quality` is what replaces F1.
     """
     figure = compared_figure(measured, quality)
     copied = {"markdown": markdown_table(rows), "latex": latex_table(rows)}
@@ -58,22 +58,22 @@ def comparison_page(
 
 
 def runs_of(pairs: Sequence[TwoRuns]) -> list[RunShown]:
-    """All runs of pairs with one first."""
+    """All runs of pairs that share the first run."""
     return [pairs[0].first, *(runs.second for runs in pairs)]
 
 
 def names_of(shown: Sequence[RunShown]) -> list[str]:
-    """What runs are called in tables: the last parts of their folders that tell them apart."""
+    """The names of runs in tables: the last parts of their folders that tell them apart."""
     paths = [run.name.rstrip("/").split("/") for run in shown]
     for n_parts in range(1, max(map(len, paths)) + 1):
         names = ["/".join(parts[-n_parts:]) for parts in paths]
         if len(set(names)) == len(names):
             return names
-    return [f"run {number}" for number in range(1, len(paths) + 1)]  # one beside itself
+    return [f"run {number}" for number in range(1, len(paths) + 1)]  # a run compared with itself
 
 
 def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
-    """Every measure on test with its interval: of the baseline and of the prompt of each run, and the verdicts."""
+    """Every measure on test with its interval, for each run's baseline and prompt, and the verdicts."""
     shown = [run.contents for run in runs_of(pairs)]
     scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
     return [
@@ -89,7 +89,7 @@ def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
 
 
 def _copied_row(name: str, shown: RunShown) -> dict[str, str]:
-    """A run as a row of the table that is copied."""
+    """A run as a row of the table for copying."""
     scores = shown.contents.chosen["test"]
     row = {"run": name, "model": str(shown.contents.run["model"])}
     for measure, title in shown.contents.measures.items():
@@ -99,21 +99,21 @@ def _copied_row(name: str, shown: RunShown) -> dict[str, str]:
 
 
 def _classes(shown: Sequence[RunShown]) -> list[dict[str, Any]]:
-    """F1, S and C of each class under each run's prompt, of the classes that all have."""
+    """F1, S and C of each class under each run's prompt, for the classes that all runs have."""
     scores = [run.contents.chosen["test"].get("per_class", {}) for run in shown]
     names = [name for name in scores[0] if all(name in classes for classes in scores)]
     return [{"name": name, "runs": [classes[name] for classes in scores]} for name in names]
 
 
 def _changed_settings(pairs: Sequence[TwoRuns]) -> dict[str, list[Any]]:
-    """What was set otherwise in any run, of each run."""
+    """Every setting that differs in any run, with each run's value."""
     shown = runs_of(pairs)
     names = dict.fromkeys(name for runs in pairs for name in runs.changed_settings)
     return {name: [run.facts.get(name) for run in shown] for name in names}
 
 
 def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
-    """A run beside the first: its test, the samples that moved, both prompts in two columns."""
+    """A run next to the first: its test, the samples that moved, both prompts in two columns."""
     ids = (runs.first.contents.chosen["id"], runs.second.contents.chosen["id"])
     texts = [text_to_read(run.contents.prompts[name]) for run, name in zip((runs.first, runs.second), ids, strict=True)]
     return {

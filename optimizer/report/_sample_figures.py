@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Predictions
 
-_FEWEST_WORDINGS = 2  # under one S is 0 throughout
+_FEWEST_WORDINGS = 2  # under one, every S is 0
 
 
 def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
@@ -36,7 +36,7 @@ def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
 
 
 def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
-    """S against mean consistency, with what noise would give (E25, figure 6 and appendix A); None of open answers."""
+    """S against mean consistency, with what noise would give (E25, figure 6 and appendix A); None for open answers."""
     import plotly.graph_objects as go
 
     first = next(iter(prompts.values()))
@@ -87,7 +87,7 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
 
 
 def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:
-    """F1 of the answers that are kept, by their share; None under one wording, and of other answers than labels."""
+    """F1 of the kept answers, by their share; None under one wording, and for answers other than labels."""
     import plotly.graph_objects as go
 
     first = next(iter(prompts.values()))

@@ -1,4 +1,4 @@
-"""Two prompts beside each other: lines that were added, both texts in two columns, samples that one fixes or breaks."""
+"""Two prompts side by side: added lines, both texts in two columns, samples that one fixes or breaks."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Prompt
 
-_CONTEXT = 2  # lines that stay, shown before and after what changes
-MOST_ROWS = 500  # a page of more is slow, and nobody reads them
+_CONTEXT = 2  # unchanged lines, shown before and after each change
+MOST_ROWS = 500  # a page with more is slow, and nobody reads them
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
     """A row of both columns."""
 
-    # The lines; None where a column has none beside the other's
+    # The lines; None where a column has none next to the other's
     old: str | None
     new: str | None
     is_changed: bool
-    n_hidden: int = 0  # how many lines that stay this row stands for; it has no text then
+    n_hidden: int = 0  # how many unchanged lines this row replaces; it has no text then
 
 
 def side_by_side(old: str, new: str) -> list[DiffRow]:
-    r"""Put two texts beside each other, line by line; of what stays only the lines next to changes are shown.
+    r"""Put two texts side by side, line by line; of unchanged lines only those next to changes are shown.
 
     >>> for row in side_by_side("Sort it.\nA\nB", "Sort it.\nA is first.\nB"):
     ...     print(row.old, "|", row.new)
@@ -49,7 +49,7 @@ def side_by_side(old: str, new: str) -> list[DiffRow]:
             n_before = 0 if number == 0 else _CONTEXT
             n_after = 0 if number == len(changes) - 1 else _CONTEXT
             n_hidden = len(part) - n_before - n_after
-            if n_hidden > 1:  # a row in the place of one line would take as much room
+            if n_hidden > 1:  # a row that replaces one line would take as much room
                 hidden = DiffRow(None, None, is_changed=False, n_hidden=n_hidden)
                 part = [*part[:n_before], hidden, *part[n_before + n_hidden :]]
         rows += part
@@ -65,10 +65,10 @@ class PromptPanel:
 
     @classmethod
     def of(cls, prompt: Prompt, seed_prompt: Prompt | None = None) -> PromptPanel:
-        """Put a prompt beside the original prompt.
+        """Compare a prompt with the original prompt.
 
-        Without an original prompt a template, or psopt's own form with examples, is beside what its author wrote, and
-        psopt's own form without examples beside itself. Examples are shown as the turns that they are.
+        Without an original prompt, a template or psopt's own form with examples is compared with its author's text, and
+        psopt's own form without examples with itself. Examples are shown as turns.
         """
         if prompt.template is None and not prompt.examples:
             text = render_instructions(prompt)
@@ -79,9 +79,9 @@ class PromptPanel:
 
 
 def fixed_and_broken(first: Predictions, second: Predictions, most: int = MOST_ROWS) -> list[dict[str, Any]]:
-    """The samples whose share of right answers differs most between two prompts, what the second has broken first.
+    """The samples whose share of right answers differs most between two prompts, those that the second broke first.
 
-    Both have the same samples in the same order. Of answers that are graded it is their mean worth.
+    Both have the same samples in the same order. For graded answers it is their mean worth.
     """
     change = second.share_right - first.share_right
     by_change = [int(index) for index in np.argsort(-np.abs(change), kind="stable")[:most] if change[index]]

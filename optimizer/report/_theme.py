@@ -1,4 +1,4 @@
-"""What figures have in common: colours that hold on light, dark and paper, texts as they are, not too many."""
+"""Shared parts of figures: colours for light, dark and paper, texts shown literally, a limit on points."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Figure:
     title: str
     caption: str
     plot: go.Figure
-    panels: int = 1  # how many stand side by side in it
+    panels: int = 1  # how many are side by side in it
 
     @property
     def height(self) -> int:
@@ -46,12 +46,12 @@ class Figure:
 
     @property
     def least_width(self) -> int:
-        """In pixels: on narrower screens it is scrolled, for titles of panels would run into each other."""
+        """In pixels: on narrower screens it scrolls, since titles of panels would run into each other."""
         return _AROUND_PANELS + self.panels * _LEAST_PANEL if self.panels > 1 else 0
 
 
 def styled(plot: go.Figure, height: int, **layout: Any) -> None:
-    """Give a figure the house's style; `layout` is plotly's."""
+    """Give a figure the shared style; `layout` is plotly's."""
     plot.layout.template = _house()
     plot.update_layout(height=height, margin={"l": 60, "r": 20, "t": 30, "b": 50}, **layout)
 
@@ -68,9 +68,9 @@ def grouped_bars(bars: Mapping[str, Mapping[str, Any]], height: int, **layout: A
 
 
 def drawn(prompts: Mapping[str, Predictions]) -> tuple[Mapping[str, Predictions], str]:
-    """At most 2,000 samples, the same under every prompt, drawn at random, and what a caption says of that.
+    """Return at most 2,000 random samples, the same under every prompt, and a sentence on that for the caption.
 
-    Where there are no more, all of them, and nothing.
+    Where there are no more, return all of them, and no sentence.
     """
     n_samples = len(next(iter(prompts.values())).samples)
     if n_samples <= MOST_DRAWN:
@@ -82,7 +82,7 @@ def drawn(prompts: Mapping[str, Predictions]) -> tuple[Mapping[str, Predictions]
 
 @functools.cache
 def _house() -> go.layout.Template:
-    """What all figures share, as a template: it is checked once, and holds for each of a figure's axes."""
+    """The style of all figures as a template: it is checked once, and applies to each axis of a figure."""
     import plotly.graph_objects as go
 
     axis = {"gridcolor": _LINES, "zerolinecolor": _LINES, "linecolor": _LINES}
@@ -100,7 +100,7 @@ def _house() -> go.layout.Template:
 
 
 def shown(text: str, longest: int = _LONGEST, width: int = 70) -> str:
-    """A text from data as plotly shows it: short, broken into lines, and no mark-up, whatever it holds."""
+    """A text from data as plotly shows it: short, broken into lines, and never mark-up, whatever it holds."""
     lines = textwrap.wrap(shortened(text, longest), width, break_long_words=False, break_on_hyphens=False)
     return "<br>".join(html.escape(line, quote=False) for line in lines)
 

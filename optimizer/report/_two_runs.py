@@ -1,4 +1,4 @@
-"""Two runs beside each other: what each hands back, and whether the difference on the same test samples is chance."""
+"""Two runs side by side: what each recommends, and whether the difference on the same test samples is chance."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from psopt.runs import RunDirectory
 
 _FEWEST = 2  # samples to draw from, and wordings, for an interval to mean anything
-_LEFT_OUT = ("command", "prompt")  # of settings: said otherwise; a prompt by its id, and its text
+_LEFT_OUT = ("command", "prompt")  # settings that are shown elsewhere; a prompt by its id and text
 
 
 @dataclass(frozen=True, eq=False)
 class RunShown:
-    """A finished run, and the prompt of it that is compared."""
+    """A finished run, and its prompt that is compared."""
 
-    name: str  # the run directory as it was named
+    name: str  # the run directory as the user named it
     contents: Contents
-    call: CallPrice  # what a call of the compared prompt takes
+    call: CallPrice  # what a call with the compared prompt costs
 
     @classmethod
     def of(cls, directory: RunDirectory, pick: str) -> RunShown:
-        """Read it. The baseline is what is compared where the run recommends it, and `pick` is ``recommended``."""
+        """Read it. The baseline is compared where the run recommends it and `pick` is ``recommended``."""
         contents = read_contents(directory, pick, beside_baseline=False)
         model, around = asked_about(directory)
         return cls(str(directory.path), contents, CallPrice.of(contents.prompts[contents.chosen["id"]], model, around))
@@ -43,13 +43,13 @@ class RunShown:
 
     @property
     def sentence(self) -> str:
-        """What the run itself says of its prompt."""
+        """The run's own verdict on its prompt."""
         run = self.contents.run
         return named(recommendation_lines(run["recommended"], quality_name(run))[0], prompt_names(run))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the run was given, flat: the data, the model and every setting."""
+        """The inputs of the run, flat: the data, the model and every setting."""
         run, data = self.contents.run, self.contents.run["dataset"]
         facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
         facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
@@ -73,22 +73,22 @@ class RunShown:
 
 @dataclass(frozen=True, eq=False)
 class TwoRuns:
-    """Two runs, and the second's prompt against the first's."""
+    """Two runs, and the second's prompt compared with the first's."""
 
     first: RunShown
     second: RunShown
-    # Both prompts' answers to the test samples that both runs have, in one order; empty where they share fewer than two
+    # Both prompts' answers to the test samples of both runs, in one order; empty where they share fewer than two
     common: tuple[Predictions, ...]
     differences: Mapping[str, PairedDifference]  # second minus first on these; empty where they can't be paired
-    basis: str  # what the differences are of, or why there are none
+    basis: str  # what the differences are based on, or why there are none
 
     def verdict(self, measure: str) -> str:
-        """``better``, ``worse`` or ``no difference`` than the first run's prompt, at the 5 % level."""
+        """``better``, ``worse`` or ``no difference`` against the first run's prompt, at the 5 % level."""
         return verdict(measure, self.differences.get(measure))
 
     @property
     def sentences(self) -> list[str]:
-        """What the comparison comes to."""
+        """The result of the comparison."""
         if not self.differences:
             return [f"Not tested against each other: {self.basis}."]
         parts = [
@@ -100,7 +100,7 @@ class TwoRuns:
 
     @property
     def changed_settings(self) -> dict[str, tuple[Any, Any]]:
-        """What was set otherwise, by its name in run.json's `settings`: of the first run, and of the second."""
+        """Settings that differ, by their names in run.json's `settings`: the first run's value, and the second's."""
         first, second = self.first.facts, self.second.facts
         names = dict.fromkeys([*first, *second])
         return {name: (first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)}
@@ -117,10 +117,10 @@ class TwoRuns:
 
 
 def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recommended") -> TwoRuns:
-    """Put two finished runs beside each other, and test the second's prompt against the first's where that is fair.
+    """Compare two finished runs, and test the second's prompt against the first's where that is fair.
 
-    Nothing is asked: answers are those that the runs have written down. `pick` says which prompt of each, as
-    `psopt.runs.pick_entry` has it.
+    No model is asked: the answers are those that the runs have recorded. `pick` selects the prompt of each, as for
+    `psopt.runs.pick_entry`.
 
     Raises InputError if a run was not finished, a file is damaged, or there is no such prompt.
     """

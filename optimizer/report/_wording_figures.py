@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
 
-_MOST_PAIRS = 10  # of labels that are confused: a figure's rows, by eye
+_MOST_PAIRS = 10  # of confused labels: a figure's rows, chosen by eye
 _FEWEST_WORDINGS = 2  # that can be compared
 _NARROW = 0.02  # a choice, not a measurement: two points; the caption names it
 
 
 def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figure | None:
-    """Accuracy that each rephrasing loses; None where there is one alone."""
+    """The accuracy that each rephrasing loses; None where there is only one."""
     if len(wordings) < _FEWEST_WORDINGS:
         return None
     bars = {}
@@ -48,7 +48,7 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
 
 
 def _right_and_lost(predictions: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What is right under each wording, and how much less than under the mean of the others: (Q,) each."""
+    """The share right under each wording, and how far below the mean of the others: (Q,) each."""
     if predictions.answers.open is None:
         return prompt_f1(predictions.array, predictions.truth), rephrasing_damage(predictions.array, predictions.truth)
     quality = np.array([quality_of(predictions.under([column])) for column in range(predictions.n_rephrasings)])
@@ -57,7 +57,7 @@ def _right_and_lost(predictions: Predictions) -> tuple[NDArray[np.float64], NDAr
 
 
 def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
-    """Between which two labels samples flip; None of open answers."""
+    """Between which two labels samples flip; None for open answers."""
     first = next(iter(prompts.values()))
     if first.answers.open is not None:
         return None
@@ -84,7 +84,7 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
 
 
 def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
-    """S as the number of rephrasings grows; None under one, and of open answers that are alike to a degree."""
+    """S as the number of rephrasings grows; None under one, and for open answers with graded similarity."""
     import plotly.graph_objects as go
 
     first = next(iter(prompts.values()))
@@ -97,7 +97,7 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
         curve = rephrasing_curve(predictions.scored, predictions.true_classes, predictions.n_classes, seed=seed)
         sizes = curve.sizes.tolist()
         color = color_of(number)
-        # of all rephrasings there is one subset, and no interval
+        # all rephrasings are one subset, without an interval
         has_interval = np.isfinite(curve.high["sensitivity"])
         edges = [*curve.high["sensitivity"][has_interval], *curve.low["sensitivity"][has_interval][::-1]]
         around = [*curve.sizes[has_interval], *curve.sizes[has_interval][::-1]]
@@ -131,7 +131,7 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
 
 
 def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
-    """S under each family of rephrasings; None where there is one family alone. From scores as run.json has them."""
+    """S under each family of rephrasings; None for a single family. From scores in run.json's form."""
     per_family = {name: of_prompt["per_family"] for name, of_prompt in scores.items()}
     if not any(per_family.values()):
         return None

@@ -1,4 +1,4 @@
-"""The addresses of `psopt serve`, after OpenAI's chat completions: one text in, one label out."""
+"""The addresses of `psopt serve`, in the style of OpenAI's chat completions: one text in, one label out."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 _LOGGER = logging.getLogger("psopt.serve")
-_MOST_BYTES = 1_000_000  # of a request: longer than what any of today's models reads
+_MOST_BYTES = 1_000_000  # of a request: more than any of today's models reads
 _BUSY_SECONDS = 1  # after which a client that was turned away may ask again
 
 
 class RequestError(DataError):
-    """A request can't be answered as it is; `status` is HTTP's."""
+    """A request that can't be answered; `status` is the HTTP status."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -45,9 +45,9 @@ def chat_app(queue: TextQueue, name: str, read_text: Callable[[str], str], *, pa
     name : str
         The model's name in answers.
     read_text : callable
-        What the model is asked about, of a message's content; raises DataError if that can't be used.
+        Returns the text for the model from a message's content; raises DataError if that can't be used.
     passes_keys : bool
-        Ask the model with the key that a request bears, which is kept nowhere.
+        Ask the model with the key of the request, which is never stored.
     """
 
     async def complete(request: Request) -> JSONResponse:
@@ -76,7 +76,7 @@ def chat_app(queue: TextQueue, name: str, read_text: Callable[[str], str], *, pa
 
 
 def _key(request: Request) -> str:
-    """The key that a request bears."""
+    """The key of a request."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         raise RequestError("a request must bear the key for the model: Authorization: Bearer KEY", 401)
@@ -136,14 +136,14 @@ def _completion(answer: Classified, name: str) -> JSONResponse:
 
 
 def _refusal(error: PsoptError) -> JSONResponse:
-    """The answer to a request that failed, for a reason that somebody can fix."""
+    """The answer to a request that failed for a reason that somebody can fix."""
     message = one_line(str(error))
     if isinstance(error, DataError):
         return _error(getattr(error, "status", 400), message, "invalid_request_error")
     if isinstance(error, QueueFullError):
         return _error(429, message, "rate_limit_error", {"retry-after": str(_BUSY_SECONDS)})
     if isinstance(error, BudgetReachedError):
-        return _error(403, message, "limit_reached")  # asking again changes nothing
+        return _error(403, message, "limit_reached")  # asking again would not help
     _LOGGER.warning(message)
     return _error(502, message, "upstream_error")
 

@@ -1,4 +1,4 @@
-"""Texts that come one by one are classified together: a model reads many at once faster than one after another."""
+"""Texts that arrive one by one are classified together: a model reads many at once faster than one by one."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class _Text:
     """A text that waits."""
 
     text: str
-    key: str  # with which the model is asked; empty for the server's own
+    key: str  # the API key to ask the model with; empty for the server's own
     answer: asyncio.Future[Classified]
 
 
 class QueueFullError(ModelError):
-    """So many texts wait that another one is turned away."""
+    """Too many texts are waiting, so another one is turned away."""
 
 
 class TextQueue:
-    """Shares the texts that wait out among threads; none waits for a group to fill.
+    """Distributes waiting texts among threads; none waits for a group to fill.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class TextQueue:
 
     @property
     def n_waiting(self) -> int:
-        """How many texts nobody has begun with."""
+        """How many texts no thread has started on."""
         return len(self._waiting)
 
     async def answer(self, text: str, key: str = "") -> Classified:
-        """Classify one text, by a model that is asked with a key of the asker's where one is given.
+        """Classify one text, by a model that is asked with the client's key if one is given.
 
-        Raises QueueFullError if too many wait. Raises PsoptError if the model fails.
+        Raises QueueFullError if too many are waiting. Raises PsoptError if the model fails.
         """
         if len(self._waiting) >= self._most_waiting:
             raise QueueFullError(f"{self._most_waiting} texts wait already: ask again in a moment")
@@ -75,7 +75,7 @@ class TextQueue:
         self._pool.shutdown(wait=False)
 
     def _start(self) -> None:
-        """Give what waits to the threads that are free, in even parts."""
+        """Give waiting texts to the free threads, in even parts."""
         while self._n_free and self._waiting:
             size = -(-len(self._waiting) // self._n_free)
             group = [self._waiting.popleft()]
@@ -92,9 +92,9 @@ class TextQueue:
             answers = await asyncio.get_running_loop().run_in_executor(
                 self._pool, self._classify_with, group[0].key, texts
             )
-        except Exception as error:  # noqa: BLE001  # whoever waits gets it
+        except Exception as error:  # noqa: BLE001  # every waiting client gets it
             for waiting in group:
-                if not waiting.answer.done():  # its client may have left
+                if not waiting.answer.done():  # its client may have disconnected
                     waiting.answer.set_exception(error)
         else:
             for waiting, answer in zip(group, answers, strict=True):

@@ -1,4 +1,4 @@
-"""The process of `psopt serve`: it listens, and at SIGTERM answers what it has taken before it ends."""
+"""The process of `psopt serve`: it listens, and at SIGTERM answers all accepted requests before it ends."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from psopt.api import Classifier
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_BACKLOG = 2048  # connections that the system keeps while others are answered
+_BACKLOG = 2048  # connections that the system queues while others are answered
 
 
 class _Server(uvicorn.Server):
-    """Ends at a signal with exit code 0: being told to stop is no error."""
+    """Ends at a signal with exit code 0: being told to stop is not an error."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -44,9 +44,9 @@ def serve(
     passes_keys: bool,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM; those that were taken are answered first.
+    """Answer requests until SIGINT or SIGTERM; accepted ones are answered first.
 
-    Raises InputError if the address can't be listened at.
+    Raises InputError if it can't listen at the address.
     """
     listening = _listen(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"

@@ -1,6 +1,6 @@
-"""What a user may set, each option declared once: a field with its default, range, panel and what it means.
+"""What a user may set, each option declared once: a field with its default, range, panel and meaning.
 
-Flags, keywords, configuration files, run.json and the pages in docs/commands are made of it.
+Flags, keywords, configuration files, run.json and the pages in docs/commands are made from it.
 """
 
 from psopt.settings._bounds import BoundOptions

@@ -1,4 +1,4 @@
-"""What a prompt must keep to: the bounds of `psopt check`."""
+"""The bounds that a prompt must keep in `psopt check`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _PANEL = "Bounds"
 
 
 def _of_classes(texts: list[str]) -> float | dict[str, float]:
-    """Read --min-class-f1: of every class, or of some by LABEL=.
+    """Read --min-class-f1: for every class, or for some by LABEL=.
 
     Raises ValueError.
     """
@@ -32,10 +32,10 @@ def _of_classes(texts: list[str]) -> float | dict[str, float]:
 @told
 @dataclass(frozen=True, slots=True)
 class BoundOptions:
-    """What a prompt must keep to, and which figure of it: at least one bound, unless the data pin samples.
+    """The bounds that a prompt must keep, and for which figure: at least one, unless the data pin samples.
 
     A prompt exactly at a bound passes at the worse end of the interval in 2 % of the cases, at most in 4 % for F1 and
-    C, and in 6 % for S; at the better end it fails in 2 %, and one exactly at three bounds in 4 % (5 and 7 % at most;
+    C, and 6 % for S; at the better end it fails in 2 %, and one exactly at three bounds in 4 % (5 and 7 % at most;
     benchmarks/coverage.md).
     """
 
@@ -82,7 +82,7 @@ class BoundOptions:
     alarm: bool = first(False, "Require the bound at the better end: fail only where it is clearly missed", _PANEL)
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Refuse values that make no sense."""
         check(self)
         if self.use_ci_bound and self.alarm:
             raise InputError("--sure asks for the worse end of the interval, and --alarm for the better one: give one")

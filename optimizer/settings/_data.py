@@ -1,4 +1,4 @@
-"""How a task's data are read, and a prompt of the user's own."""
+"""How a task's data and the user's own prompt are read."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ _PROMPT = "Prompt"
 @told
 @dataclass(frozen=True, slots=True)
 class DataOptions:
-    """What `psopt.load_task` is given; names of files are relative to `folder`, where a run was started."""
+    """The arguments of `psopt.load_task`; file names are relative to `folder`, where a run was started."""
 
     dataset: str = first(
         ...,
@@ -68,7 +68,7 @@ class DataOptions:
 @told
 @dataclass(frozen=True, slots=True)
 class PromptOptions:
-    """How a prompt of the user's own is read, where it does not say so itself."""
+    """How the user's own prompt is read, where it does not specify that itself."""
 
     format: str | None = rare(
         None,

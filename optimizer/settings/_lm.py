@@ -9,9 +9,9 @@ from typing import Any, Literal, Self
 from psopt.errors import InputError
 from psopt.settings._option import check, first, option, pairs, rare, told
 
-_LABEL_TOKENS = 256  # a label takes a dozen; the rest is for a model that thinks aloud a little
-# What an answer may take that is more than a label: four times as much. A choice: a JSON object with a paragraph of
-# reasons has 100 to 300 tokens, and what is not used costs nothing.
+_LABEL_TOKENS = 256  # a label takes a dozen; the rest allows a model to think aloud a little
+# An answer that is more than a label may take four times as much. A choice: a JSON object with a paragraph of reasons
+# has 100 to 300 tokens, and unused tokens cost nothing.
 _ANSWER_TOKENS = 4 * _LABEL_TOKENS
 _MODEL = "Model"
 _LIMITS = "Limits"
@@ -37,7 +37,7 @@ class LMConfig:
     """How language models are asked, and what a run may spend on them.
 
     The limits are for all models of a run together, each time that it is started or resumed. Values of headers are
-    taken for secrets: run.json has the names alone.
+    treated as secrets: run.json has only the names.
     """
 
     api_base: str | None = first(
@@ -127,7 +127,7 @@ class LMConfig:
         "K=V",
         flags="--header",
         read=pairs,
-        write=dict.fromkeys,  # their names alone
+        write=dict.fromkeys,  # only their names
         repeats=True,
         changed_by=_ANYWHERE,
     )
@@ -152,12 +152,12 @@ class LMConfig:
         False,
         "Detect again what the server takes.",
         _MODEL,
-        write=lambda _: False,  # it is for one start, not for those that go on with a run
+        write=lambda _: False,  # it is for one start, not for a resumed run
         changed_by=_ANYWHERE,
     )
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Refuse values that make no sense."""
         check(self)
         if self.extra_body is not None and not isinstance(self.extra_body, Mapping):
             raise InputError('extra_body must be a JSON object, such as {"reasoning_effort": "low"}')
@@ -172,11 +172,11 @@ class LMConfig:
 
     @property
     def draws(self) -> bool:
-        """Whether answers are drawn: at a temperature above 0, by `extra_body` too."""
+        """Whether answers are sampled: at a temperature above 0, also if `extra_body` sets it."""
         return float((self.extra_body or {}).get("temperature") or self.temperature) > 0
 
     def most_tokens(self, answer: str) -> int:
-        """Most tokens of an answer that is read in a way (``label``, ``json:team`` ..): room for reasons beside it.
+        """The most tokens of an answer, by how it is read (``label``, ``json:team`` ..): with room for reasons, too.
 
         >>> LMConfig().most_tokens("label"), LMConfig().most_tokens("json:team")
         (256, 1024)
@@ -187,7 +187,7 @@ class LMConfig:
         return _ANSWER_TOKENS if is_long else self.max_tokens
 
     def changed(self, **changes: Any) -> Self:
-        """Return the options with those of these changes that are not None; headers are added to those there are."""
+        """Return the options with those of these changes that are not None; headers are added to the existing ones."""
         wanted = {name: value for name, value in changes.items() if value is not None}
         if "headers" in wanted:
             wanted["headers"] = {**self.headers, **wanted["headers"]}

@@ -1,4 +1,4 @@
-"""An option: a field of the settings, with what every way of setting it has to know."""
+"""An option: a field of the settings, with the data that every way of setting it needs."""
 
 import inspect
 import operator
@@ -16,30 +16,30 @@ _Settings = TypeVar("_Settings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """What is declared of a field beside its name, type and default."""
+    """What is declared for a field besides its name, type and default."""
 
-    meaning: str  # as help says it
-    panel: str  # the box of the help that it stands in
-    metavar: str | None = None  # what its value is called there
-    # Its name in run.json and configuration files, as a keyword and, with dashes, as a flag; empty for the field's
+    meaning: str  # its text in the help
+    panel: str  # its box in the help
+    metavar: str | None = None  # the name of its value there
+    # Its name in run.json and configuration files, as a keyword and, with dashes, as a flag; empty for the field's name
     key: str = ""
-    flags: str = ""  # where they are not its key: ``--structured/--plain``
-    shown_default: str | None = None  # what the default comes to, in words
-    # The smallest and the largest value, and what it must be larger than
+    flags: str = ""  # if they differ from its key: ``--structured/--plain``
+    shown_default: str | None = None  # the meaning of the default, in words
+    # The smallest and the largest value, and a value that it must exceed
     least: float | None = None
     most: float | None = None
     above: float | None = None
-    # Whether --help shows it, or --help-all, or it is for a configuration file and has a flag for those who know it
+    # Whether --help shows it, or --help-all, or neither: then it is for a configuration file, and its flag is hidden
     rank: Rank = "more"
-    changed_by: tuple[str, ...] = ()  # the verbs that may change it of a run or a study that there is
-    # Makes its value of what the command line has: of a text, or of a list of texts where it `repeats`
+    changed_by: tuple[str, ...] = ()  # the verbs that may change it for an existing run or study
+    # Makes its value from the command line: from a text, or from a list of texts where it `repeats`
     read: Callable[[Any], Any] | None = None
-    write: Callable[[Any], Any] | None = None  # makes of its value what run.json has
+    write: Callable[[Any], Any] | None = None  # makes the value for run.json
     repeats: bool = False  # whether its flag may be given several times
 
 
 def option(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
-    """Declare an option: a dataclass field with `Option`'s attributes; `default` is ``...`` where one must be given."""
+    """Declare an option: a dataclass field with `Option`'s attributes; `default` is ``...`` if a value is required."""
     declared: dict[str, Any] = {"metadata": {_OPTION: Option(meaning=meaning, panel=panel, metavar=metavar, **more)}}
     if default is not ...:
         is_mutable = isinstance(default, dict)
@@ -53,18 +53,18 @@ def first(default: Any, meaning: str, panel: str, metavar: str | None = None, **
 
 
 def rare(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
-    """Declare an option that is for a configuration file in the first place."""
+    """Declare an option that is mainly for a configuration file."""
     return option(default, meaning, panel, metavar, rank="config", **more)
 
 
 class Leaf(NamedTuple):
-    """A field of the settings that is no group of them."""
+    """A field of the settings that is not a group."""
 
     name: str  # in its class
     key: str  # everywhere else
     hint: Any
     default: Any  # `dataclasses.MISSING` where there is none
-    option: Option | None  # None for what only psopt itself sets
+    option: Option | None  # None if only psopt itself sets it
 
     @property
     def flags(self) -> str:
@@ -73,13 +73,13 @@ class Leaf(NamedTuple):
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """The types that a value may have, but for None."""
+        """The types that a value may have, except None."""
         is_union = get_origin(self.hint) not in {Literal, tuple} and not isinstance(self.hint, type)
         return tuple(kind for kind in get_args(self.hint) if kind is not NoneType) if is_union else (self.hint,)
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words among which a value is; empty for any."""
+        """The allowed words of a value; empty for any."""
         return get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
 
     @property
@@ -89,7 +89,7 @@ class Leaf(NamedTuple):
 
 
 def leaves(group: Any) -> tuple[Leaf, ...]:
-    """The fields of a group of settings that are no groups themselves."""
+    """The fields of a group of settings that are not groups themselves."""
     return tuple(_leaf(member, hint) for member, hint in _members(group) if not is_dataclass(hint))
 
 
@@ -99,7 +99,7 @@ def groups(group: Any) -> dict[str, Any]:
 
 
 def all_leaves(group: Any) -> Iterator[Leaf]:
-    """The fields of a group and of those within it, in their order."""
+    """The fields of a group and of the groups within it, in order."""
     for member, hint in _members(group):
         if is_dataclass(hint):
             yield from all_leaves(hint)
@@ -132,7 +132,7 @@ def check(settings: Any) -> None:
 
 
 def _fault(value: Any, declared: Option) -> str:
-    """Which range a number is outside of, in words; empty if it is in it. NaN is outside of all."""
+    """The range that a number is outside of, in words; empty if it is inside. NaN is outside of every range."""
     if declared.above is None and declared.least is None and declared.most is None:
         return ""
     if not isinstance(value, int | float):
@@ -148,7 +148,7 @@ def _fault(value: Any, declared: Option) -> str:
 
 
 def told(settings: type[_Settings]) -> type[_Settings]:
-    """Let a class of settings say in its docstring what its options mean."""
+    """Add the meanings of its options to the docstring of a class of settings."""
     lines = ["", "Attributes", "----------"]
     for leaf in leaves(settings):
         if leaf.option is not None:
@@ -159,7 +159,7 @@ def told(settings: type[_Settings]) -> type[_Settings]:
 
 
 def pairs(texts: list[str]) -> Mapping[str, str]:
-    """Read NAME=VALUE, given several times; what is refused is named by its number, for it may be a secret.
+    """Read NAME=VALUE, given several times; a refused one is named by its number, since it may be a secret.
 
     Raises ValueError.
     """
@@ -173,7 +173,7 @@ def pairs(texts: list[str]) -> Mapping[str, str]:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Read a list with commas between.
+    """Read a list separated by commas.
 
     Raises ValueError.
 

@@ -13,14 +13,14 @@ Family = Literal["paraphrase", "wording", "format", "label-order", "example-orde
 FAMILIES: tuple[Family, ...] = get_args(Family)
 TextFamily = Literal["typos", "case", "whitespace", "padding", "stop-words", "text-paraphrase"]
 TEXT_FAMILIES: tuple[TextFamily, ...] = get_args(TextFamily)
-UNCHANGED = "unchanged"  # the text as it is, beside those that are changed
+UNCHANGED = "unchanged"  # the unchanged text, in addition to the changed ones
 _INPUT = "input"  # all of these
 _REPEAT = "repeat"
 _VARIED = (*FAMILIES, _INPUT, *TEXT_FAMILIES, _REPEAT)
 
 
 def read_families(names: str) -> tuple[str, ...]:
-    """Read what is varied as the command line takes it, with commas between.
+    """Read what to vary from the command line, separated by commas.
 
     Raises UnknownNameError if there is no such family.
 
@@ -66,7 +66,7 @@ class RephrasingOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what is no family, and a judge or paraphrases of texts where nobody writes."""
+        """Refuse an unknown family, and a judge or paraphrases of texts where no model writes."""
         families = self.families if isinstance(self.families, str) else ",".join(self.families)
         object.__setattr__(self, "families", read_families(families))
         if "text-paraphrase" in self.families and not self.rephraser_writes:
@@ -79,7 +79,7 @@ class RephrasingOptions:
 
     @property
     def texts(self) -> tuple[TextFamily, ...]:
-        """What is changed of the samples' texts; paraphrases of them where a model writes."""
+        """What is changed in the samples' texts; paraphrases of them where a model writes."""
         named = set(self.families)
         if _INPUT in named:
             named |= {family for family in TEXT_FAMILIES if family != "text-paraphrase" or self.rephraser_writes}
@@ -87,27 +87,27 @@ class RephrasingOptions:
 
     @property
     def wordings(self) -> tuple[Family, ...]:
-        """What rephrasings change: paraphrases, where nothing else is varied; nothing where texts alone are."""
+        """What rephrasings change: paraphrases, where nothing else is varied; nothing where only texts are."""
         named: tuple[Family, ...] = tuple(family for family in FAMILIES if family in self.families)
         return named or (() if self.texts and self.file is None else ("paraphrase",))
 
     def turns(self, n: int) -> list[str]:
-        """The families of n askings, in equal parts."""
+        """The families of n rephrasings, in equal parts."""
         families = [*self.wordings, *self.texts]
         return [families[number % len(families)] for number in range(n)]
 
     @property
     def repeats(self) -> bool:
-        """Whether the same is asked again, beside what is varied."""
+        """Whether the same prompt is asked again, in addition to the variations."""
         return _REPEAT in self.families
 
     def once(self) -> Self:
-        """The same without asking again."""
+        """The same options without asking again."""
         return replace(self, families=tuple(family for family in self.families if family != _REPEAT) or self.wordings)
 
     @property
     def rephraser_writes(self) -> bool:
-        """Whether a language model is named that writes."""
+        """Whether a language model that writes is named."""
         return self.rephraser not in {None, "rules"}
 
     @property
@@ -116,6 +116,6 @@ class RephrasingOptions:
         return self.file is None and self.rephraser_writes
 
     def by_rule(self) -> Self:
-        """The same where no model writes: to count, before anybody is asked, what the others will be asked."""
+        """The same options without a writing model: to count requests before any model is asked."""
         families = tuple("typos" if family == "text-paraphrase" else family for family in self.families)
         return replace(self, rephraser=None, judge=None, families=families)

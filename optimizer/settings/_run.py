@@ -1,4 +1,4 @@
-"""What a run is asked to do, and how large it may be; what a measurement is asked to do."""
+"""What a run has to do, and how large it may be; what a measurement has to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from psopt.settings._search import SearchOptions
 
 MODELS = "minilm, smollm2, gguf/PATH, openai/NAME, hf/PATH, dspy/NAME or sim/OPTIONS"
 GATE_MARGIN = 0.01
-"""By how much F1 may be lower before that counts as worse: a point, which nobody would notice. Chosen, not measured."""
+"""How much lower F1 may be before it counts as worse: a point, which nobody would notice. Chosen, not measured."""
 Effort = Literal["light", "medium", "heavy", "full"]
 Over = Literal["worst", "mean"]
 GateMode = Literal["sure", "likely", "off"]
@@ -25,9 +25,9 @@ _SEARCH = "Search"
 
 
 def models_name(models: str | Sequence[str]) -> str:
-    """Return the name of several models together, as a run keeps it: theirs, with a plus between.
+    """Return one name for several models, as a run keeps it: their names, joined by a plus.
 
-    Raises InputError if one is named twice, or none.
+    Raises InputError if one is named twice, or none is named.
 
     >>> models_name(["smollm2", "gguf/qwen.gguf"]), models_name("minilm")
     ('smollm2 + gguf/qwen.gguf', 'minilm')
@@ -42,7 +42,7 @@ def models_name(models: str | Sequence[str]) -> str:
 
 
 def model_names(name: str) -> tuple[str, ...]:
-    """The models that a run's name of its model stands for: most often one.
+    """The models that the model name of a run stands for: usually one.
 
     >>> model_names("smollm2 + gguf/qwen.gguf"), model_names("minilm")
     (('smollm2', 'gguf/qwen.gguf'), ('minilm',))
@@ -53,7 +53,7 @@ def model_names(name: str) -> tuple[str, ...]:
 @told
 @dataclass(frozen=True, slots=True)
 class SizeOptions:
-    """How large a run is to be; None is for the planner to choose."""
+    """How large a run should be; None lets the planner choose."""
 
     effort: Effort | None = first(
         None,
@@ -89,14 +89,14 @@ class SizeOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Refuse values that make no sense."""
         check(self)
 
 
 @told
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a user may say of a run beside its sizes."""
+    """What a user may set for a run besides its sizes."""
 
     data: DataOptions
     model: str = first(
@@ -173,7 +173,7 @@ class RunOptions:
 @told
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """On what a prompt is measured. Data without labels are one split, and used whole."""
+    """What a prompt is measured on. Data without labels are one split, and used completely."""
 
     rephrasings: int = first(
         10, "How many wordings of the description; the original is one, but on test.", "Rephrasings", "Q", least=1

@@ -8,7 +8,7 @@ from psopt.errors import InputError, UnknownNameError
 from psopt.settings._option import check, option, rare, told
 
 _PANEL = "Search"
-_LEAST_TO_SHORTEN = 10  # trials: of fewer none is spent on shorter prompts
+_LEAST_TO_SHORTEN = 10  # trials: with fewer, none is spent on shorter prompts
 
 SamplerName = Literal["tpe", "nsga2", "gp", "random"]
 RaceMode = Literal["auto", "on", "strict", "off"]
@@ -24,14 +24,14 @@ KINDS: tuple[TextKind, ...] = get_args(TextKind)
 class SearchRestriction:
     """What a search may use.
 
-    `views` are those whose slices may become notes: without consistency the clusters that a class falls apart into
-    become no definitions, without sensitivity no unstable sample an example. `kinds` are those of edits. A candidate is
-    feasible if its F1 on val is at least the baseline's less the `margin`; 1 allows everything. The default is a
-    hundredth: well below the noise of a few hundred samples, chosen by judgement. `max_prompt_edits` is how many edits
-    a prompt may have that is handed back, the definitions of one label counted once, as are its examples; None for 25,
-    or for any number where `max_prompt_tokens` is given. `examples_allowed` is for how many examples there is room
-    beside what else a prompt may have: so many don't count among its edits, and where there is any, a prompt with
-    nothing but examples is among the first that are tried.
+    `views` are those whose slices may become notes: without consistency, the clusters of a class do not become
+    definitions; without sensitivity, unstable samples do not become examples. `kinds` are those of edits. A candidate
+    is feasible if its F1 on val is at least the baseline's minus the `margin`; 1 allows everything. The default is
+    a hundredth: well below the noise of a few hundred samples, chosen by judgement. `max_prompt_edits` is how many
+    edits a recommended prompt may have, the definitions of one label counted once, as are its examples; None for 25, or
+    for any number where `max_prompt_tokens` is given. `examples_allowed` is how many examples fit next to the other
+    edits of a prompt: this many do not count among its edits. If it is not 0, a prompt with only examples is among
+    the first that are tried.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class SearchRestriction:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Refuse values that make no sense."""
         check(self)
         _check_names("view", self.views, VIEWS)
         _check_names("kind of edit", self.kinds, KINDS)
@@ -81,7 +81,7 @@ class SearchRestriction:
             raise InputError("a search needs at least one kind of edit")
         if self.no_verbatim and set(self.kinds) == {"example"}:
             raise InputError("examples are texts of samples: name another kind of edit, or leave no_verbatim out")
-        if not self.margin >= 0:  # so that no number is refused too
+        if not self.margin >= 0:  # written so that NaN is refused, too
             raise InputError(f"margin must be at least 0, not {self.margin}")
         if self.max_prompt_edits is not None and self.max_prompt_edits < 1:
             raise InputError(f"max_prompt_edits must be at least 1, not {self.max_prompt_edits}")
@@ -100,9 +100,9 @@ def _check_names(kind: str, names: Iterable[str], allowed: tuple[str, ...]) -> N
 class SearchOptions:
     """How to search.
 
-    `trials` are evaluated candidates in total, the original prompt among them; resuming runs what is left. In each
-    of the `rounds` the best candidate so far is diagnosed and new edits are proposed, at most `most_edits`: those with
-    most to gain. Where candidates race, diagnoses ask under two rephrasings only.
+    `trials` is the total of evaluated candidates, including the original prompt; resuming runs the remaining ones. In
+    each of the `rounds` the best candidate so far is diagnosed and new edits are proposed, at most `most_edits`: those
+    with most to gain. Where candidates race, diagnoses ask under two rephrasings only.
     """
 
     trials: int = 40
@@ -120,7 +120,7 @@ class SearchOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Refuse values that make no sense."""
         check(self)
         for name in ("trials", "rounds"):
             if getattr(self, name) < 1:

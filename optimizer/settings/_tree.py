@@ -1,4 +1,4 @@
-"""Settings as a flat list of values by name, and back: run.json, keywords, flags and files have them side by side."""
+"""Settings as flat values by name, and back: run.json, keywords, flags and files have them in this form."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _Settings = TypeVar("_Settings")
 def built(
     group: type[_Settings], values: Mapping[str, Any], usual: _Settings | None = None, *, facts: bool = False
 ) -> _Settings:
-    """Make settings of values by key; what is not among them is as in `usual`, else by default.
+    """Make settings from values by key; the others are as in `usual`, otherwise the defaults.
 
-    A group may be among them as a whole, such as `lm`; values of its own go before it. What is no option, but set by
-    psopt itself, is taken with `facts` alone.
+    A whole group may be among them, such as `lm`; individual values override it. Fields that are no options, but set
+    by psopt itself, are taken only with `facts`.
     """
     arguments: dict[str, Any] = {}
     for name, inner in groups(group).items():
@@ -38,7 +38,7 @@ def built(
 
 
 def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
-    """Return the settings with other values by key, wherever in them they stand."""
+    """Return the settings with other values by key, at any depth."""
     wanted: dict[str, Any] = {}
     for name in groups(type(settings)):
         before = getattr(settings, name)
@@ -52,7 +52,7 @@ def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
 def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:
     """Refuse a keyword that is no option of these settings.
 
-    Raises InputError: with the nearest one.
+    Raises InputError, which suggests the nearest one.
     """
     names = [*also, *(name for group in known for name in _names(group))]
     for name in keywords:
@@ -61,7 +61,7 @@ def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, .
 
 
 def _names(group: type) -> Iterator[str]:
-    """What may be set of a group: its options, and groups within it as a whole."""
+    """The names that may be set in a group: its options, and whole groups within it."""
     yield from (leaf.key for leaf in leaves(group) if leaf.option)
     for name, inner in groups(group).items():
         yield name
@@ -69,7 +69,7 @@ def _names(group: type) -> Iterator[str]:
 
 
 def flat(settings: Any, *, nested: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return settings as plain JSON data, side by side by key; groups that are `nested` as objects of their own."""
+    """Return settings as plain JSON data, flat by key; groups that are `nested` as separate objects."""
     data: dict[str, Any] = {}
     for name in groups(type(settings)):
         inner = flat(getattr(settings, name), nested=nested)

@@ -13,7 +13,7 @@ __all__ = ["FakeServer", "assert_robust"]
 
 
 def __getattr__(name: str) -> Any:
-    # pytest imports this package, with the plugin, in every session: what is heavy waits until it is asked for.
+    # pytest imports this package, with the plugin, in every session: heavy imports wait until they are needed.
     if name == "assert_robust":
         from psopt.testing._assert_robust import assert_robust
 

@@ -23,7 +23,7 @@ def assert_robust(
     options: MeasureOptions | None = None,
     **bounds: Any,
 ) -> Scores:
-    """Assert that a prompt keeps to bounds under rephrasings; returns its scores.
+    """Assert that a prompt keeps its bounds under rephrasings; returns its scores.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ def assert_robust(
     prompt : Prompt
     model : str, dspy.LM or Model
     sure : bool
-        Require it at the worse end of the 95 % interval.
+        Require the bounds at the worse end of the 95 % interval.
     alarm : bool
-        Require it at the better end: fail only where a bound is clearly missed.
+        Require them at the better end: fail only if a bound is clearly missed.
     options : MeasureOptions, optional
         By default 10 held-out rephrasings and at most 500 samples of test.
     **bounds
-        At least one, as of `psopt.check`: ``max_sensitivity=.1``.
+        At least one, as for `psopt.check`: ``max_sensitivity=.1``.
 
     Raises
     ------

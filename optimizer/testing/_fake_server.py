@@ -24,15 +24,15 @@ class FakeServer:
     Parameters
     ----------
     answer : str, mapping or function
-        What is answered: ``"fixed:TEXT"``, or a mapping from words to answers, of which the first whose words stand in
-        the last message holds (``""`` stands in all), or a function from the request's messages to a text.
+        The answer: ``"fixed:TEXT"``, or a mapping from words to answers, of which the first applies whose words are in
+        the last message (``""`` is in all), or a function from the request's messages to a text.
     faults : str
-        Of ``429``, ``500``, ``503``, ``hang`` (no answer for `hang_ms`, then the connection is cut) and ``half`` (cut
-        in the midst of an answer), with commas between.
+        Any of ``429``, ``500``, ``503``, ``hang`` (no answer for `hang_ms`, then the connection is cut) and ``half``
+        (cut in the middle of an answer), separated by commas.
     fault_rate : float
-        How often a request meets one of them, drawn with `seed`.
+        The share of requests that get one of them, drawn with `seed`.
     delay_ms : float
-        From a request to its answer.
+        The time from a request to its answer.
 
     Attributes
     ----------
@@ -64,14 +64,14 @@ class FakeServer:
         if unknown := set(self._faults) - set(FAULTS):
             raise ValueError(f"no such fault: {min(unknown)!r}; there are {', '.join(FAULTS)}")
         self._fault_rate = fault_rate
-        self._random = random.Random(seed)  # noqa: S311  # faults are no secrets
+        self._random = random.Random(seed)  # noqa: S311  # faults are not secret
         self._delay, self._hang = delay_ms / 1000, hang_ms / 1000
         self._seen = threading.Condition()
         self._requests: list[dict[str, Any]] = []
         self._statuses: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
-        """Serve, on a thread of its own."""
+        """Serve, on a separate thread."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": self}))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
@@ -79,23 +79,23 @@ class FakeServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take no more requests."""
+        """Accept no more requests."""
         self._server.shutdown()
         self._server.server_close()
 
     def counts(self) -> dict[str, Any]:
-        """Count `requests`, those `answered`, and the `statuses`: HTTP's, ``hang`` and ``half``."""
+        """Count `requests`, those `answered`, and the `statuses`: HTTP codes, ``hang`` and ``half``."""
         with self._seen:
             statuses = dict(self._statuses)
             return {"requests": len(self._requests), "answered": statuses.get("200", 0), "statuses": statuses}
 
     def last_request(self) -> dict[str, Any]:
-        """The last request: `path`, `headers` (names in small letters) and `body`; empty before the first."""
+        """The last request: `path`, `headers` (names in lower case) and `body`; empty before the first."""
         with self._seen:
             return self._requests[-1] if self._requests else {}
 
     def wait_for(self, *, seconds: float = 60.0, **at_least: int) -> dict[str, Any]:
-        """Wait until there are as many, such as ``answered=10``, and return the counts.
+        """Wait until there are at least this many, such as ``answered=10``, and return the counts.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class FakeServer:
         return self.counts()
 
     def _arrived(self, request: dict[str, Any]) -> str:
-        """Note a request; what becomes of it: ``200``, or a fault."""
+        """Record a request; return its outcome: ``200``, or a fault."""
         with self._seen:
             self._requests.append(request)
             meets_one = self._faults and self._random.random() < self._fault_rate
@@ -136,7 +136,7 @@ class FakeServer:
 
 class _Handler(BaseHTTPRequestHandler):
     fake: FakeServer
-    protocol_version = "HTTP/1.1"  # connections are kept
+    protocol_version = "HTTP/1.1"  # connections stay open
 
     def do_GET(self) -> None:
         self._send(200, {"object": "list", "data": [{"id": "any", "object": "model"}]})

@@ -1,6 +1,6 @@
-"""A pytest plugin: a test marked ``@pytest.mark.psopt(..)`` fails where its prompt does not keep to its bounds.
+"""A pytest plugin: a test marked ``@pytest.mark.psopt(..)`` fails if its prompt misses a bound.
 
-pytest loads this in every session of an environment that psopt is in: what a marked test needs is imported there.
+pytest loads this in every session of an environment with psopt: what a marked test needs is imported by that test.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Check a marked test's prompt before its body runs; what is missed is the test's failure, a line a bound."""
+    """Check a marked test's prompt before its body runs; missed bounds fail the test, with one line per bound."""
     markers = list(item.iter_markers("psopt"))
     if not markers:
         return
@@ -34,7 +34,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
     if any(marker.args for marker in markers):
         pytest.fail("psopt: the marker takes arguments by name only, such as dataset='tickets.csv'", pytrace=False)
-    # the closest marker comes first, and has the last word
+    # the closest marker comes first, and takes precedence
     wanted = {name: value for marker in reversed(markers) for name, value in marker.kwargs.items()}
     try:
         missed = _missed(wanted, item.config.rootpath)
@@ -45,7 +45,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
-    """The bounds that are missed.
+    """The missed bounds.
 
     Raises
     ------
@@ -74,7 +74,7 @@ _PATHS = ("dataset", "prompt", "task_file", "test_file")
 
 
 def _resolved(value: Any, root: Path) -> Any:
-    """A path below pytest's root folder, from wherever pytest was started; what is none stays as it is."""
+    """A path below pytest's root folder, wherever pytest was started; other values stay unchanged."""
     if isinstance(value, str | Path) and (root / value).exists():
         return str(root / value)
     return value

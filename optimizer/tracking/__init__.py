@@ -1,4 +1,4 @@
-"""Trackers: what tells MLflow of a run, and callbacks and trackers of the user's own.
+"""Trackers: they report a run to MLflow, or are the user's own callbacks and trackers.
 
 No tracker's package is imported before a run asks for it.
 """

@@ -1,4 +1,4 @@
-"""What a tracker is: whoever is told of a run and tells somebody else; and what is told of a run and of its trials."""
+"""The tracker, which hears about a run and reports it elsewhere; and the records of a run and of its trials."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ if TYPE_CHECKING:
 
 
 Ending = Literal["finished", "failed", "killed"]
-"""How a run has ended: with a result, also one that a limit has cut short; by an error; by Ctrl-C."""
+"""How a run has ended: with a result, even if a limit cut it short; by an error; by Ctrl-C."""
 OptunaCallback = Callable[[Study, FrozenTrial], None]
 """``callback(study, trial)``, called after each trial, as `optuna.study.Study.optimize` calls its callbacks."""
 
 
 class Tracker:
-    """Is told of a run by `Tracking`, in the process that optimizes.
+    """Is notified of a run by `Tracking`, in the process that optimizes.
 
     Every method may be overridden, and does nothing here. They are called in this order.
 
-    1. `check`, before anything is asked: it raises where the tracker can't do its work.
-    2. `start`, when the run directory stands and the study is open.
-    3. `begin_trial` and `trial`, for each candidate; `trial` alone for those that other workers have evaluated, and
-       for those of an earlier part of the run that this tracker was not told of.
-    4. `end`, whatever ends the run, once everything is written; then `close`.
+    1. `check`, before any model is asked: it raises an error if the tracker can't do its work.
+    2. `start`, when the run directory exists and the study is open.
+    3. `begin_trial` and `trial`, for each candidate; only `trial` for candidates that other workers have evaluated, and
+       for those of an earlier part of the run that this tracker has not heard about.
+    4. `end`, however the run ends, once everything is written; then `close`.
 
-    Whatever `start` and those after it raise is said once, in a line; the tracker is told nothing more, and the run
-    goes on. So none of them needs to catch anything.
+    If `start` or a later method raises an error, it is shown once, in one line; the tracker is not called again, and
+    the run goes on. So none of them needs to catch anything.
 
     Attributes
     ----------
     name : str
-        By which the run directory knows the tracker again, such as ``mlflow:EXPERIMENT``.
+        How the run directory recognises the tracker, such as ``mlflow:EXPERIMENT``.
     place : str
-        Where what it records can be seen, for the screen; known once it has started. Empty for nothing to say.
+        Where its records can be seen, for the screen; known once it has started. Empty if there is no such place.
     call_watcher : callable or None
-        Is told of each call to a language model.
+        Is notified of each call to a language model.
     """
 
     name: str = "tracker"
@@ -66,13 +66,13 @@ class Tracker:
     call_watcher: CallWatcher | None = None
 
     def check(self) -> None:
-        """Refuse to begin where the tracker can't do its work: import its package, reach its server."""
+        """Raise an error if the tracker can't do its work: import its package, reach its server."""
 
     def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
-        """Begin to record a run, or go on with what an earlier part of it has begun.
+        """Begin to record a run, or continue the record of an earlier part.
 
-        `kept` is the tracker's own JSON data in the run directory, empty at first: what it puts there it finds again
-        when the run is resumed. A tracker that can't go on empties it, and is told of all trials anew.
+        `kept` is the tracker's own JSON data in the run directory, empty at first; its content is there again when the
+        run is resumed. A tracker that can't continue empties it, and then gets all trials again.
         """
 
     def begin_trial(self, number: int, prompt: Prompt) -> None:
@@ -82,10 +82,10 @@ class Tracker:
         """Record a candidate that was evaluated, or stopped in its race."""
 
     def end(self, run: RunRecord, ending: Ending) -> None:
-        """Record what came out."""
+        """Record the result."""
 
     def close(self) -> None:
-        """Let go of everything: the last call, also where the run never began, or the tracker has failed."""
+        """Release everything: the last call, even if the run never began, or the tracker has failed."""
 
 
 class CallbackTracker(Tracker):
@@ -102,20 +102,20 @@ class CallbackTracker(Tracker):
             self._callback(study, trial.frozen)
 
 
-# What says nothing of how the run was made, or may hold what is nobody else's: a password in an address.
+# Settings that don't show how the run was made, or may hold something private: a password in an address.
 _LEFT_OUT = frozenset({"command", "prompt", "folder", "own_model", "storage", "log", "headers", "extra_body"})
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run as its directory has it now.
+    """A run as it is in its directory now.
 
     Attributes
     ----------
     folder : Path
         The run directory.
     manifest : mapping
-        run.json, as it is or, where a run without a result was taken away, as it was.
+        run.json, or its last state where a run without a result was removed.
     front : mapping
         front.json; empty where there is none.
     """
@@ -139,19 +139,19 @@ class RunRecord:
 
     @property
     def name(self) -> str:
-        """What the run is called: as its directory."""
+        """The run's name: that of its directory."""
         return self.folder.resolve().name
 
     @property
     def params(self) -> dict[str, str | int | float | bool]:
-        """The settings that are set, side by side: ``lm.max_tokens``, and the sizes of the data."""
+        """The settings that are set, flat: ``lm.max_tokens``, and the sizes of the data."""
         dataset = self.manifest["dataset"]
         sizes = {f"dataset.{name}": dataset[name] for name in ("n_train", "n_val", "n_test")}
         return {**dict(_flat(self.manifest["settings"])), **sizes}
 
     @property
     def tags(self) -> dict[str, str]:
-        """What runs are found by: version, data and their fingerprint, model; at its end what came out."""
+        """Tags for finding runs: version, data and their fingerprint, model; at the end the result."""
         dataset = self.manifest["dataset"]
         recommended = self.manifest.get("recommended") or {}
         tags = {
@@ -171,7 +171,7 @@ class RunRecord:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Scores of the baseline and of the recommended prompt, with the ends of their 95 % intervals; what it took."""
+        """Scores of the baseline and of the recommended prompt, with the ends of their 95 % intervals; its cost."""
         scores = dict(_scores("baseline", self.manifest.get("baseline")))
         scores |= dict(_scores("recommended", self.recommended))
         calls = {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
@@ -180,7 +180,7 @@ class RunRecord:
 
     @property
     def note(self) -> str:
-        """What the gate has decided, in a sentence; empty before the end."""
+        """The gate's decision, in a sentence; empty before the end."""
         recommended = self.manifest.get("recommended")
         return recommendation_lines(recommended, quality_name(self.manifest))[0] if recommended else ""
 
@@ -195,7 +195,7 @@ class RunRecord:
 
     @property
     def files(self) -> list[Path]:
-        """What is worth keeping elsewhere, relative to the run directory: the report, the summaries, the prompts."""
+        """The files worth keeping elsewhere, relative to the run directory: the report, the summaries, the prompts."""
         names = [MANIFEST, FRONT, TRIALS, PROPOSALS, REPORT]
         folders = ("prompts", "programs")
         inner = [file for name in folders for file in sorted((self.folder / name).glob("**/*")) if file.is_file()]
@@ -228,22 +228,22 @@ _EFFORT = ("calls", "tokens", "cost_usd", "seconds")
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """A candidate as its trial in the study has it.
+    """A candidate, with the data of its trial in the study.
 
     Attributes
     ----------
     number : int
-        The trial's.
+        The trial's number.
     prompt_id : str
     edits : tuple of str
         What it adds to the prompt that the run started from.
     metrics : dict
         On val ``f1``, ``sensitivity``, ``consistency`` where there is one, and ``na_rate`` where the whole grid was
-        asked; and what it took in this process: ``calls``, ``tokens``, ``cost_usd``, ``seconds``.
+        asked; and its cost in this process: ``calls``, ``tokens``, ``cost_usd``, ``seconds``.
     raced : str
-        How far it came where it stopped in its race, and why: its metrics are estimates then. Else empty.
+        How far it came if it stopped in its race, and why: its metrics are estimates then. Otherwise empty.
     frozen : FrozenTrial or None
-        Optuna's own.
+        Optuna's own trial.
     """
 
     number: int
@@ -271,5 +271,5 @@ class TrialRecord:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What was tried."""
+        """The parameters that were tried."""
         return {"prompt_id": self.prompt_id, "n_edits": len(self.edits), "edits": "\n".join(self.edits)}

@@ -1,4 +1,4 @@
-"""MLflow: a run of psopt is a run, and each trial one nested in it."""
+"""MLflow: a psopt run is an MLflow run, and each trial is nested in it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 _STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
-# By default its client looks 4 minutes long for a server that is gone, while the run stands still.
+# By default its client tries for 4 minutes to reach a server that is gone, while the run waits.
 _PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "15"}
 _LONGEST_PARAM = 6000  # characters (mlflow.utils.validation.MAX_PARAM_VAL_LENGTH)
-_MOST_PARAMS = 100  # a request (mlflow.utils.validation.MAX_PARAMS_TAGS_PER_BATCH)
+_MOST_PARAMS = 100  # per request (mlflow.utils.validation.MAX_PARAMS_TAGS_PER_BATCH)
 
 
 class MLflowTracker(Tracker):
-    """Records a run by MLflow's client, so that whatever run a program of yours has open stays as it is."""
+    """Records a run by MLflow's client, so that any run that your own program has open stays unchanged."""
 
     def __init__(self, experiment: str = "") -> None:
         self.name = f"mlflow:{experiment}" if experiment else "mlflow"
@@ -38,9 +38,9 @@ class MLflowTracker(Tracker):
         self._stack = ExitStack()
 
     def check(self) -> None:
-        """Import MLflow, and look for its store, which may be made by that."""
+        """Import MLflow, and look for its store, which this may create."""
         mlflow = import_extra("mlflow", "--log mlflow", "mlflow")
-        logging.getLogger("alembic").setLevel(logging.ERROR)  # it tells how it makes the store
+        logging.getLogger("alembic").setLevel(logging.ERROR)  # it logs how it creates the store
         uri = str(mlflow.get_tracking_uri())
         shown = re.sub(r"//[^/@]*@", "//", uri)  # without a password
         if uri.startswith("http") and (reason := why_unreachable(uri)):
@@ -55,7 +55,7 @@ class MLflowTracker(Tracker):
         self.place = shown
 
     def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
-        """Begin the run that all trials are nested in, or open it again where it is still there."""
+        """Begin the run that all trials are nested in, or reopen it if it still exists."""
         self._stack.enter_context(unless_set(**_PATIENCE, MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT="true"))
         experiment = self._client.get_experiment_by_name(self._experiment)
         self._of = experiment.experiment_id if experiment else self._client.create_experiment(self._experiment)
@@ -66,13 +66,13 @@ class MLflowTracker(Tracker):
         tags = {"psopt.id": kept["id"]}
         self._run = (earlier or [self._client.create_run(self._of, tags=tags, run_name=run.name)])[0]
         self._client.update_run(self._run.info.run_id, status="RUNNING")
-        # MLflow lets no parameter be changed: those of a run that is resumed are what it began with.
+        # MLflow allows no change of parameters: a resumed run keeps those it began with.
         new = {name: value for name, value in run.params.items() if name not in self._run.data.params}
         self._log(self._run.info.run_id, new, {}, run.tags)
         self.place += f", run {self._run.info.run_id}"
 
     def trial(self, trial: TrialRecord) -> None:
-        """Record a trial as a nested run, and its scores over the trials in the run itself."""
+        """Record a trial as a nested run, and its scores in the run itself, as a series over trials."""
         tags = {
             "mlflow.parentRunId": self._run.info.run_id,
             "psopt.trial": str(trial.number),
@@ -96,7 +96,7 @@ class MLflowTracker(Tracker):
             self._client.set_terminated(run_id, _STATUS[ending])
 
     def close(self) -> None:
-        """Give the environment back as it was."""
+        """Restore the environment."""
         self._stack.close()
 
     def _log(
@@ -114,28 +114,28 @@ class MLflowTracker(Tracker):
         self._client.log_batch(run_id, measured, listed[:_MOST_PARAMS], [RunTag(*tag) for tag in tags.items()])
 
 
-_WAITING = 10.0  # seconds; a server that is there takes a connection within one
+_WAITING = 10.0  # seconds; a running server accepts a connection within one
 
 
 def why_unreachable(url: str) -> str:
-    """Say why nobody is to be had at an address; empty where anybody answers, whatever they say."""
+    """Say why an address is unreachable; empty if anything answers there, whatever the answer is."""
     try:
         urllib.request.urlopen(url, timeout=_WAITING).close()  # noqa: S310  # the user's own address
     except urllib.error.HTTPError:
         return ""
     except urllib.error.URLError as error:
-        # A certificate that is not trusted here may be trusted by who is to send.
+        # A certificate that is not trusted here may be trusted by the client that will send.
         return "" if isinstance(error.reason, ssl.SSLError) else str(error.reason)
     except TimeoutError:
         return f"no answer within {_WAITING:g} s"
-    except (OSError, ValueError):  # a server that says nothing of HTTP's
+    except (OSError, ValueError):  # a server that does not speak HTTP
         return ""
     return ""
 
 
 @contextlib.contextmanager
 def unless_set(**variables: str) -> Iterator[None]:
-    """Set variables of the environment for a while, as far as the user has not set them."""
+    """Set environment variables for a while, except those that the user has set."""
     new = {name: value for name, value in variables.items() if name not in os.environ}
     os.environ.update(new)
     try:

@@ -1,4 +1,4 @@
-"""From what the user names to trackers that watch a run, with the screen; none of them can hurt the run."""
+"""From the user's names to trackers that watch a run, as the screen does; none of them can harm the run."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 Callback = str | Tracker | OptunaCallback
-"""What `psopt.optimize` takes as a callback: a tracker by its name, a tracker, or a function of Optuna's form."""
+"""A callback for `psopt.optimize`: a tracker by name, a tracker, or a function in Optuna's form."""
 
-OFF = "off"  # in place of names: no tracker
+OFF = "off"  # instead of names: no tracker
 _MLFLOW = "mlflow"
 _RECIPES = {"wandb": "wandb_tracker:WandbTracker", "otel": "otel_tracker:OTelTracker"}
-_LONGEST_REASON = 300  # characters of what a tracker has failed with
+_LONGEST_REASON = 300  # characters of a tracker's error
 LOGGER = logging.getLogger("psopt.tracking")
 
 
 def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
-    """Read ``--log``: names with commas between; ``off`` for none.
+    """Read ``--log``: names separated by commas; ``off`` for none.
 
     >>> tracker_names(["mlflow:tickets,my_trackers:Screen"])
     ('mlflow:tickets', 'my_trackers:Screen')
@@ -65,7 +65,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
-    """Tell names, which a run keeps for its resumption, from objects.
+    """Separate names, which a run keeps for resuming, from objects.
 
     Raises InputError if a name is unknown, or something can't be called.
     """
@@ -82,9 +82,9 @@ def make_trackers(
     callbacks: Sequence[Tracker | OptunaCallback],
     study: Callable[[], optuna.Study | None],
 ) -> list[Tracker]:
-    """Make the trackers of these names, and of callbacks; those that are trackers are taken as they are.
+    """Make trackers from these names and callbacks; callbacks that are trackers are used unchanged.
 
-    Raises InputError if a name of the user's own is none of a tracker.
+    Raises InputError if a name of the user's own names no tracker.
     """
     named = [_named(name) for name in names]
     return named + [each if isinstance(each, Tracker) else CallbackTracker(each, study) for each in callbacks]
@@ -108,9 +108,9 @@ def tracked(
     callbacks: Sequence[Tracker | OptunaCallback],
     budget: Budget,
 ) -> Tracking:
-    """Let trackers watch a run beside an observer, and its calls, which `budget` pays.
+    """Let trackers watch a run along with an observer, and its calls, which `budget` pays for.
 
-    Raises PsoptError if a tracker can't do its work: its package is missing, nobody answers at its address.
+    Raises PsoptError if a tracker can't do its work: its package is missing, or its address does not answer.
     """
     tracking = Tracking(observer or Observer())
     for tracker in make_trackers(names, callbacks, lambda: tracking.study):
@@ -118,7 +118,7 @@ def tracked(
             tracker.check()
         except PsoptError:
             raise
-        except Exception as error:  # whatever its package makes of what the user has set
+        except Exception as error:  # whatever its package raises for the user's settings
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(f"{tracker.name} can't be used: {reason}") from error
         tracking.trackers.append(tracker)
@@ -128,10 +128,10 @@ def tracked(
 
 
 class Tracking(Observer):
-    """Passes on to trackers what an observer is told, and says once of each that fails that it is left out.
+    """Passes an observer's events on to trackers; a tracker that fails is left out, which is reported once.
 
-    The observer is told of everything first. As a context manager it ends what is recorded with the `with` statement,
-    by the error that ends that.
+    The observer gets every event first. As a context manager it ends the record when the `with` statement ends, with
+    the error that ended it.
     """
 
     def __init__(self, observer: Observer) -> None:
@@ -151,20 +151,20 @@ class Tracking(Observer):
     ) -> None:
         if self._record is not None:
             record = self._record
-            with contextlib.suppress(InputError):  # as it was, where a run without a result was taken away
+            with contextlib.suppress(InputError):  # its last state, where a run without a result was removed
                 record = RunRecord.read(record.folder)
             ending = _ending(error)
             self._each(lambda tracker: tracker.end(record, ending))
             self._save()
         for tracker in self._to_close:
-            with contextlib.suppress(Exception):  # nothing is left to be said
+            with contextlib.suppress(Exception):  # nothing is left to report
                 tracker.close()
 
-    # What an observer is told
+    # Events of an observer
 
     @property
     def budget(self) -> Budget | None:
-        """As the observer's."""
+        """The observer's budget."""
         return self._observer.budget
 
     @budget.setter
@@ -172,7 +172,7 @@ class Tracking(Observer):
         self._observer.budget = budget
 
     def started(self, task: Task, folder: Path) -> None:
-        """Tell the observer; let trackers begin, and tell them what they have missed."""
+        """Tell the observer; let trackers begin, and tell them about the trials they have missed."""
         self._observer.started(task, folder)
         if not self.trackers:
             return
@@ -213,7 +213,7 @@ class Tracking(Observer):
         self._tell(candidate.trial)
 
     def watch_call(self, call: CallStart) -> OnCallEnd:
-        """Tell of a call that is about to be sent; the function that is returned, how it has ended."""
+        """Report a call that is about to be sent; the returned function reports how it ended."""
         ends: list[tuple[Tracker, OnCallEnd]] = []
 
         def begin(tracker: Tracker) -> None:
@@ -235,7 +235,7 @@ class Tracking(Observer):
             self._ask(tracker, act)
 
     def _ask(self, tracker: Tracker, act: Callable[[Tracker], None]) -> None:
-        """Let a tracker do something; leave it out from then on where that fails."""
+        """Let a tracker do something; leave it out from then on if that fails."""
         try:
             act(tracker)
         except Exception as error:  # noqa: BLE001  # whatever somebody else's package raises: the run goes on
@@ -245,7 +245,7 @@ class Tracking(Observer):
                 LOGGER.warning("%s failed and is left out from now on, the run goes on: %s", tracker.name, reason)
 
     def _tell(self, number: int) -> None:
-        """Tell of a trial those trackers that don't know of it yet."""
+        """Report a trial to the trackers that don't know about it yet."""
         if not self.trackers or self.study is None:
             return
         trial = TrialRecord.of(self.study.read_trial(number))
@@ -259,7 +259,7 @@ class Tracking(Observer):
         self._each(tell)
         self._save()
 
-    # What is kept in the run directory
+    # Data kept in the run directory
 
     def _kept_of(self, tracker: Tracker) -> dict[str, Any]:
         return self._kept.setdefault(tracker.name, {})
@@ -272,7 +272,7 @@ class Tracking(Observer):
                 LOGGER.warning("%s can't be read (%s): trackers begin anew", self._directory.path / TRACKING, error)
 
     def _save(self) -> None:
-        """Write tracking.json; a disk that is full is said once."""
+        """Write tracking.json; a full disk is reported once."""
         if self._directory is None or not self._directory.has_begun or not self._kept:
             return
         try:
