@@ -36,13 +36,13 @@ noised_predictions         What if a share of the answers were random?
 reference_scores           What would a noisy and a random predictor score?
 =========================  ========================================================
 
-Predictions are (n_samples, n_rephrasings) integers in [0, n_classes); by convention the last class is N/A. A
-function that must know *which* rephrasing gave an answer takes ``predictions``; one that need not takes ``counts``,
-the (n_samples, n_classes) table of `prediction_counts`, or, with probabilities, of `prediction_distribution`. The
-dtype tells them apart: integers are counts, floats are probabilities.
+Predictions are (n_samples, n_rephrasings) integers in [0, n_classes); by convention the last class is N/A. A function
+that must know *which* rephrasing gave an answer takes ``predictions``. The others take ``counts``, the (n_samples,
+n_classes) table of `prediction_counts`, or, with probabilities, of `prediction_distribution`. The dtype distinguishes
+them: integers are counts, floats are probabilities.
 
-What is undefined is NaN, as its docstring says, and what is wrong is a ValueError that names the argument. Only
-NumPy is imported.
+An undefined result is NaN, as its docstring says, and an invalid argument raises a ValueError that names it. Only NumPy
+is imported.
 
 >>> counts = prediction_counts([[0, 0, 1], [1, 1, 1]], n_classes=3)
 >>> round(sensitivity(counts), 3)

@@ -1,4 +1,4 @@
-"""Consistency: whether the members of one class are answered alike. It needs labels."""
+"""Consistency: whether samples of one class get the same answers. It needs labels."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def consistency(
     y : (n_samples,) int
         True labels in [0, n_classes).
     average : "pooled", "macro" or None
-        "pooled" (the paper's table 1): over all pairs of all classes, so that a class weighs \|D_y\|².
-        "macro": the mean of the classes' values, over the classes that have one. None: one value a class.
+        "pooled" (the paper's table 1): over all pairs of all classes, so a class weighs \|D_y\|². "macro": the mean
+        over the classes that have a value. None: one value per class.
     self_pairs : bool
         Count a sample's pair with itself (the paper's convention) or leave it out.
 
     Returns
     -------
     float, or (n_classes,) float64 if average is None
-        In [0, 1], higher is better. NaN where there is no pair: a class without samples, and without
-        self-pairs also a class with a single sample (with them it has 1). An average over no value is NaN.
+        In [0, 1], higher is better. NaN where there is no pair: a class without samples and, without self-pairs, a
+        class with a single sample (with self-pairs it has 1). An average over no value is NaN.
 
     References
     ----------
@@ -64,7 +64,7 @@ def consistency(
 
     Examples
     --------
-    Both samples of class 0 agree; those of class 1 never do, each only with itself.
+    Both samples of class 0 agree; those of class 1 agree only with themselves.
 
     >>> counts = [[4, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]]
     >>> consistency(counts, [0, 0, 1, 1])
@@ -82,7 +82,7 @@ def consistency(
     pairs = sizes * (sizes if self_pairs else sizes - 1)
     if average == "pooled":
         distances, pairs = distances.sum(), pairs.sum()
-    values = np.clip(1 - ratio(distances, pairs), 0, 1)  # only rounding passes the ends
+    values = np.clip(1 - ratio(distances, pairs), 0, 1)  # only rounding exceeds the ends
     if average is None:
         return values
     defined = values[np.isfinite(values)]
@@ -108,7 +108,7 @@ def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = Tr
     Returns
     -------
     (n_samples,) float64
-        In [0, 1]. Low: unlike its class. The only sample of a class has 1, and NaN without self-pairs.
+        In [0, 1]. Low: unlike its class. The only sample of a class has 1, or NaN without self-pairs.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""From answers to the table that most measures read: how often each class was answered, sample by sample."""
+"""From answers to the table that most measures read: how often each class was answered for each sample."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def prediction_counts(predictions: ArrayLike, n_classes: int) -> NDArray[np.int6
     for rows in row_blocks(*predictions.shape):
         block = predictions[rows]
         first_cell = np.arange(len(block), dtype=np.intp)[:, None] * n_classes
-        cells = np.add(block, first_cell, dtype=np.intp, casting="unsafe")  # uint64 has no safe way to intp
+        cells = np.add(block, first_cell, dtype=np.intp, casting="unsafe")  # uint64 does not cast safely to intp
         counts[rows] = np.bincount(cells.ravel(), minlength=len(block) * n_classes).reshape(-1, n_classes)
     return counts
 
@@ -50,8 +50,7 @@ def prediction_distribution(probabilities: ArrayLike) -> NDArray[np.float64]:
 
         p_tau(y|x) = 1/Q sum_q p(y|x, rho_q)
 
-    Every measure that takes ``counts`` takes this array too; of hard predictions,
-    ``prediction_counts(..) / Q`` is the same thing.
+    Every measure that takes ``counts`` also takes this array. It is ``prediction_counts(..) / Q`` for hard predictions.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def prediction_distribution(probabilities: ArrayLike) -> NDArray[np.float64]:
 
 
 def hard_predictions(probabilities: ArrayLike) -> NDArray[np.int64]:
-    """Take the most probable class of each answer; of equal ones the first.
+    """Take the most probable class of each answer; on a tie, the first.
 
     Parameters
     ----------

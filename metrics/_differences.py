@@ -1,4 +1,4 @@
-"""Paired differences of two prompts on the same samples and wordings, and tests of them."""
+"""Paired differences of two prompts on the same samples and wordings, and tests for them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class PairedDifference:
     low, high : float
         Bounds of its interval.
     p_value : float
-        Two-sided, in (0, 1]: how often chance alone moves the difference this far from none.
+        Two-sided, in (0, 1]: how often chance alone moves the difference this far from 0.
     standard_error : float or None
-        0 where nothing varies; None where nothing can be known: from one sample, and S from one wording.
+        0 if nothing varies; None if it cannot be estimated: from one sample, or for S from one wording.
     df : float or None
-        Degrees of freedom of the t distribution; None where nothing can be known.
+        Degrees of freedom of the t distribution; None if they cannot be estimated.
     thin : float or None
-        Where so few samples differ that those not seen decide: how many samples tell that they don't.
+        The number of samples behind the rule of three, if too few samples differ to estimate a variance.
     """
 
     difference: float
@@ -49,11 +49,11 @@ class PairedDifference:
     thin: float | None = None
 
     def p_above(self, bound: float = 0.0) -> float:
-        """One-sided p-value of "the true difference is `bound` or less": small speaks for more than `bound`."""
+        """One-sided p-value of "the true difference is `bound` or less": a small one supports more than `bound`."""
         return self._p_above(self.difference, bound)
 
     def p_below(self, bound: float = 0.0) -> float:
-        """One-sided p-value of "the true difference is `bound` or more": small speaks for less than `bound`."""
+        """One-sided p-value of "the true difference is `bound` or more": a small one supports less than `bound`."""
         return self._p_above(-self.difference, -bound)
 
     def _p_above(self, difference: float, bound: float) -> float:
@@ -83,15 +83,15 @@ def compare_scores(
 ) -> dict[str, PairedDifference]:
     """Test the difference of two prompts in F1, sensitivity and consistency.
 
-    Both prompts answered the same samples under the same wordings, so what these share cancels out: influences and
-    scores without a wording are subtracted before they are squared (see `score_intervals`).
+    Both prompts answered the same samples under the same wordings, so their shared part cancels: influences and
+    leave-one-wording-out scores are subtracted before they are squared (see `score_intervals`).
 
-    The t quantiles are on the plain scale, with degrees of freedom by how many samples carry the variance. Of prompts
-    that are equal in truth a test at the 5 % level told F1 apart in 3.0 %, S in 2.9 % and C in 2.7 % of the cases; in
-    the worst of 60 cells in 8, 6 and 7 % (400 data sets a cell, so within 1.1 points: benchmarks/coverage.md). The two
-    worst cells with other seeds, 800 data sets each: 4.8, 5.0, 4.8 % and 5.9, 5.9, 5.1 %. On SmolLM2's real answers to
-    TREC (experiments/real_grids.py: 36 cells of 300 draws) intervals of the difference miss the true one in 3 to 7 %
-    for F1, 3 to 9 % for S and 1 to 7 % for C.
+    The t quantiles are on the plain scale; the degrees of freedom depend on how many samples carry the variance. For
+    truly equal prompts a test at the 5 % level reported a difference of F1 in 3.0 %, of S in 2.9 % and of C in 2.7 % of
+    the cases; in the worst of 60 cells in 8, 6 and 7 % (400 data sets per cell, so within 1.1 points:
+    benchmarks/coverage.md). The two worst cells with other seeds, 800 data sets each: 4.8, 5.0, 4.8 % and 5.9, 5.9, 5.1
+    %. On SmolLM2's real answers to TREC (experiments/real_grids.py: 36 cells of 300 draws) intervals of the difference
+    miss the true one in 3 to 7 % for F1, 3 to 9 % for S and 1 to 7 % for C.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def compare_scores(
     wordings, confidence, similarity, groups
         As in `score_intervals`.
     second_similarity : like `similarity`, optional
-        Of the second prompt's answers, where each prompt's are numbered by themselves.
+        For the second prompt's answers, if each prompt's answers are numbered separately.
 
     Returns
     -------
@@ -144,14 +144,14 @@ def mean_difference(
     wordings: Wordings = "random",
     confidence: float = 0.95,
 ) -> PairedDifference:
-    """Test the difference of two means over answers, such as those of a metric's scores.
+    """Test the difference of two means over answers, such as means of a metric's scores.
 
     Parameters
     ----------
     first_scores, second_scores : (n_samples, n_rephrasings) float or bool
-        One number an answer, in [0, 1], of the two prompts.
+        One number per answer of each prompt, in [0, 1].
     first_weights, second_weights : (n_samples, n_rephrasings) float, optional
-        How much each counts, as in `mean_interval`.
+        How much each number counts, as in `mean_interval`.
     wordings, confidence
         As in `compare_scores`.
 

@@ -1,4 +1,4 @@
-"""F1 over all answers, and of each rephrasing: the yardstick without which S and C_y can be gamed."""
+"""F1 over all answers and of each rephrasing: without it, S and C_y can be gamed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
     """Micro-averaged F1 over all N x Q answers (E25, table 1).
 
-    Over all labels it is the share of right answers, N/A being a wrong one: the paper's F1.
+    Over all labels it is the share of right answers, where N/A is wrong: the paper's F1.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def macro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     predictions, y
         As in `micro_f1`.
     labels : sequence of int, optional
-        A fixed list, so that runs compare; ``range(n_classes - 1)`` leaves N/A's own F1 (always 0) out of the
-        mean. By default the labels that occur in y or in predictions, as in `sklearn.metrics.f1_score`.
+        A fixed list makes runs comparable; ``range(n_classes - 1)`` leaves N/A's own F1 (always 0) out of the mean. By
+        default the labels that occur in y or in predictions, as in `sklearn.metrics.f1_score`.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def _f1(right: ArrayLike, wrong: ArrayLike) -> NDArray[np.float64]:
 
 
 def prompt_f1(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-    """Micro-F1 of each rephrasing: over all labels its accuracy.
+    """Micro-F1 of each rephrasing over all labels, which is its accuracy.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def spread(predictions: ArrayLike, y: ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1]; 0 for a single rephrasing. It grows with the number of rephrasings. Samples that change in
-        opposite directions cancel out: S_tau sees them.
+        In [0, 1]; 0 for a single rephrasing. It grows with the number of rephrasings. Samples that change in opposite
+        directions cancel out; S_tau detects them.
 
     References
     ----------
@@ -178,12 +178,12 @@ def rephrasing_damage(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float6
     Parameters
     ----------
     predictions, y
-        As in `prompt_f1`; two rephrasings or more.
+        As in `prompt_f1`, with at least two rephrasings.
 
     Returns
     -------
     (n_rephrasings,) float64
-        In [-1, 1]; they sum to 0. The largest hurts most: ``argmax`` names it.
+        In [-1, 1]; they sum to 0. The rephrasing with the largest hurts most: ``argmax`` finds it.
 
     Examples
     --------

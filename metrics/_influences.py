@@ -1,8 +1,8 @@
-"""What each sample adds to a score: scores linearised over samples, with all wordings or with one left out.
+"""Each sample's influence on a score: scores linearised over samples, with all wordings or with one left out.
 
-The influence of sample i is the score's derivative by the weight of i. Influences sum to 0; the sum of their squares
-is the score's variance over samples (Hampel, 1974). That of F1 and S, which are means, is (x_i - mean) / N; that of C,
-whose pairs weigh n_y in a class of n_y samples, is 2 n_y (cbar_i - C) / B with B the number of ordered pairs.
+The influence of sample i is the score's derivative with respect to its weight. Influences sum to 0; the sum of their
+squares is the score's variance over samples (Hampel, 1974). For the means F1 and S it is (x_i - mean) / N. For C, whose
+pairs weigh n_y in a class of n_y samples, it is 2 n_y (cbar_i - C) / B with B the number of ordered pairs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Linearised = tuple[NDArray[np.float64], NDArray[np.float64]]
-    """Estimates (k,) of some scores, and the influences (k, N) of the samples on each."""
+    """Estimates (k,) of k scores, and the influences (k, N) of the samples on each."""
     Statistic = Callable[[int | None], Linearised]
     """Scores with all wordings (None), or with one left out."""
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class Answers:
     """Answers to one prompt, prepared for sums over wordings."""
 
-    # (N * C, Q): what answer (i, q) gives to class c, one or zero, or the probability p(c|x_i, rho_q)
+    # (N * C, Q): what answer (i, q) gives class c: one or zero, or the probability p(c|x_i, rho_q)
     mass: NDArray[Any]
     right: NDArray[np.float64]  # (N, Q): one where the (most probable) answer is right
-    classes: NDArray[np.int64]  # (N,): the true label's place among the labels that occur
+    classes: NDArray[np.int64]  # (N,): the true label's index among the labels that occur
     hard: bool  # whether mass holds only zeros and ones, so that its sums over rephrasings are counts
     similarity: NDArray[np.float64] | None = None  # (C, C) or (N, C, C): how alike two answers are
 
@@ -53,7 +53,7 @@ def read_answers(
     *,
     similarity: ArrayLike | None = None,
 ) -> Answers:
-    """Hard predictions (N, Q) of integers, or probabilities (N, Q, C), with their labels (N,)."""
+    """Hard integer predictions (N, Q) or probabilities (N, Q, C), with their labels (N,)."""
     predicted, probabilities = read_either(predictions, n_classes, name)
     y = read_labels(y, len(predicted), n_classes)
     if probabilities is None:
@@ -71,7 +71,7 @@ def read_answers(
 
 
 def joint_statistic(answers: Answers) -> Statistic:
-    """F1, S and pooled C. O(N C + Q C) for each wording that is left out, of probabilities O(N C log N)."""
+    """F1, S and pooled C. O(N C + Q C) for each wording left out, or O(N C log N) for probabilities."""
     n_samples, n_rephrasings, n_classes = answers.shape
     mass = answers.mass.sum(axis=1, dtype=np.float64)
     right = answers.right.sum(axis=1)
@@ -100,14 +100,14 @@ def joint_statistic(answers: Answers) -> Statistic:
 def _table(mass: NDArray[np.float64], n_answers: int, *, hard: bool) -> tuple[NDArray[Any], int | None]:
     if hard:
         return np.rint(mass).astype(np.intp), n_answers
-    shares = np.maximum(mass, 0.0)  # a difference of sums may fall a hair below 0
+    shares = np.maximum(mass, 0.0)  # a difference of sums may fall slightly below 0
     return shares / shares.sum(axis=1, keepdims=True), None
 
 
 def mean_statistic(scores: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> Statistic:
-    """The mean of one number an answer, (N, Q): a metric's scores, or whether an answer is N/A.
+    """The mean of one number per answer, (N, Q): a metric's scores, or whether an answer is N/A.
 
-    With weights (N, Q) it is the ratio of two sums, as micro-F1 over several labels is; nothing weighs: 0.
+    With weights (N, Q) it is a ratio of two sums, like micro-F1 over several labels; 0 if all weights are 0.
     """
     n_samples, n_rephrasings = scores.shape
     if weights is not None:
@@ -137,7 +137,7 @@ def _ratio_statistic(parts: NDArray[np.float64], weights: NDArray[np.float64]) -
 
 
 def of_groups(statistic: Statistic, groups: NDArray[np.int64] | None) -> Statistic:
-    """The same with the influences of rows that belong together summed: each group is one draw."""
+    """The same with influences summed over rows that belong together: each group is one draw."""
     if groups is None:
         return statistic
     n_groups = int(groups.max()) + 1
@@ -151,7 +151,7 @@ def of_groups(statistic: Statistic, groups: NDArray[np.int64] | None) -> Statist
 
 
 def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]) -> Statistic:
-    """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN where a label is neither true nor answered."""
+    """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN if a label is neither true nor answered."""
     true = (y == labels[:, None]).astype(np.float64)
     answered = (chosen[None] == labels[:, None, None]).astype(np.float64)
     total = answered.sum(axis=2)
@@ -168,7 +168,7 @@ def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[An
 
 
 def macro_statistic(of_labels: Statistic) -> Statistic:
-    """The mean of k scores, without those that are NaN; NaN if all are."""
+    """The mean of k scores, ignoring NaN; NaN if all are."""
 
     def at(without: int | None) -> Linearised:
         scores, influences = of_labels(without)

@@ -1,7 +1,7 @@
-"""What the measures accept: one reader for each argument, so that every refusal reads alike.
+"""What the measures accept: one reader per argument, so that all error messages are consistent.
 
-A reader returns a plain array of the right shape, or a plain value, or raises a ValueError that names the argument,
-says what is wrong with it and what is allowed.
+A reader returns a plain array of the right shape or a plain value. Otherwise it raises a ValueError that names the
+argument, what is wrong with it and what is allowed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SCORES = ("f1", "sensitivity", "consistency")
 SHAPE = "(n_samples, n_rephrasings), or of probabilities (n_samples, n_rephrasings, n_classes)"
-ROW_SUM_TOLERANCE = 1e-5  # a float32 softmax over a hundred labels is further than 1e-6 from one
+ROW_SUM_TOLERANCE = 1e-5  # a float32 softmax over a hundred labels can miss 1 by more than 1e-6
 
 
 def read_predictions(predictions: ArrayLike, n_classes: int | None = None, name: str = "predictions") -> NDArray[Any]:
@@ -38,7 +38,7 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
     """Counts or distributions (n_samples, n_classes), and how to read them.
 
     The dtype decides. *Integers* are counts: every row sums to the same Q, which is returned. *Floats* are
-    probabilities: every row sums to one, and None is returned in the place of Q.
+    probabilities: every row sums to one, and None is returned instead of Q.
     """
     array = as_array(counts, "counts", (2,), "(n_samples, n_classes)")
     if array.shape[1] < 2:
@@ -75,7 +75,7 @@ def read_probabilities(
 def read_either(
     predictions: ArrayLike, n_classes: int, name: str = "predictions"
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Hard predictions (N, Q), and the probabilities (N, Q, C) they come from, if these were given."""
+    """Hard predictions (N, Q), and the probabilities (N, Q, C) they come from, if given."""
     n_classes = read_n_classes(n_classes)
     array = as_array(predictions, name, (2, 3), SHAPE)
     if array.ndim == 2:
@@ -87,7 +87,7 @@ def read_either(
 
 
 def read_scores(scores: ArrayLike, name: str = "scores") -> NDArray[Any]:
-    """Scores in [0, 1], or correctness as booleans, as floats (n_samples, n_rephrasings)."""
+    """Scores in [0, 1], or booleans for correctness, as floats (n_samples, n_rephrasings)."""
     array = as_array(scores, name, (2,), "(n_samples, n_rephrasings)")
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers or booleans, not {array.dtype}")
@@ -99,7 +99,7 @@ def read_scores(scores: ArrayLike, name: str = "scores") -> NDArray[Any]:
 
 
 def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> NDArray[np.float64] | None:
-    """How much each score counts: finite, 0 or more, in the shape of the scores."""
+    """How much each score counts: finite, 0 or more, in the scores' shape."""
     if weights is None:
         return None
     array = as_array(weights, name, (2,), "(n_samples, n_rephrasings)").astype(np.float64)
@@ -111,7 +111,7 @@ def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> 
 
 
 def read_groups(groups: ArrayLike | None, n_samples: int) -> NDArray[np.int64] | None:
-    """Which rows belong together: one integer a row, from 0 on."""
+    """Which rows belong together: one integer per row, from 0 on."""
     if groups is None:
         return None
     array = as_array(groups, "groups", (1,), "(n_samples,)")
@@ -200,13 +200,13 @@ def read_label_list(labels: Sequence[int] | ArrayLike) -> NDArray[Any]:
 
 
 def read_choice(value: str | None, name: str, choices: Sequence[str | None]) -> None:
-    """Refuse a word that is not among the choices."""
+    """Refuse a value that is not among the choices."""
     if value not in choices:
         raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
 
 
 def read_tail(confidence: float) -> float:
-    """The share of either tail, of a confidence strictly between zero and one."""
+    """The share of each tail, for a confidence strictly between zero and one."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence!r}; it must lie between 0 and 1")
     return (1 - float(confidence)) / 2

@@ -1,4 +1,4 @@
-"""How sure scores are: intervals by linearisation over samples and jackknife over wordings, without replicates."""
+"""How precise scores are: intervals by linearisation over samples and jackknife over wordings, without replicates."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Interval(NamedTuple):
         return self.low, self.high
 
 
-SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # of F1, S, C: a sample of C stands in a pair twice (`_scatter`)
-FEWEST_OF_CLASS = 2  # samples: of one sample nothing is known, as in `scatter`
+SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # for F1, S, C: C counts pairs, which hold a sample twice (`_scatter`)
+FEWEST_OF_CLASS = 2  # samples: one sample shows no scatter, as in `scatter`
 _S = SCORES.index("sensitivity")
 
 
@@ -66,25 +66,25 @@ def score_intervals(
     """Intervals of micro-F1, sensitivity and pooled consistency.
 
     Linearised over samples, a jackknife over wordings, t quantiles with Satterthwaite's degrees of freedom on the logit
-    scale: no replicates, and the same numbers each time. Where hardly a sample deviates, an end is never closer than
-    with 3.69 further samples (of 95 %) that are all at the scale's end.
+    scale: no replicates, and reproducible. If hardly any sample deviates, each end is at least as far out as 3.69
+    further samples (for 95 %), all at the scale's end, would put it.
 
     Measured (benchmarks/coverage.md: 60 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 to 30, F1 .78 to
     .98, S .01 to .25, accuracy scattering by 0 and .05 over wordings): 95 % intervals cover the truth in 93 to 98 % of
     the cases for F1, 94 to 98 % for C, and 92 to 98 % for S, at Q = 5 in 91 to 98 %; on average in 96 %. The truth lies
-    beyond the bad end of F1 in 4 %, of C in 3 %, and of S in 6 % at most (where one wording in ten
-    changes the answers to samples that are sure otherwise), in 2 % on average.
+    beyond the worse end of F1 in 4 %, of C in 3 %, and of S in 6 % at most (where one wording in ten changes the
+    answers to otherwise stable samples), in 2 % on average.
 
     On SmolLM2's real answers to TREC (experiments/real_grids.py: 72 cells of 300 draws; N 100 to 300, Q 5 and 10) F1 is
     covered in 90 to 97 %. Under people's wordings, with the label prior taken out, S is covered in 93 to 98 % and C in
-    91 to 98; S in 73 to 87 % where few of the drawn wordings are of the kind that moves a prompt most, and in 56 to 96
-    where nearly everything gets one answer.
+    91 to 98; S in 73 to 87 % if few of the drawn wordings are of the kind that moves a prompt most, and in 56 to 96 if
+    nearly everything gets one answer.
 
-    Of ordered labels, with their similarities (benchmarks/coverage_ordered.md: 24 cells of 400 data sets), S is covered
-    in 92 to 99 %, and the mean closeness (`mean_interval`) in 94 to 99 %; of prompts that are equal in truth the paired
-    tests tell either apart in 6 % at most. Of several labels (benchmarks/coverage_open.md: 18 cells of 300 data sets)
-    micro-F1 is covered in 94 to 98 %, S in 89 to 99 % (at Q = 10 in 94 to 98) and C in 93 to 99 %; equal prompts are
-    told apart in 6, 6 and 8 % at most.
+    For ordered labels, with their similarities (benchmarks/coverage_ordered.md: 24 cells of 400 data sets), S is
+    covered in 92 to 99 %, and the mean closeness (`mean_interval`) in 94 to 99 %; for truly equal prompts the paired
+    tests report a difference of either in 6 % at most. For several labels (benchmarks/coverage_open.md: 18 cells of 300
+    data sets) micro-F1 is covered in 94 to 98 %, S in 89 to 99 % (at Q = 10 in 94 to 98) and C in 93 to 99 %; equal
+    prompts seem to differ in 6, 6 and 8 % at most.
 
     Parameters
     ----------
@@ -95,21 +95,21 @@ def score_intervals(
     n_classes : int
         Number of classes C, N/A included.
     wordings : "random" or "fixed"
-        What a new experiment would draw anew. Random: other samples, and other wordings like these. Fixed: other
-        samples under the very same wordings.
+        What a new experiment would draw. Random: new samples and new wordings like these. Fixed: new samples under
+        exactly the same wordings.
     confidence : float
         In (0, 1).
     similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
-        Of S, as in `sample_sensitivity`.
+        For S, as in `sample_sensitivity`.
     groups : (n_samples,) int, optional
-        Which rows belong together, from 0 on, where one draw brings several: the labels of one sample. Only the
-        scatter depends on it.
+        Which rows belong together, from 0 on, if one draw yields several rows, such as the labels of one sample. Only
+        the scatter depends on it.
 
     Returns
     -------
     dict of str to Interval
-        Keys ``f1``, ``sensitivity``, ``consistency``: of S and C_y at this number of wordings, cut to [0, 1]. From one
-        sample nothing is known, and from one wording nothing of S: [0, 1]. With one wording F1's and C_y's are over
+        Keys ``f1``, ``sensitivity``, ``consistency``: for S and C_y at this number of wordings, cut to [0, 1]. One
+        sample gives only [0, 1], and so does one wording for S. With one wording, the intervals of F1 and C_y are over
         samples alone.
 
     References
@@ -139,15 +139,15 @@ def mean_interval(
     wordings: Wordings = "random",
     confidence: float = 0.95,
 ) -> Interval:
-    """The interval of a mean over answers: of a metric's scores, or of a share such as that of N/A.
+    """The interval of a mean over answers, such as a metric's mean score or the share of N/A.
 
     Parameters
     ----------
     scores : (n_samples, n_rephrasings) float or bool
-        One number an answer, in [0, 1].
+        One number per answer, in [0, 1].
     weights : (n_samples, n_rephrasings) float, optional
-        How much each counts; by default all the same. The mean is then a ratio of sums: micro-F1 over several labels
-        is that of each answer's F1, by the labels that it gives and those that are right.
+        How much each number counts; by default all the same. The mean is then a ratio of sums: micro-F1 over several
+        labels averages each answer's F1, weighted by the number of labels given plus the number that are right.
     wordings, confidence
         As in `score_intervals`.
 
@@ -158,7 +158,7 @@ def mean_interval(
 
     Examples
     --------
-    None of 100 answers to 20 samples is N/A: up to one in six may be.
+    None of 100 answers to 20 samples is N/A, but up to one in six may be.
 
     >>> round(mean_interval([[0] * 5] * 20).high, 2)
     0.16
@@ -192,8 +192,8 @@ def class_intervals(
     Returns
     -------
     list of dict of str to Interval
-        One a label, with those keys of ``f1``, ``sensitivity``, ``consistency`` that are defined: F1 where the label
-        is true or answered anywhere, S and C_y where the class has a sample.
+        One per label, with the defined keys of ``f1``, ``sensitivity``, ``consistency``: F1 if the label is true or
+        answered anywhere, S and C_y if the class has a sample.
 
     Examples
     --------
@@ -234,21 +234,21 @@ def macro_f1_interval(
 ) -> Interval:
     """The interval of macro-F1, the mean of the classes' F1.
 
-    Where hardly a sample deviates, K classes of n_k samples count as K^2 / sum(1 / n_k) samples: as many as have the
-    variance of such a mean. Of a class of one sample, or of one that is only answered, nothing is known: its F1 may be
+    If hardly any sample deviates, K classes of n_k samples count as K^2 / sum(1 / n_k) samples: a plain mean of that
+    many has the same variance. A class with one sample, or none and only answered, shows no scatter: its F1 may be
     anything in [0, 1].
 
     Measured (benchmarks/coverage_macro.md: 30 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 and 10,
     two to six classes of 60 to 2 %, macro-F1 .63 to .93): 95 % intervals cover the truth in 94 to 99 % of the cases,
-    and in 98 to 100 % where classes have one sample or none in most data sets. The truth lies beyond the bad end in
-    3.5 % at most, and beyond the good end in 4 %.
+    and in 98 to 100 % where classes have at most one sample in most data sets. The truth lies beyond the worse end in
+    3.5 % at most, and beyond the better end in 4 %.
 
     Parameters
     ----------
     predictions, y, n_classes, wordings, confidence, groups
         As in `score_intervals`.
     labels : sequence of int, optional
-        The classes, as in `macro_f1`; by default all n_classes. One that is neither true nor answered is left out.
+        The classes, as in `macro_f1`; by default all n_classes. Labels that are neither true nor answered are left out.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def macro_f1_interval(
     estimate = macro_f1(predicted, truth, wanted.tolist())
     if np.isnan(estimate):
         return Interval(np.nan, np.nan, np.nan)
-    # as many samples as F1 of a class is of: those that have the label or are given it
+    # the number of samples behind a class's F1: those that have the label or are given it
     claimed = np.array([((predicted == label).any(axis=1) | (truth == label)).sum() for label in wanted])
     true = np.array([(truth == label).sum() for label in wanted])
     is_known = true >= FEWEST_OF_CLASS
@@ -283,7 +283,7 @@ def macro_f1_interval(
 
 
 def joint_scatter(statistic: Statistic, n_rephrasings: int, wordings: str) -> Scatter:
-    """The scatter of the joint scores; of S nothing is known from one wording, under which nothing can change."""
+    """The scatter of the joint scores; unknown for S from one wording, under which nothing can change."""
     spread = scatter(statistic, n_rephrasings, wordings)
     if n_rephrasings == 1:
         spread.variances[_S] = np.inf

@@ -1,4 +1,4 @@
-"""The three scores that are read together, because S and C_y alone can be gamed, and what noise would score."""
+"""The three scores, to be read together because S and C_y alone can be gamed, and the scores of noise."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def joint_scores(
 ) -> dict[str, float]:
     """Micro-F1, sensitivity and pooled consistency: the point on the front (E25, table 1).
 
-    A constant answer has S = 0 and C_y = 1, a random one S near 1 and C_y near 1: only F1 unmasks them.
+    A constant answer has S = 0 and C_y = 1, a random one S near 1 and C_y near 1: only F1 exposes them.
 
     Parameters
     ----------
     predictions : (n_samples, n_rephrasings) int, or (n_samples, n_rephrasings, n_classes) float
-        Class numbers in [0, n_classes), N/A last; or probabilities, of which F1 takes the largest.
+        Class numbers in [0, n_classes), N/A last; or probabilities, where F1 uses the largest.
     y : (n_samples,) int
         True labels in [0, n_classes).
     n_classes : int
         Number of classes C, N/A included.
     similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
-        Of S, as in `sample_sensitivity`.
+        For S, as in `sample_sensitivity`.
 
     Returns
     -------
     dict of str to float
-        Keys ``f1``, ``sensitivity``, ``consistency``: what `micro_f1`, `sensitivity`, `consistency` give.
+        Keys ``f1``, ``sensitivity``, ``consistency``: the results of `micro_f1`, `sensitivity`, `consistency`.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def joint_scores(
 
 @dataclass(frozen=True)
 class Reference:
-    """A yardstick's scores; the two arrays are the axes of appendix A's plot.
+    """A reference predictor's scores; the two arrays are the axes of appendix A's plot.
 
     Attributes
     ----------
     f1, sensitivity, consistency : float
-        As of `joint_scores`.
+        As in `joint_scores`.
     sample_sensitivity, sample_consistency : (n_samples,) float64
-        As of the functions of the same names.
+        As returned by the functions of the same names.
     """
 
     f1: float
@@ -84,9 +84,9 @@ def noised_predictions(
     predictions : (n_samples, n_rephrasings) int
         Class numbers in [0, n_classes), N/A last.
     n_classes : int
-        Number of classes C, N/A included. A replaced answer is any of them, the old one and N/A too.
+        Number of classes C, N/A included. A replaced answer is any of them, including the old one and N/A.
     share : float
-        In [0, 1]: the chance of an answer to be replaced. 1: the random predictor.
+        In [0, 1]: the chance that an answer is replaced. 1: the random predictor.
     seed : int
         The same seed gives the same noise.
 
@@ -109,7 +109,7 @@ def noised_predictions(
 
 
 def reference_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int, *, seed: int = 42) -> dict[str, Reference]:
-    """Score the predictor, the same with half of its answers at random, and an entirely random one (E25, appendix A).
+    """Score the predictor, the same with half of its answers random, and a completely random one (E25, appendix A).
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""The arithmetic that the measures share: blocks of rows, a division, entropy, and sums over pairs in linear time.
+"""The measures' shared arithmetic: blocks of rows, a division, entropy, and sums over pairs in linear time.
 
-The last is what makes consistency exact and fast. Sort a class's values; F_t of n lie at or below the t-th step from
-one value to the next. A step of width w_t is crossed by F_t (n - F_t) unordered pairs, so
+The last makes consistency exact and fast. Sort a class's values; F_t of n lie at or below the t-th step from one value
+to the next. A step of width w_t is crossed by F_t (n - F_t) unordered pairs, so
 
     sum_{i<j} |x_i - x_j| = sum_t w_t F_t (n - F_t)
 
-Counts live on the lattice 0 .. Q, where w_t = 1 and F comes from a histogram: O(N C + Q C). Probabilities are
-sorted: O(N C log N). Total variation distance is *half* the sum over classes, so that the distances of the
-*ordered* pairs sum to the differences of the unordered ones: no factor 2 remains.
+Counts live on the lattice 0 .. Q, where w_t = 1 and F comes from a histogram: O(N C + Q C). Probabilities are sorted:
+O(N C log N). Total variation distance is *half* the sum over classes, so the distances of the *ordered* pairs sum to
+the differences of the unordered ones: no factor 2 remains.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-BLOCK_ENTRIES = 100_000  # measured: 4 times fewer or more costs 10 %, 16 times fewer thrice as much
+BLOCK_ENTRIES = 100_000  # measured: 4 times fewer or more costs 10 %, 16 times fewer takes three times as long
 
 
 def row_blocks(n_rows: int, row_size: int, at_least: int = BLOCK_ENTRIES) -> Iterator[slice]:
@@ -51,14 +51,14 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> NDArray[np.float64]:
 def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
     """Entropy in nats along the last axis, of counts out of n_draws, or of probabilities if that is None.
 
-    Exactly 0 where all mass lies on one class, never below it.
+    Exactly 0 if all mass lies on one class, never below 0.
 
     >>> entropy(np.array([[2, 2], [4, 0]]), 4) / np.log(2)
     array([1., 0.])
     """
     rows = table.reshape(-1, table.shape[-1])
     nats = np.empty(len(rows))
-    # Q + 1 logarithms and a look-up instead of one logarithm a cell
+    # Q + 1 logarithms and a look-up instead of one logarithm per cell
     terms = None if n_draws is None else plog(np.arange(n_draws + 1) / n_draws)
     for block in row_blocks(*rows.shape):
         nats[block] = np.einsum("ic->i", plog(rows[block]) if terms is None else terms[rows[block]])
@@ -66,7 +66,7 @@ def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
 
 
 def miller_madow(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:
-    """What the plug-in entropy lacks on average, in nats: (m - 1) / (2 Q) with m the classes seen.
+    """The mean bias of the plug-in entropy, in nats: (m - 1) / (2 Q), where m is the number of classes seen.
 
     Miller (1955), *Note on the bias of information estimates*.
 
@@ -77,10 +77,10 @@ def miller_madow(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:
 
 
 def jackknifed_entropy(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:
-    """Entropy in nats along the last axis, jackknifed over the draws: Q H - (Q - 1) mean H without one draw.
+    """Entropy in nats along the last axis, jackknifed over the draws: Q H - (Q - 1) times the mean H without one draw.
 
-    Without a draw of class k only the term of k is another, so that each count has one value: a look-up.
-    Zahl (1977), *Jackknifing an index of diversity*. Exactly 0 where all draws are of one class.
+    Removing a draw of class k changes only the term of k, so each count has one value: a look-up. Zahl (1977),
+    *Jackknifing an index of diversity*. Exactly 0 if all draws are of one class.
 
     >>> jackknifed_entropy(np.array([[2, 2, 0], [4, 0, 0]]), 4).round(3)
     array([0.863, 0.   ])
@@ -91,7 +91,7 @@ def jackknifed_entropy(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64
     without = fewer.copy()
     without[1:] += levels[1:] / n_draws * (fewer[:-1] - fewer[1:])
     values = n_draws * terms - (n_draws - 1) * without
-    # a class that has all draws, and one that has none, have no entropy: rounding shall not show
+    # a class with all draws or none has no entropy: hide rounding errors
     values[[0, -1]] = 0.0
     return np.asarray(np.einsum("...c->...", values[counts]))
 
@@ -99,11 +99,11 @@ def jackknifed_entropy(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64
 def plog(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """-p ln p, and 0 where p is 0."""
     logarithms = np.log(p, out=np.zeros_like(p), where=p > 0)
-    # a row may sum to a hair over 1, and 1 ln 1 is -0.0: neither shall show
+    # a row may sum to slightly over 1, and 1 ln 1 is -0.0: hide both
     return np.asarray(np.maximum(-p * logarithms, 0.0))
 
 
-LARGEST_HISTOGRAM = 10_000_000  # entries (80 MB); beyond, thousands of classes, sorting is the smaller way
+LARGEST_HISTOGRAM = 10_000_000  # entries (80 MB); beyond that (thousands of classes) sorting takes less memory
 
 
 def class_distances(table: NDArray[Any], n_rephrasings: int | None, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -150,7 +150,7 @@ def _lattice_differences(histogram: NDArray[np.int64], n_rephrasings: int) -> ND
     """Sum of |k/Q - x_j| over a class, for every k on the lattice: (y, c, k) -> (y, c, k)."""
     below = np.cumsum(histogram, axis=-1, dtype=np.float64)
     from_zero = (histogram * np.arange(n_rephrasings + 1.0)).sum(axis=-1, keepdims=True)
-    # a step up leads away from all that lie below it and towards all others
+    # a step up moves away from all values below it and towards all others
     steps = 2 * below[..., :-1] - below[..., -1:]
     return np.concatenate([from_zero, from_zero + np.cumsum(steps, axis=-1)], axis=-1) / n_rephrasings
 

@@ -1,4 +1,4 @@
-"""Sensitivity as others measure it: how far scores lie apart between prompts (PSS), or likelihoods (POSIX)."""
+"""Other measures of sensitivity: how much scores (PSS) or likelihoods (POSIX) differ between prompts."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
 
         S_i = sum_{j<k} |Y(p_j) - Y(p_k)| / (Q (Q - 1) / 2)
 
-    O(Q log Q) a sample, by sorting; equal to the sum over pairs.
+    O(Q log Q) per sample, by sorting; equal to the sum over pairs.
 
     Parameters
     ----------
     scores : (n_samples, n_rephrasings) float or bool
-        A score in [0, 1] of each answer, or whether it is right. Two rephrasings or more.
+        A score in [0, 1] of each answer, or whether it is right. At least two rephrasings.
 
     Returns
     -------
     (n_samples,) float64
-        In [0, 1]. Of right and wrong the most is Q / (2 (Q - 1)), for even Q: half right, half wrong.
+        In [0, 1]. For right and wrong the maximum is Q / (2 (Q - 1)), for even Q: half right, half wrong.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
     n = ordered.shape[1]
     if n < 2:
         raise ValueError("scores has one rephrasing; PSS compares pairs, so give 2 or more")
-    # a step between neighbours is crossed by as many pairs as there are scores below times scores above
+    # the number of pairs that cross a step between neighbours is the scores below times the scores above
     crossings = np.arange(1.0, n) * np.arange(n - 1.0, 0, -1)
     return np.asarray(np.diff(ordered, axis=1) @ crossings / (n * (n - 1) / 2))
 
@@ -72,14 +72,14 @@ def sample_posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> NDArray[np
     Parameters
     ----------
     log_probabilities : (n_samples, n_rephrasings, n_rephrasings) float
-        At [s, i, j]: ln P(y_j|x_i), the log-probability under rephrasing i of the answer that j got.
+        At [s, i, j]: ln P(y_j|x_i), the log-probability under rephrasing i of the answer given under j.
     lengths : (n_samples, n_rephrasings) int
         At [s, j]: the number of tokens of that answer, 1 or more.
 
     Returns
     -------
     (n_samples,) float64
-        0 or more, in nats a token.
+        0 or more, in nats per token.
 
     References
     ----------
@@ -87,8 +87,8 @@ def sample_posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> NDArray[np
 
     Examples
     --------
-    One sample, two rephrasings. Answer 0 has -1 under its own prompt and -3 under the other: 2 over two
-    tokens; answer 1 has -2 and -5: 3 over one token. Their sum, 1 + 3, over two ordered pairs:
+    One sample, two rephrasings. Answer 0 has -1 under its own prompt and -3 under the other: 2 over two tokens; answer
+    1 has -2 and -5: 3 over one token. The sum is 1 + 3, divided by two ordered pairs:
 
     >>> sample_posix([[[-1, -5], [-3, -2]]], [[2, 1]])
     array([2.])
@@ -111,7 +111,7 @@ def posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> float:
     Returns
     -------
     float
-        0 or more, in nats a token.
+        0 or more, in nats per token.
 
     Examples
     --------

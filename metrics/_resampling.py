@@ -1,4 +1,4 @@
-"""By resampling: intervals of the three objectives, and how many rephrasings are enough."""
+"""Resampling: intervals of the three objectives, and how many rephrasings are enough."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def bootstrap_ci(
     seed: int = 42,
     similarity: ArrayLike | None = None,
 ) -> dict[str, Interval]:
-    """Bootstrap intervals of micro-F1, sensitivity and pooled consistency in one go.
+    """Bootstrap intervals of micro-F1, sensitivity and pooled consistency together.
 
-    Each replicate draws samples, rephrasings or both with replacement. A rephrasing drawn twice agrees with
-    itself, and a sample drawn twice with itself, so replicates have lower S and higher C_y than the data. The
-    percentile interval is therefore moved until the replicates' mean falls on the estimate, then cut to [0, 1].
-    In simulations its 95 % over both cover the truth of F1 and C in 91 to 99 % of the cases, and that of S in 90 %
-    where wordings matter; over rephrasings alone, in 67 to 100 %. Unmoved, S is covered in 62 to 93 %.
-    `score_intervals` needs no replicates, and is what psopt itself takes.
+    Each replicate draws samples, rephrasings or both with replacement. A rephrasing or a sample that is drawn twice
+    agrees with itself, so replicates have lower S and higher C_y than the data. The percentile interval is therefore
+    shifted so that the replicates' mean equals the estimate, then cut to [0, 1]. In simulations the 95 % intervals over
+    both cover the true F1 and C in 91 to 99 % of the cases, and the true S in 90 % where wordings matter; over
+    rephrasings alone, in 67 to 100 %. Without the shift, S is covered in 62 to 93 %. `score_intervals` needs no
+    replicates, and psopt itself uses it.
 
     Parameters
     ----------
     predictions, y, n_classes
         As in `joint_scores`.
     resample : "both", "samples" or "rephrasings"
-        What a new experiment would draw anew.
+        What a new experiment would draw.
     n_replicates : int
         Bootstrap replicates.
     confidence : float
@@ -54,22 +54,22 @@ def bootstrap_ci(
     seed : int
         The same seed gives the same intervals.
     similarity : (n_classes, n_classes) or (n_samples, n_classes, n_classes) float, optional
-        Of S, as in `sample_sensitivity`.
+        For S, as in `sample_sensitivity`.
 
     Returns
     -------
     dict of str to Interval
-        Keys ``f1``, ``sensitivity``, ``consistency``. For S and C_y at this number of rephrasings. A score that
-        no replicate changes (a constant answer) has an interval of width 0: the bootstrap knows only what it saw.
+        Keys ``f1``, ``sensitivity``, ``consistency``. S and C_y are at this number of rephrasings. A score that no
+        replicate changes (a constant answer) has an interval of width 0: the bootstrap only knows the observed data.
 
     Raises
     ------
     ValueError
-        Also if there is a single one of what is resampled, whose scatter nobody can tell.
+        Also if there is only one sample or rephrasing to resample, which shows no scatter.
 
     References
     ----------
-    Owen, *The pigeonhole bootstrap*, 2007, for resampling both ways at once; it errs on the wide side.
+    Owen, *The pigeonhole bootstrap*, 2007, for resampling both at once; its intervals tend to be too wide.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def bootstrap_ci(
         return [*joint_scores(array[rows][:, columns], truth[rows], n_classes, similarity=kernel).values()]
 
     all_rows, all_columns = np.arange(n_samples), np.arange(n_rephrasings)
-    # a stream each, so that what is drawn of the one does not hang on the other
+    # separate streams, so that one's draws do not depend on the other's
     of_rows, of_columns = np.random.default_rng(seed).spawn(2)
     replicates = [
         scores(
@@ -121,9 +121,8 @@ class RephrasingCurve:
     sizes : (n_sizes,) int
         Numbers of rephrasings, ascending.
     mean, low, high : dict of str to (n_sizes,) float64
-        Mean over subsets and bounds of the interval in which the score of so many *new* rephrasings is
-        expected. Keys ``f1``, ``sensitivity``, ``consistency``. Of all the rephrasings there is only one
-        subset: the bounds are NaN there.
+        Mean over subsets and bounds of the interval in which the score of this many *new* rephrasings is expected. Keys
+        ``f1``, ``sensitivity``, ``consistency``. All rephrasings form only one subset: the bounds are NaN there.
     """
 
     sizes: NDArray[np.int64]
@@ -132,7 +131,7 @@ class RephrasingCurve:
     high: dict[str, NDArray[np.float64]]
 
     def enough(self, score: str, width: float) -> int | None:
-        """Least size from which on the score's interval stays narrower than width; None if there is none."""
+        """The smallest size from which on the score's interval stays narrower than width; None if there is none."""
         read_choice(score, "score", SCORES)
         widths = (self.high[score] - self.low[score])[np.isfinite(self.high[score])]
         n_narrow = int(np.cumprod(widths[::-1] < width).sum())
@@ -151,8 +150,8 @@ def rephrasing_curve(
 ) -> RephrasingCurve:
     r"""F1, S and C_y of random subsets of the rephrasings, size by size.
 
-    Subsets are drawn without replacement, because a rephrasing drawn twice would lower S. Large subsets of a
-    finite pool share most rephrasings and so vary too little; their deviations from the mean are divided by
+    Subsets are drawn without replacement, because a rephrasing drawn twice would lower S. Large subsets of a finite
+    pool share most rephrasings and so vary too little. Their deviations from the mean are divided by
     :math:`\sqrt{1 - q/Q}`, the finite population correction.
 
     Parameters

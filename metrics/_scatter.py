@@ -1,4 +1,4 @@
-"""How much scores scatter: linearised over samples, jackknifed over wordings.
+"""Variances of scores: linearised over samples, jackknifed over wordings.
 
 With u_i the influence of sample i and theta_-q the score without wording q,
 
@@ -7,16 +7,15 @@ With u_i the influence of sample i and theta_-q the score without wording q,
     V_both     = N / (N - 1) (Q - 1) / Q sum_iq (u_i,-q - mean_q)^2
     V          = V_samples + V_wordings - V_both
 
-V_both is what a sample's answer has of its own under a wording. It is in both other terms, and once is enough; for a
-mean this is the two-way analysis of variance. The t quantile has Satterthwaite's degrees of freedom, in which
-V_samples has 2 / (1 / m - 1 / N), where m = (sum u^2)^2 / sum u^4 says how many samples carry it: for a share
-near 0 or 1 that is the number of exceptions, and a variance of which three samples tell is not known as one of which
-hundreds do.
+V_both is the interaction of sample and wording. Both other terms contain it, so it is subtracted once; for a mean this
+is the two-way analysis of variance. The t quantile has Satterthwaite's degrees of freedom, with 2 / (1 / m - 1 / N) for
+V_samples. Here m = (sum u^2)^2 / sum u^4 is the number of samples that carry the variance: for a share near 0 or 1 it
+is the number of exceptions. Three samples estimate a variance less precisely than hundreds do.
 
-Where nothing varies, the variance is 0 and tells nothing. Then the end of an interval is never closer than with
--ln(tail) further samples (3.69 for 95 %) that are all at the far end of the scale: so many could have been missed with
-the tail's chance (the rule of three, Hanley and Lippman-Hand, 1983). C counts pairs, in which a sample stands twice:
-each of its samples counts for half, `n` is N / 2.
+If nothing varies, the variance is 0 and uninformative. Then each end of an interval is at least as far out as if
+-ln(tail) further samples (3.69 for 95 %) were all at that end of the scale: this many can be missed with the tail's
+chance (the rule of three, Hanley and Lippman-Hand, 1983). C counts pairs, which hold a sample twice, so each sample
+counts half: `n` is N / 2.
 """
 
 from __future__ import annotations
@@ -37,28 +36,28 @@ if TYPE_CHECKING:
 
     Wordings = Literal["random", "fixed"]
 
-FEW = 5.0  # carriers; with fewer, what was not seen decides, as where nothing varies
-NEGLIGIBLE = 1e-24  # of a variance: rounding of equal scores
+FEW = 5.0  # carriers; with fewer, unseen samples decide, as if nothing varied
+NEGLIGIBLE = 1e-24  # variances below this are rounding errors of equal scores
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """How sure k scores are."""
+    """How precise k scores are."""
 
-    # Infinite variance: nothing is known, as from one sample
+    # An infinite variance means unknown, as from one sample
     estimates: NDArray[np.float64]
     variances: NDArray[np.float64]
-    # Degrees of freedom; plain ones have N - 1 for the samples, however few carry the variance
+    # Degrees of freedom; the plain ones use N - 1 for the samples, however few carry the variance
     df: NDArray[np.float64]
     plain_df: NDArray[np.float64]
-    is_thin: NDArray[np.bool_]  # whether so few samples carry the variance that what was not seen decides
+    is_thin: NDArray[np.bool_]  # whether so few samples carry the variance that unseen ones decide
     n_samples: NDArray[np.float64]  # how many samples count
 
 
 def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: ArrayLike | None = None) -> Scatter:
     """Variances of scores over samples, and over wordings if they are random and more than one.
 
-    `n_samples` (k,) says how many samples count for each score; without it, all.
+    `n_samples` (k,) is how many samples count for each score; by default all.
     """
     read_choice(wordings, "wordings", ("random", "fixed"))
     estimates, influences = statistic(None)
@@ -66,7 +65,7 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
     sizes = np.asarray(sizes, dtype=np.float64)
     correction = np.divide(sizes, sizes - 1, out=np.full(sizes.shape, np.inf), where=sizes > 1)
     squares = np.square(influences).sum(axis=1)
-    # one sample has no influence beside others, and 0 times infinity is no variance
+    # with one sample the influence is 0, and 0 times infinity is not a variance
     of_samples = np.where(sizes > 1, np.where(sizes > 1, correction, 0) * squares, np.inf)
     carriers = _carriers(influences, squares)
     # 2 / (1 / m - 1 / N): the variance of a variance, by its kurtosis N / m
@@ -88,7 +87,7 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
 def _satterthwaite(
     variances: NDArray[np.float64], parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 ) -> NDArray[np.float64]:
-    """Degrees of freedom of a sum of variances, from its parts and theirs; those of the first where nothing varies."""
+    """Degrees of freedom of a sum of variances, from those of its parts; those of the first part if nothing varies."""
     is_varying = np.isfinite(variances) & (variances > NEGLIGIBLE)
     shares = np.zeros(variances.shape)
     for part, df in parts:
@@ -97,7 +96,7 @@ def _satterthwaite(
 
 
 def _carriers(influences: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many samples carry a variance: from 1, if one alone deviates, to N; 0 if none does."""
+    """How many samples carry a variance: from 1, if only one deviates, to N; 0 if none does."""
     fourth = np.power(influences, 4).sum(axis=1)
     return np.asarray(np.divide(np.square(squares), fourth, out=np.zeros(len(squares)), where=squares > NEGLIGIBLE))
 
@@ -105,13 +104,13 @@ def _carriers(influences: NDArray[np.float64], squares: NDArray[np.float64]) -> 
 def _over_wordings(
     statistic: Statistic, n_rephrasings: int, shape: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """V_wordings, and V_both less its factor N / (N - 1), each (k,): one wording at a time, to keep memory small."""
+    """V_wordings, and V_both without its factor N / (N - 1), each (k,): one wording at a time, to save memory."""
     left_out = np.empty((n_rephrasings, shape[0]))
     total, squares = np.zeros(shape), np.zeros(shape)
     first = None
     for wording in range(n_rephrasings):
         left_out[wording], influences = statistic(wording)
-        # squares of distances from the first: no digits are lost where all are nearly the same
+        # squared distances from the first lose no digits if all are nearly equal
         first = influences if first is None else first
         total += influences - first
         squares += np.square(influences - first)
@@ -122,7 +121,7 @@ def _over_wordings(
 
 def quantile(df: float, tail: float) -> float:
     """The t above which the tail's share of the distribution lies."""
-    from scipy.special import stdtrit  # costs .1 s to import: where it is needed
+    from scipy.special import stdtrit  # takes .1 s to import, so only where needed
 
     return float(-stdtrit(df, tail))
 
@@ -130,7 +129,7 @@ def quantile(df: float, tail: float) -> float:
 def logit_ends(estimate: float, error: float, df: float, tail: float) -> tuple[float, float]:
     """The ends of an interval of a score in [0, 1], t quantiles away on the logit scale.
 
-    A score near an end of the scale scatters lopsidedly; the error on the logit scale is error / (x (1 - x)).
+    A score near an end of the scale has a skewed distribution; the error on the logit scale is error / (x (1 - x)).
     """
     spread = estimate * (1 - estimate)
     if error == 0 or spread <= 0:
@@ -138,7 +137,7 @@ def logit_ends(estimate: float, error: float, df: float, tail: float) -> tuple[f
     from scipy.special import expit, logit
 
     middle, reach = logit(estimate), quantile(df, tail) * error / spread
-    # rounding there and back must not put the estimate outside
+    # rounding in the round trip must not put the estimate outside
     return min(float(expit(middle - reach)), estimate), max(float(expit(middle + reach)), estimate)
 
 
@@ -150,7 +149,7 @@ def upper_tail(t: float, df: float) -> float:
 
 
 def floor_low(estimate: float, n: float, tail: float, least: float) -> float:
-    """Where an estimate goes if -ln(tail) further samples are all at the scale's lower end.
+    """The estimate if -ln(tail) further samples were all at the scale's lower end.
 
     >>> round(floor_low(1.0, 50, 0.025, 0.0), 3)
     0.931
@@ -164,7 +163,7 @@ def floor_high(estimate: float, n: float, tail: float, most: float) -> float:
 
 
 def floor_p_value(estimate: float, bound: float, n: float, least: float) -> float:
-    """The tail at which `floor_low` meets a bound: 1 for one above the estimate.
+    """The tail at which `floor_low` equals a bound: 1 for a bound above the estimate.
 
     >>> round(floor_p_value(1.0, floor_low(1.0, 50, 0.025, 0.0), 50, 0.0), 6)
     0.025

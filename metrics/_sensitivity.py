@@ -1,6 +1,6 @@
 """Sensitivity: how much an answer changes when the task is rephrased, and between which labels. It needs no labels.
 
-Uncertainty, how undecided the model is under one fixed wording, is told apart from it.
+It differs from uncertainty, which is how undecided the model is under one fixed wording.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def sample_sensitivity(
     counts : (n_samples, n_classes) int or float
         Integers: counts, from `prediction_counts`. Floats: p_tau, from `prediction_distribution`.
     normalize : bool
-        Divide by ln C, N/A counted as a class, so that S lies in [0, 1]. False: nats.
+        Divide by ln C, where N/A counts as a class, so that S lies in [0, 1]. False: nats.
     correction : "miller-madow", "jackknife" or None
         The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow add
-        (m - 1) / (2 Q), with m the classes seen; the jackknife, from 2 answers on, makes good more of what is missing:
-        of S at infinitely many wordings the plain value reaches 70 to 77 % at Q = 10, Miller and Madow's 79 to 85 %,
-        the jackknife's 86 to 91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), measured in benchmarks/coverage.md.
-        Needs counts. A corrected, normalised value may pass 1; it is not cut, which would bring a bias back.
+        (m - 1) / (2 Q), with m the classes seen; the jackknife, from 2 answers on, corrects more. At Q = 10 the plain
+        value reaches 70 to 77 % of S at infinitely many wordings, Miller and Madow's 79 to 85 %, the jackknife's 86 to
+        91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), measured in benchmarks/coverage.md. Needs counts. A corrected,
+        normalised value may exceed 1; cutting it would bias it again.
     similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
-        How alike two answers are, in [0, 1], where they are alike to a degree: ordered labels, sets, texts. A kernel
-        (positive semidefinite, 1 of each answer with itself), for all samples, or one for each: open answers are no
-        classes, and are numbered sample by sample. The entropy is then von Neumann's, -tr K ln K, of
-        K = W / Q over the Q answers; without similarities it is the same to rounding as that of E25.
-        Miller and Madow's correction is for classes alone.
+        How alike two answers are, in [0, 1], if they can be partly alike: ordered labels, sets, texts. A kernel
+        (positive semidefinite, 1 for each answer with itself) for all samples, or one per sample: open answers are not
+        classes, and are numbered per sample. The entropy is then von Neumann's, -tr K ln K, of K = W / Q over the Q
+        answers; without similarities it equals that of E25 up to rounding. Miller and Madow's correction only applies
+        to classes.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def sample_sensitivity(
     >>> sample_sensitivity([[4, 0], [2, 2]])
     array([0., 1.])
 
-    Of three ordered labels the neighbours are half alike:
+    Three ordered labels, whose neighbours are half alike:
 
     >>> near = [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]
     >>> sample_sensitivity([[2, 2, 0], [2, 0, 2]], similarity=near).round(2)
@@ -81,7 +81,7 @@ def sample_sensitivity(
     if not normalize:
         return nats
     nats /= np.log(table.shape[1])
-    return nats if correction else np.minimum(nats, 1.0)  # uniform rows pass 1 by rounding
+    return nats if correction else np.minimum(nats, 1.0)  # uniform rows exceed 1 by rounding
 
 
 def _corrected(
@@ -121,8 +121,8 @@ def sensitivity(
     Returns
     -------
     float
-        In [0, 1] by default. It grows with Q: compare only values of the same Q. A constant answer has 0, so
-        read it together with F1.
+        In [0, 1] by default. It grows with Q: compare only values at the same Q. A constant answer has 0, so read it
+        together with F1.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class FlipPair:
 def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
     """List the pairs of labels that samples change between, the most common first.
 
-    A sample changes between its two most frequent answers; of equally frequent ones the lower number counts.
+    A sample changes between its two most frequent answers; on a tie, the lower number counts.
 
     Parameters
     ----------

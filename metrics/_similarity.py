@@ -1,8 +1,8 @@
-"""Answers that are alike to a degree: the entropy of their similarity kernel, which is Shannon's where none are alike.
+"""Answers that are partly alike: the entropy of their similarity kernel, which is Shannon's if no two are alike.
 
-Of the shares p of C answers and their similarities W the kernel is K = diag(p)^1/2 W diag(p)^1/2. It has trace 1, and
-von Neumann's entropy -tr K ln K. Where W is the identity the eigenvalues are p itself; where all answers are as good as
-one, a single eigenvalue is left, and no entropy. The kernel of all Q answers, W / Q, has the same eigenvalues but 0.
+For the shares p of C answers and their similarities W the kernel is K = diag(p)^1/2 W diag(p)^1/2. It has trace 1, and
+von Neumann's entropy -tr K ln K. If W is the identity, the eigenvalues are p itself; if all answers count as one, a
+single eigenvalue remains, and the entropy is 0. The kernel of all Q answers, W / Q, has the same nonzero eigenvalues.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ._numerics import entropy, plog, row_blocks
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-_ROUNDING = 1e-9  # by how much a similarity may be off symmetry, and an eigenvalue below 0
+_ROUNDING = 1e-9  # how far a similarity may miss symmetry, and how far an eigenvalue may be below 0
 
 
 def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int) -> NDArray[np.float64] | None:
-    """A kernel of similarities (C, C), or one a sample (N, C, C).
+    """A kernel of similarities (C, C), or one per sample (N, C, C).
 
-    Symmetric, in [0, 1], 1 of each answer with itself, positive semidefinite.
+    Symmetric, in [0, 1], 1 for each answer with itself, positive semidefinite.
     """
     if similarity is None:
         return None
@@ -40,7 +40,7 @@ def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int
     if np.abs(kernel - kernel.swapaxes(-1, -2)).max() > _ROUNDING or np.abs(of_itself - 1).max() > _ROUNDING:
         raise ValueError("similarity must be symmetric, and 1 of each class with itself")
     if kernel.ndim == 2:
-        _check_eigenvalues(np.linalg.eigvalsh(kernel))  # many kernels are checked where their entropy is taken
+        _check_eigenvalues(np.linalg.eigvalsh(kernel))  # multiple kernels are checked when their entropy is computed
     return kernel
 
 
@@ -55,9 +55,9 @@ def _check_eigenvalues(eigenvalues: NDArray[Any]) -> None:
 def answer_entropy(
     table: NDArray[Any], n_draws: int | None, similarity: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Entropy in nats along the last axis, of counts out of n_draws or of shares, by the kernel of similarities.
+    """Entropy in nats along the last axis of counts out of n_draws, or of shares, using the similarity kernel.
 
-    Where each sample has a kernel of its own, samples are the last axis but one.
+    If each sample has its own kernel, samples are the second-to-last axis.
 
     >>> counts = np.array([[2, 2], [4, 0]])
     >>> answer_entropy(counts, 4, np.array([[1, 0.5], [0.5, 1]])).round(3)
@@ -67,7 +67,7 @@ def answer_entropy(
         return entropy(table, n_draws)
     shares = table.reshape(-1, table.shape[-1]) / (n_draws or 1)
     if similarity.ndim == 2:
-        rows, place = np.unique(shares, axis=0, return_inverse=True)  # few answers have few tables
+        rows, place = np.unique(shares, axis=0, return_inverse=True)  # few answers form few distinct rows
         nats = _of_rows(rows, similarity[None], np.zeros(len(rows), dtype=np.intp))[place.reshape(-1)]
     else:
         nats = _of_rows(shares, similarity, np.arange(len(shares)) % len(similarity))
@@ -77,10 +77,10 @@ def answer_entropy(
 def _of_rows(
     shares: NDArray[np.float64], similarities: NDArray[np.float64], owners: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Of the answers that are given at all: at most Q, however many classes there are; each row by its own kernel."""
+    """Uses only classes that were answered, at most Q however many exist; each row uses its own kernel."""
     n_given = np.count_nonzero(shares, axis=1)
     nats = np.zeros(len(shares))
-    for n in np.unique(n_given[n_given > 1]):  # of one answer alone there is none, and rounding shall not show
+    for n in np.unique(n_given[n_given > 1]):  # a single answer has no entropy: hide rounding errors
         of_size = np.flatnonzero(n_given == n)
         for block in row_blocks(len(of_size), int(n * n)):
             rows = of_size[block]
@@ -96,7 +96,7 @@ def _of_rows(
 def jackknifed_answer_entropy(
     counts: NDArray[Any], n_draws: int, similarity: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """As `jackknifed_entropy`, by the kernel: Q H - (Q - 1) mean H without one draw; (N, C) -> (N,)."""
+    """As `jackknifed_entropy`, with the kernel: Q H - (Q - 1) times the mean H without one draw; (N, C) -> (N,)."""
     without = np.zeros(len(counts))
     for label in range(counts.shape[1]):
         rows = np.flatnonzero(counts[:, label])

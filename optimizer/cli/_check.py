@@ -41,13 +41,13 @@ Baseline = Annotated[
     flag(_DRIFT, "--baseline", "With --fresh: the run whose prompt and answers they are held against.", "RUN"),
 ]
 _OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(bound.name for bound in fields(BoundOptions)))
-_NO_DATA = DataOptions("")  # with --fresh there are none
+_NO_DATA = DataOptions("")  # --fresh takes none
 _NAME = "psopt check"
 _BOUNDS, _SAMPLES = "psopt.check", "psopt.check.samples"
 # https://www.w3.org/TR/xml/#charsets
 _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
-_MOST_NAMED = 10  # samples of a bound that failed
+_MOST_NAMED = 10  # samples listed per failed bound
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
@@ -68,10 +68,10 @@ def check(
 ) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
 
-    A prompt of a run is checked with the run's model, server and options, unless others are named.
+    A run's prompt is checked with the run's model, server and options, unless you name others.
 
-    With --baseline RUN --fresh TEXTS it asks whether new texts still meet what the run's prompt was measured on: tests
-    of S and of the labels' shares, which need no labels, at 5 % together.
+    With --baseline RUN --fresh TEXTS it checks whether new texts still match those that the run's prompt was measured
+    on: tests of S and of the labels' shares, which need no labels, at 5 % together.
     """
     if fresh is not None or baseline is not None:
         return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
@@ -109,7 +109,7 @@ def check(
     _tell(result, facts, more, junit, output)
     of_na = na_lines(scores)
     if any(threshold.option == RESTS_ON_NA for threshold in result.thresholds):
-        del of_na[0]  # that S is unreliable stands among the bounds that are missed
+        del of_na[0]  # the missed bounds already say that S is unreliable
     too_similar = tame_note(result.diversity)
     notes = [
         f"S: {too_similar}" if too_similar else "",
@@ -179,7 +179,7 @@ def _check_fresh(
 def _tell(
     result: CheckResult | Drift, facts: dict[str, str], more: dict[str, Any], junit: Path | None, output: OutputOptions
 ) -> None:
-    """Write a result where it is asked for: as JUnit XML, on GitHub's page, and on the screen or as JSON."""
+    """Write a result wherever it is requested: as JUnit XML, on GitHub's page, and on the screen or as JSON."""
     if junit is not None:
         write_whole("--junit", junit, junit_xml(result, facts))
     _add_step_summary(result, facts)
@@ -193,10 +193,10 @@ def _tell(
 
 
 def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
-    """Write a check's result as JUnit XML; `facts` are said of the suite: data set, model, prompt.
+    """Write a check's result as JUnit XML; `facts` describe the suite: data set, model, prompt.
 
-    Each bound is a test case, a failure where it is missed. Samples that fail under ``--each`` are test cases too:
-    failures where that bound is missed, and skipped where it allows them.
+    Each bound is a test case, which fails if it is missed. Samples that fail under ``--each`` are also test cases:
+    failures if that bound is missed, skipped if it allows them.
     """
     suite = ET.Element("testsuite", name=_NAME)
     properties = ET.SubElement(suite, "properties")
@@ -224,7 +224,7 @@ def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
 
 
 def _allowed(text: str) -> str:
-    r"""Return a text with what XML 1.0 can't hold, not even escaped, written as in Python.
+    r"""Return a text in which characters that XML 1.0 cannot hold, even escaped, are written as in Python.
 
     >>> _allowed("red\x1b[31m \ud800 line\n")
     'red\\x1b[31m \\ud800 line\n'
@@ -243,7 +243,7 @@ def _add_case(suite: ET.Element, kind: str, name: str, line: str, fault: str) ->
 
 
 def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str]) -> None:
-    """Append a summary to the file that GitHub names; elsewhere do nothing. A check does not fail for its page."""
+    """Append a summary to the file that GitHub names; elsewhere do nothing. Errors there do not fail the check."""
     path = os.environ.get(_VARIABLE)
     if not path:
         return

@@ -98,12 +98,12 @@ def classify(
 ) -> int:
     """Classify texts (one per line) or the rows of a table, from FILE or standard input: one label per line.
 
-    Where the prompt names several fields, standard input is a JSON object a line. With --json a row's columns stand
-    beside its label. With --wordings the share of the vote follows a tab, and with --abstain or --target-f1 the word
-    `kept` or `person` another one.
+    If the prompt names several fields, standard input has one JSON object per line. With --json a row's columns are
+    printed with its label. With --wordings the share of the vote follows after a tab, and with --abstain or --target-f1
+    the word `kept` or `person` after another.
 
-    Of a run directory it is the recommended prompt, or that of --pick. A prompt of a run is used as the run used it:
-    with its model, at its server, asked as it was, and with its rephrasings.
+    A run directory stands for its recommended prompt, or that of --pick. A run's prompt is used as in the run: with the
+    same model, server, options and rephrasings.
     """
     from psopt.api import asking_rule, input_columns
     from psopt.api import classify as run_classification
@@ -150,7 +150,7 @@ def classify(
 def ready_to_classify(
     source: PromptSource, labels: list[str] | None, texts: list[str], model: str | None, lm: LMConfig
 ) -> tuple[PromptSource, ModelChoice]:
-    """A prompt with its labels, read beside texts that it is for, and the model that it is used with; say both."""
+    """A prompt with its labels, read with the texts that it is for, and the model that it is used with; say both."""
     from psopt.api import prompt_to_classify_with
     from psopt.cli._model_choice import choose_model
     from psopt.cli._task_and_prompts import prompt_lines
@@ -161,15 +161,15 @@ def ready_to_classify(
     source = replace(source, prompt=read.prompt)
     choice = choose_model(model, lm, [source])
     tell(choice.line)
-    if choice.model == "minilm" and source.lacking:  # minilm reads texts beside those of a task
+    if choice.model == "minilm" and source.lacking:  # minilm reads texts together with a task's
         tell(f"Note: the run's data can't be had, so answers may differ from the run's: {source.lacking}")
-    if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
+    if not is_given("max_unanswered"):  # a refused text is N/A here, and no measurement suffers
         choice = replace(choice, lm=replace(choice.lm, max_unanswered=1.0))
     return source, choice
 
 
 def prompt_file(prompt: str, pick: str) -> str | Path:
-    """The file of the prompt that --pick names, where --prompt is a run directory."""
+    """The file of the prompt that --pick names, if --prompt is a run directory."""
     from psopt.runs import is_prompt_text, pick_note, picked_prompt
 
     if is_prompt_text(prompt) or not Path(prompt).is_dir():
@@ -212,14 +212,14 @@ def _line(answer: Classified, to_person: bool | None, *, has_voted: bool) -> str
     from psopt.cli._tables import without_controls
     from psopt.evaluation import NA
 
-    label = without_controls(" ".join((answer.label or NA).split()))  # a line an answer, whatever it holds
+    label = without_controls(" ".join((answer.label or NA).split()))  # one line per answer, whatever it contains
     share = [f"{answer.agreement:.2f}"] if has_voted else []
     left = [] if to_person is None else ["person" if to_person else "kept"]
     return "\t".join([label, *share, *left])
 
 
 def read_texts(file: Path, columns: InputColumns) -> list[str]:
-    """Texts, one per line, or the rows of a table; raises InputError or DataError where there are none."""
+    """Texts, one per line, or the rows of a table; raises InputError or DataError if there are none."""
     from psopt.tasks import is_data_file, texts_of_file, texts_of_lines
 
     if is_data_file(file):

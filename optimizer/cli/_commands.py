@@ -1,4 +1,4 @@
-"""The commands of psopt, and what stands above them: `psopt` alone, `--help`, `--version`."""
+"""The commands of psopt, and the level above them: `psopt` alone, `--help`, `--version`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import typer
 from psopt._version import __version__
 from psopt.cli._typer import SETTINGS, Group, get_command
 
-# The module that bears a command's name is imported when it is used, so that the help of all comes at once: their first
-# sentences are repeated here, and a test compares them.
+# A command's module is only imported when it is used, so that the general help is fast. Its first sentence is therefore
+# repeated here, and a test compares both.
 COMMANDS = {
     "diagnose": "Measure a prompt's sensitivity and consistency, and find the unstable samples.",
     "optimize": "Search for prompts that are right, insensitive to wording and consistent.",
@@ -41,7 +41,7 @@ COMMANDS = {
     "completion": "Print what lets a shell complete psopt's commands and options.",
 }
 FIRST = ("diagnose", "optimize", "compare", "check", "classify", "export", "report")
-"""Those that most people need; the others stand under More."""
+"""Those that most people need; the others are listed under More."""
 
 _GUIDE = """makes the prompts of LLM classifiers robust
 
@@ -85,7 +85,7 @@ def psopt(context: typer.Context, *, version: Version = False) -> None:  # noqa:
 
 
 def command_line() -> Group:
-    """The whole command line, its commands not yet imported."""
+    """The whole command line; its commands are not yet imported."""
     group = cast("Group", get_command(app))
     group.add_late(COMMANDS, FIRST)
     return group

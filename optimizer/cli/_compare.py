@@ -26,7 +26,7 @@ Prompts = Annotated[
     ),
 ]
 Html = Annotated[Path | None, flag("Output", "--html", "Also write a page: the table, the tests and a figure.", "FILE")]
-_LEAST_P = 0.001  # below that no digit is worth printing
+_LEAST_P = 0.001  # no digits below that are worth printing
 OtherModels = Annotated[list[str] | None, flag("Model", "--model2", "Another model; may be given several times.", "M")]
 
 
@@ -46,8 +46,8 @@ def compare(
 ) -> int:
     """Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?
 
-    Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is the one
-    that the prompts of a run are for, unless another is named.
+    Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is that of
+    the prompts' run, unless you name another.
     """
     from psopt.api import compare as run_comparison
     from psopt.api import estimate_measuring
@@ -112,7 +112,7 @@ def _show(console: Console, contenders: Comparison) -> None:
 
 
 def _differences(contenders: Comparison) -> list[str]:
-    """What each is better or worse in than the first."""
+    """In which measures each is better or worse than the first."""
     from psopt.evaluation import measure_names
 
     first, *others = _names(contenders)
@@ -129,7 +129,7 @@ def _differences(contenders: Comparison) -> list[str]:
 
 
 def _names(contenders: Comparison) -> list[str]:
-    """What tells them apart: the prompt, the model, or both."""
+    """What distinguishes them: the prompt, the model, or both."""
     if len({contender.model for contender in contenders}) == 1:
         return [contender.prompt for contender in contenders]
     if len({contender.prompt for contender in contenders}) == 1:

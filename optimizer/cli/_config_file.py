@@ -1,4 +1,4 @@
-"""`--config FILE`: options in a TOML file, by the names that they have as keywords in Python; flags go before them."""
+"""`--config FILE`: options in a TOML file, named like the keywords in Python; flags override them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LIMITS = {"above": "exclusiveMinimum", "least": "minimum", "most": "maximum"}
 
 
 def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Let the options of a file stand where no flag is given.
+    """Use the options of a file where no flag is given.
 
-    Options of other commands are passed over, so that one file does for all of a project's.
+    Options of other commands are ignored, so that one file serves all commands of a project.
 
-    Raises InputError if the file can't be read, and UsageError if it holds what is no option of any command.
+    Raises InputError if the file cannot be read, and UsageError if it holds an option that no command has.
     """
     if path is None:
         return None
@@ -40,13 +40,13 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _names(option: Any) -> set[str]:
-    """What an option may be called in a file: its keyword, or its flag, with - or _ between words."""
+    """The names of an option in a file: its keyword, or its flag, with - or _ between words."""
     flags = [flag.lstrip("-") for flag in option.opts if flag.startswith("--")]
     return {str(option.name), *flags, *(flag.replace("-", "_") for flag in flags)} - {"config", "help", "help_all"}
 
 
 def _flat(data: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The options of a file, whatever tables they are in: tables are for who reads it."""
+    """The options of a file in any table: tables only help people who read it."""
     for key, value in data.items():
         if isinstance(value, dict) and key not in options:
             yield from _flat(value, options)
@@ -55,7 +55,7 @@ def _flat(data: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[tuple
 
 
 def _as_given(value: Any, option: Any) -> Any:
-    """A value as the command line would have it."""
+    """A value in the form that the command line would give."""
     if option.multiple:
         if isinstance(value, dict):
             return [f"{name}={part}" for name, part in value.items()]
@@ -68,7 +68,7 @@ def _as_given(value: Any, option: Any) -> Any:
 
 
 def config_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of what ``--config`` takes; options may stand in tables, too."""
+    """Return the JSON Schema (draft 2020-12) of what ``--config`` takes; options may also be in tables."""
     from pydantic import TypeAdapter
 
     properties: dict[str, Any] = {}

@@ -48,7 +48,7 @@ def dashboard(
 ) -> int:
     """Serve Optuna's dashboard on a run, until Ctrl-C.
 
-    The study's note says what is optimized, which trial to use and how to export it; that trial alone bears a badge.
+    The study's note says what is optimized, which trial to use and how to export it; only that trial has a badge.
     """
     from psopt.search.distributed import open_storage
 
@@ -87,7 +87,7 @@ def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, run: Path
 
     folder = run / ARTIFACTS if run else None
     artifacts = FileSystemArtifactStore(str(folder)) if folder and folder.is_dir() else None
-    # Optuna's importances warn of each parameter that few trials have, at every look.
+    # Optuna's importances warn about each parameter with few trials, at every refresh.
     warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
     application = OneBadge(optuna_dashboard.wsgi(storage, artifact_store=artifacts), storage)
     with make_server(host, port, application, handler_class=_Silent) as server:
@@ -115,14 +115,14 @@ class OneBadge:
     def _with_one_badge(
         self, environment: WSGIEnvironment, start_response: StartResponse, number: int
     ) -> Iterable[bytes]:
-        """The details of a study; asked for from the chosen trial on, so that it is among them."""
+        """The details of a study, requested from the chosen trial on, so that they include it."""
         after = int(parse_qs(environment.get("QUERY_STRING", "")).get("after", ["0"])[0])
         first = min(after, number)
         begun: list[tuple[str, list[tuple[str, str]]]] = []
 
         def begin(status: str, headers: list[tuple[str, str]], _error: Any = None, /) -> Callable[[bytes], object]:
             begun.append((status, headers))
-            return lambda _: None  # what an application may write to, in place of returning it
+            return lambda _: None  # an application may write to this instead of returning the body
 
         whole = {**environment, "QUERY_STRING": urlencode({"after": first})}
         body = b"".join(self._dashboard(whole, begin))
@@ -140,7 +140,7 @@ class OneBadge:
 
 
 class _Silent(WSGIRequestHandler):
-    """Handles requests without a line for each on standard error."""
+    """Handles requests without logging each on standard error."""
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # its name in the standard library
         """Say nothing."""

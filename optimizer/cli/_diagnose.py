@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psopt.cli._model_choice import ModelChoice
     from psopt.diagnosis import PromptReport
 
-_ON_TRAIN = MeasureOptions(split="train")  # what is learnt from a diagnosis must not come from val or test
+_ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
 Html = Annotated[
     Path | None,
     flag("Output", "--html", "Also write a page with the paper's figures; opens offline.", "FILE", dir_okay=False),
@@ -58,8 +58,8 @@ def diagnose(
 ) -> int:
     """Measure a prompt's sensitivity and consistency, and find the unstable samples.
 
-    Labels are optional: without them only the sensitivity is known. A prompt of a run is measured with the run's model,
-    server and options, unless others are named.
+    Labels are optional: without them only the sensitivity is measured. A run's prompt is measured with the run's model,
+    server and options, unless you name others.
     """
     from psopt.api import diagnose as run_diagnosis
     from psopt.api import estimate_measuring
@@ -109,7 +109,7 @@ def diagnose(
 
 
 def _next_step(report: PromptReport, choice: ModelChoice) -> str:
-    """What to do next: where a model that can be calibrated answers nearly one label, that first."""
+    """What to do next: calibration first, if the model can be calibrated and answers nearly one label."""
     from psopt.models import scores_labels
 
     is_worthless = report.scores is not None and report.scores.is_hollow

@@ -1,4 +1,4 @@
-"""A diagnosis on a terminal: its tables, and what is said between them."""
+"""A diagnosis on a terminal: its tables, and the text between them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-# By eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
+# Chosen by eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
 _ROWS = 12
 _LONGEST = 120
 _NARROWEST_ID = 6
@@ -47,7 +47,7 @@ _WIDEST_ANSWER = 24
 
 
 def show_diagnosis(console: Console, report: PromptReport) -> None:
-    """Print its scores, and what is unstable."""
+    """Print the scores, and what is unstable."""
     n_samples, n_rephrasings = report.predictions.array.shape
     varied = report.predictions.varied
     console.print(f"{n_samples} samples × {n_rephrasings} {varied.replace('wordings', 'rephrasings')}")
@@ -93,7 +93,7 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
 
 
 def show_suspects(console: Console, report: PromptReport) -> None:
-    """Print all of them, with how much of their class looks so."""
+    """Print all suspects, with the share of their class that is suspect."""
     suspects = report.suspects
     if report.scores is None:
         console.print("Without labels none can be suspect.")
@@ -106,7 +106,7 @@ def show_suspects(console: Console, report: PromptReport) -> None:
 
 
 def _base_rates(report: PromptReport) -> list[str]:
-    """How many of each label's samples look so, and how many of its answers are right."""
+    """How many of each label's samples are suspect, and how many of its answers are right."""
     if report.predictions.answers.open is not None or report.scores is None:
         return []
     n_suspect = Counter(suspect.label for suspect in report.suspects.samples)
@@ -137,7 +137,7 @@ def scores_table(report: PromptReport) -> Table:
 
 
 def shares_table(shares: AnswerShares) -> Table:
-    """How often each label is answered, beside how often it is right; without labels the former alone."""
+    """How often each label is answered, and how often it is right; without labels only the former."""
     columns = {"of the answers": shares.answer_shares}
     if shares.class_shares:
         columns["of the samples"] = shares.class_shares
@@ -149,19 +149,19 @@ def shares_table(shares: AnswerShares) -> Table:
 
 
 def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> Table:
-    """Scores by family of rephrasings, and of changed texts how many answers change with them."""
+    """Scores by family of rephrasings; for changed texts also how many answers change."""
     has_texts = any(of_family.flips is not None for of_family in families.values())
     columns = ["variants" if has_texts else "rephrasings", quality_name, "S", *(["answers changed"] * has_texts)]
     table = new_table("By what is varied, in percent", texts=["family"], numbers=columns)
     for family, of_family in sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -item[1].sensitivity)):
-        of_s = percent(None if family == UNCHANGED else of_family.sensitivity)  # of one answer there is none
+        of_s = percent(None if family == UNCHANGED else of_family.sensitivity)  # one answer has no S
         cells = [family, str(of_family.n), percent(of_family.f1), of_s]
         table.add_row(*cells, *([percent(of_family.flips)] if has_texts else []))
     return table
 
 
 def slices_table(report: PromptReport) -> Table:
-    """The slices with the highest severity; one that several views see is one row."""
+    """The slices with the highest severity; one found by several views is one row."""
     table = new_table("What unstable or wrong samples share", texts=["topic"])
     if report.predictions.answers.open is not None:
         add_numbers(table, "weak", "others", "p")
@@ -175,7 +175,7 @@ def slices_table(report: PromptReport) -> Table:
     for row in most_severe(report.diagnosis.to_dict()["groups"])[:_ROWS]:
         cells = [row["label"] or "–", row["predicted"] or "–", str(row["size"])]
         if contrast := row.get("contrast"):
-            # How many weak samples show it, how many others, how surely it is no chance
+            # How many weak samples show it, how many others, and the p-value
             weak = f"{contrast['weak_showing']} of {contrast['weak']}"
             cells = [weak, f"{contrast['others_showing']} of {contrast['others']}", f"{contrast['p_value']:.3f}"]
         table.add_row(*map(Text, (row["topic"], *cells, f"{100 * row['share']:.0f} %", row["view"])))
@@ -183,7 +183,7 @@ def slices_table(report: PromptReport) -> Table:
 
 
 def clusters_table(report: PromptReport) -> Table:
-    """Clusters of classes that fall apart, if they are answered as another class."""
+    """Clusters of classes that split, if they are answered as another class."""
     title = "Parts of a class that are answered alike as another one"
     columns = ("samples", "C within", "C across")
     table = new_table(title, texts=("class", "answered", "telling words"), numbers=columns)
@@ -195,7 +195,7 @@ def clusters_table(report: PromptReport) -> Table:
 
 
 def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
-    """The most sensitive samples; long texts cut off, unless they are wanted whole."""
+    """The most sensitive samples; long texts are cut off, unless `is_whole`."""
     samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
     table = _of_samples("The most sensitive samples", [sample.id for sample in samples], is_whole=is_whole)
     add_numbers(table, "S", "right")
@@ -214,7 +214,7 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
 
 
 def suspects_table(suspects: Sequence[Suspect], *, is_whole: bool) -> Table:
-    """The samples whose labels are suspect, with what their words say."""
+    """The samples whose labels are suspect, with the word classifier's judgement."""
     table = _of_samples("Suspect labels", [suspect.id for suspect in suspects], is_whole=is_whole)
     add_texts(table, "label", "answered", "by its words", "text")
     says = {True: "answer", False: "label", None: "–"}
@@ -225,7 +225,7 @@ def suspects_table(suspects: Sequence[Suspect], *, is_whole: bool) -> Table:
 
 
 def to_label_table(samples: Sequence[ToLabel], *, is_whole: bool) -> Table:
-    """The samples to label first, with what most wordings answer."""
+    """The samples to label first, with their majority answer."""
     table = _of_samples("Samples to label first", [sample.id for sample in samples], is_whole=is_whole)
     add_numbers(table, "S")
     add_texts(table, "answered")
@@ -238,7 +238,7 @@ def to_label_table(samples: Sequence[ToLabel], *, is_whole: bool) -> Table:
 
 
 def _of_samples(title: str, ids: Sequence[str], *, is_whole: bool) -> Table:
-    """An empty table with a column of ids, which long ones may not fill."""
+    """An empty table with a column of ids, which long ids may not fill."""
     table = new_table(title, texts=["id"])
     table.columns[0].min_width = min(max(map(len, ids), default=1), _NARROWEST_ID)
     table.columns[0].max_width = None if is_whole else _WIDEST_ID
@@ -246,7 +246,7 @@ def _of_samples(title: str, ids: Sequence[str], *, is_whole: bool) -> Table:
 
 
 def _cell(text: str, *, is_whole: bool) -> Text:
-    """A text from data; cut off where it is long, unless it is wanted whole."""
+    """A text from data; long ones are cut off, unless `is_whole`."""
     if is_whole:
         return Text(" ".join(text.split()))
     return Text(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")

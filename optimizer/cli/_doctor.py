@@ -11,7 +11,7 @@ from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json
 from psopt.settings import LMConfig
 
-_WIDTH = 80  # columns: what it says is copied into issues
+_WIDTH = 80  # columns: the output is meant to be copied into issues
 
 Model = Annotated[str, flag("Model", "--model", "openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M")]
 
@@ -20,7 +20,7 @@ Model = Annotated[str, flag("Model", "--model", "openai/NAME, azure/DEPLOYMENT o
 def doctor(*, model: Model, cache_dir: CacheDir = None, lm: LMConfig, as_json: Json = False) -> int:
     """Find out what a model's server takes, by four short calls, and say what will be used.
 
-    What is learnt is remembered for all runs, in place of what was learnt before.
+    The result is remembered for all runs, and replaces earlier results.
     """
     from psopt.models import cache_folder
     from psopt.models.chat import examine

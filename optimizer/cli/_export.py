@@ -60,7 +60,7 @@ WithoutEdits = Annotated[
     ),
 ]
 Json = Annotated[bool, flag("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
-_MOST_SHOWN = 3  # answers that differ; the number of all is said
+_MOST_SHOWN = 3  # answers that differ; their total number is also shown
 
 
 @verb("psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json")
@@ -81,13 +81,13 @@ def export(
 ) -> int:
     """Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.
 
-    A prompt of your own comes back as the file that it was, with what was added to it and its fields unfilled; of
-    psopt's own form the text is what stands before the sample.
+    Your own prompt comes back as your file with the additions, its fields unfilled. In psopt's own form the text is the
+    part before the sample.
 
-    The format dspy is the state of a program that `program.load()` takes: of the program that was optimized, or of a
-    dspy.Predict with the prompt's fields, or the samples' noun, as input and `label` as output. In the format openai
-    {text} stands for the text, and a prompt of your own keeps its fields. In a promptfoo configuration it is a further
-    prompt; comments and everything else stay.
+    The format dspy is a program state for `program.load()`: of the program that was optimized, or of a dspy.Predict
+    with the prompt's fields, or the samples' noun, as input and `label` as output. In the format openai {text} stands
+    for the text, and your own prompt keeps its fields. In a promptfoo configuration it becomes a further prompt;
+    comments and everything else stay.
     """
     from psopt.api import export as hand_back
 
@@ -120,7 +120,7 @@ def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
     is_own = exported.prompt.template is None
     try:
         measured = dict(read_entry(run, exported.id))
-    except InputError:  # not the run's, since edits were left out
+    except InputError:  # not among the run's prompts, since edits were left out
         edits = [edit.to_dict() for edit in exported.edits]
         measured = {"id": exported.id, "edits": edits, "prompt": exported.prompt.to_dict()}
     data = {
@@ -138,7 +138,7 @@ def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
 
 
 def _reasons(exported: Exported) -> list[str]:
-    """A paragraph an edit: its id, its text, where it comes from, and what of train is for and against it."""
+    """One paragraph per edit: its id, its text, its origin, and the evidence in train for and against it."""
     lines = []
     for edit in exported.edits:
         origin = edit.provenance
@@ -169,14 +169,14 @@ def _show(run: Path, exported: Exported, form: str | None, out: Path | None, int
 
 
 def _print(text: str, suffix: str) -> None:
-    """Print a file's content as it is; JSON with escapes where standard output can't show it."""
+    """Print a file's content unchanged; JSON with escapes if standard output cannot show it."""
     shown = f"{as_json_text(json.loads(text))}\n" if suffix == ".json" and not is_utf8() else text
-    is_open = sys.stdout.isatty() and not shown.endswith("\n")  # or the shell would go on in the same line
+    is_open = sys.stdout.isatty() and not shown.endswith("\n")  # otherwise the shell's prompt follows on the same line
     typer.echo(shown, nl=is_open)
 
 
 def _notes(exported: Exported, *, diff: bool) -> list[str]:
-    """What is said beside the prompt: its format, its length before and after, how its answers compare."""
+    """Notes on the prompt: its format, its length before and after, how its answers compare."""
     lines = [f"Note: {note}" for note in exported.notes]
     if diff and not exported.diff:
         lines.append("Nothing changed: this is the original.")
@@ -206,5 +206,5 @@ def _print_diff(diff: str) -> None:
         return
     styles = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}
     for number, line in enumerate(diff.splitlines()):
-        style = "bold" if number < 2 else styles.get(line[:1], "")  # two lines name both files
+        style = "bold" if number < 2 else styles.get(line[:1], "")  # the first two lines name the files
         console.print(line, style=style, markup=False, soft_wrap=True)

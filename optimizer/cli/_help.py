@@ -1,4 +1,4 @@
-"""What the help of a command lists, and how it looks: a box a panel, names left, what they mean right."""
+"""What the help of a command lists, and its layout: one box per panel, names on the left, meanings on the right."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from rich.panel import Panel
     from typer import Context
 
-# Lines longer than this are hard to read; the help was never wider.
+# Longer lines are hard to read.
 _WIDEST = 110
-# The longest name that there is, `--format json|text|dspy|openai`; of 80 columns 44 are left for what options mean.
+# The longest name is `--format json|text|dspy|openai`; it leaves 44 of 80 columns for the options' meanings.
 _LONGEST_NAME = 30
 OF_A_FILE = "In a --config file"
-"""The box of options that are for a configuration file, and have flags for those who know them."""
+"""The box of options meant for a configuration file; they also have flags."""
 PANELS = (
     "Arguments",
     "Commands",
@@ -38,7 +38,7 @@ PANELS = (
 
 
 def draw_help(command: Any, context: Any, *, everything: bool = False) -> str:
-    """Draw a command's help for standard output as it is: its width, its signs, its colours.
+    """Draw a command's help for the current standard output: its width, characters and colours.
 
     Options that are hidden are left out, unless `everything` is asked for.
     """
@@ -57,7 +57,7 @@ def draw_help(command: Any, context: Any, *, everything: bool = False) -> str:
             console.print(_panel(panel, listed, name_width))
         if command.epilog:
             console.print()
-            console.print(Text(command.epilog), soft_wrap=True)  # a command that is broken in two can't be copied
+            console.print(Text(command.epilog), soft_wrap=True)  # a command broken over two lines cannot be copied
     return drawn.get()
 
 
@@ -82,14 +82,14 @@ def _panel(title: str, entries: Sequence[Entry], name_width: int) -> Panel:
 class Entry:
     """A line of a command's help."""
 
-    panel: str  # the box that it stands in
-    name: str  # an option with what it takes, an argument or a command
+    panel: str  # the box that contains it
+    name: str  # an option with its value, an argument or a command
     meaning: str
-    note: str = ""  # said after it, in brackets: default, range, whether it is required
+    note: str = ""  # in brackets after it: default, range, whether it is required
 
 
 def by_panel(command: Any, context: Context, *, everything: bool = False) -> dict[str, list[Entry]]:
-    """A command's arguments, options and commands by panel; panels come in one order for all commands.
+    """A command's arguments, options and commands by panel; the order of panels is the same for all commands.
 
     Options that are hidden are left out, unless `everything` is asked for.
     """
@@ -109,7 +109,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def usage(command: Any, context: Context) -> str:
-    """How a command is called, as ``psopt export [OPTIONS] RUN``."""
+    """How to call a command, such as ``psopt export [OPTIONS] RUN``."""
     arguments = [_argument_name(parameter) for parameter in command.get_params(context) if _is_argument(parameter)]
     if hasattr(command, "commands"):
         arguments = ["COMMAND [ARGS]..."]
@@ -138,14 +138,14 @@ def _argument_name(argument: Any) -> str:
 
 
 def _note(parameter: Any) -> str:
-    """What is said in brackets after an option's help; empty for nothing."""
+    """The note in brackets after an option's help; may be empty."""
     notes = []
     if isinstance(parameter.show_default, str):
         notes.append(f"default: {parameter.show_default}")
     elif parameter.show_default and parameter.default not in {None, False, ""}:
         value = parameter.opts[0].lstrip("-") if parameter.default is True else parameter.default
         notes.append(f"default: {value:g}" if isinstance(value, float) else f"default: {value}")
-    if parameter.max is not None or (parameter.min or 0) > 1:  # that a count is no less than none goes without saying
+    if parameter.max is not None or (parameter.min or 0) > 1:  # that a count is not negative goes without saying
         notes.append(described_range(parameter))
     if parameter.required and not _is_argument(parameter):
         notes.append("required")
@@ -153,12 +153,12 @@ def _note(parameter: Any) -> str:
 
 
 def described_range(parameter: Any) -> str:
-    """Which numbers an option takes, in words; empty for all."""
+    """Which numbers an option takes, in words; empty if it takes all."""
     if parameter.max is not None:
         return f"up to {parameter.max}" if parameter.min is None else f"{parameter.min} to {parameter.max}"
     return f"{parameter.min} or more" if parameter.min is not None else ""
 
 
 def choices_of(parameter: Any) -> tuple[str, ...]:
-    """The words among which an option's value is; empty for any."""
+    """The words that an option accepts; empty if it takes any."""
     return tuple(map(str, parameter.type_descriptor.choices or ()))

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: what was found is saved, and the process ends soon, whatever it waits for."""
+"""Ctrl-C and SIGTERM: results so far are saved, and the process ends soon, whatever it waits for."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-_LONGEST_SAVING = 8.0  # seconds; who sends SIGTERM often sends SIGKILL after ten
+INTERRUPTED = 130  # 128 + SIGINT, as in shells
+_LONGEST_SAVING = 8.0  # seconds; SIGTERM is often followed by SIGKILL after ten
 _signals: list[int] = []
 _watchdogs: list[threading.Timer] = []
 
 
 def catch_signals() -> None:
-    """Let SIGTERM be a polite Ctrl-C; a SIGINT that is ignored, as in the background of a script, stays ignored."""
+    """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored."""
     if threading.current_thread() is not threading.main_thread():
         return
     signal.signal(signal.SIGTERM, _interrupt)
@@ -29,7 +29,7 @@ def catch_signals() -> None:
 
 @contextlib.contextmanager
 def signals_given_back() -> Iterator[None]:
-    """After the block, signals mean what they meant before: a program that has run a command goes on living."""
+    """Restore the signal handlers after the block: a program that has run a command keeps running."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -47,7 +47,7 @@ def signals_given_back() -> Iterator[None]:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit; after a signal or an error without waiting for threads, which may wait for a server that hangs."""
+    """Exit; after a signal or an error do not wait for threads, which may wait for a server that hangs."""
     others = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
     if code and others:
         _leave_at_once(code)
@@ -55,7 +55,7 @@ def leave(code: int) -> NoReturn:
 
 
 def _interrupt(number: int, _: object) -> None:
-    """End what is done now; the second signal finds it being saved, and the third takes effect at once."""
+    """Stop the current work; a second signal arrives while results are saved, and a third takes effect at once."""
     _signals.append(number)
     if len(_signals) > 2:
         _leave_at_once(INTERRUPTED)

@@ -51,7 +51,7 @@ def main(args: list[str] | None = None) -> Any:
     Parameters
     ----------
     args : list of str, optional
-        By default those of the process; a program that gives some gets its own handlers of signals back.
+        By default those of the process; a program that passes some gets its own signal handlers back.
     """
     if args is None:
         _run(args)
@@ -77,22 +77,22 @@ def _run(args: list[str] | None) -> NoReturn:
     except BrokenPipeError:
         sys.stderr.close()
         code = 0
-    except Exception as error:  # noqa: BLE001  # whatever it is: one line, and the traceback in a file
+    except Exception as error:  # noqa: BLE001  # any error becomes one line, with the traceback in a file
         message, code = _failure(error)
         typer.echo(f"psopt: {one_line(message)}", err=True)
     leave(code if isinstance(code, int) else 0)
 
 
 def _write_what_can_be_shown() -> None:
-    """Let both streams write the nearest characters that they have in place of those that they lack."""
+    """Let both streams replace characters that they lack with the nearest ones that they have."""
     codecs.register_error(_PLAIN, _nearest)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # not so where a test or a notebook has put something else there
+        if hasattr(stream, "reconfigure"):  # missing if a test or a notebook has replaced the stream
             stream.reconfigure(errors=_PLAIN)
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:
-    """Replace what an encoding lacks: a sign by its like in ASCII, a letter by its base, all else by ``?``."""
+    """Replace what an encoding lacks: a symbol by a similar one in ASCII, a letter by its base, the rest by ``?``."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_plain, error.object[error.start : error.end])), error.end
@@ -125,14 +125,14 @@ def _failure(error: Exception) -> tuple[str, int]:
 
 
 def _place(error: Exception) -> str:
-    """File and line where it happened, in psopt where psopt has called something that failed."""
+    """File and line where it happened, in psopt if psopt called something that failed."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if f"{os.sep}psopt{os.sep}" in frame.filename] or frames
     return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "no traceback"
 
 
 def _write_traceback(error: Exception) -> str:
-    """Write the traceback to a file of its own, and say where it is."""
+    """Write the traceback to its own file, and say where it is."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="psopt-error-", suffix=".log", encoding="utf-8", errors="backslashreplace", delete=False
@@ -144,8 +144,8 @@ def _write_traceback(error: Exception) -> str:
 
 
 def _usage_line(error: typer.TyperException) -> str:
-    """Say what is wrong, and which help has more."""
-    details = getattr(error.__cause__, "errors", None)  # of pydantic, which reads values for Typer
+    """Say what is wrong, and which help explains more."""
+    details = getattr(error.__cause__, "errors", None)  # from pydantic, which reads values for Typer
     message = error.format_message()
     if isinstance(error, NoSuchOption):
         message = f"No such option {error.option_name}{did_you_mean(error.option_name, error.possibilities or ())}"

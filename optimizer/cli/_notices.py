@@ -1,4 +1,4 @@
-"""What is waited for, said on standard error: above the progress bar, or as plain lines where there is no terminal."""
+"""Notices about waiting, on standard error: above the progress bar, or as plain lines without a terminal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NOTICES = (_WAITING, logging.getLogger("psopt.tracking"))
 
 class _OnStandardError(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it; rich puts it above its bar, for that stands on standard error too."""
+        """Print it; rich puts it above its bar, which is also on standard error."""
         typer.echo(f"psopt: {one_line(record.getMessage())}", err=True)
 
 
 @contextlib.contextmanager
 def notices_on_standard_error() -> Iterator[None]:
-    """Show what the engine around language models says while it waits, and which tracker has failed.
+    """Show the notices of the language model engine while it waits, and which tracker has failed.
 
-    Who called from Python logs as before after.
+    Afterwards, Python callers log as before.
     """
     handler = _OnStandardError()
     propagates = [logger.propagate for logger in _NOTICES]
@@ -43,7 +43,7 @@ def notices_on_standard_error() -> Iterator[None]:
 
 
 def hush(*, quiet: bool) -> bool:
-    """Show nothing of the kind where --quiet is given."""
+    """Show no such notices if --quiet is given."""
     for logger in _NOTICES:
         logger.disabled = quiet
     return quiet

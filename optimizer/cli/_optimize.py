@@ -51,9 +51,8 @@ def optimize(
 ) -> int:
     """Search for prompts that are right, insensitive to wording and consistent.
 
-    Writes a run directory with the Pareto front, scored on test under held-out rephrasings, and recommends one of its
-    prompts where tests show that it is no worse than yours and better in something. Otherwise it tells you to keep
-    yours.
+    Writes a run directory with the Pareto front, scored on test under held-out rephrasings. It recommends one of its
+    prompts if tests show that it is no worse than yours and better in something. Otherwise it tells you to keep yours.
     """
     from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._run import run as start

@@ -1,4 +1,4 @@
-"""Options of the command line alone, and those of the settings that a command takes one by one."""
+"""Options that only the command line has, and those of the settings that a command takes individually."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,10 +56,10 @@ class OutputOptions:
     quiet: bool = option(False, "Print nothing but errors.", "Output")
 
     def __post_init__(self) -> None:
-        """Hush what is waited for, before anything is."""
+        """Silence notices before any appear."""
         hush(quiet=self.quiet)
 
     @property
     def silent(self) -> bool:
-        """Whether nothing is said beside the result."""
+        """Whether nothing is printed besides the result."""
         return self.as_json or self.quiet

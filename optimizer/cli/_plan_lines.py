@@ -1,4 +1,4 @@
-"""What a command is expected to take: a table or JSON for `--dry-run`, sentences on amounts, minutes and limits."""
+"""The expected cost of a command: a table or JSON for `--dry-run`, sentences on amounts, minutes and limits."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
 
 
 def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool, plan: Plan | None = None) -> int:
-    """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
+    """Print the expected cost of a command, with its plan if there is one, and whether its limits allow it."""
     if as_json:
         of_plan = {"plan": plan.to_dict()} if plan else {}
         print_json({**estimate.to_dict(), **of_plan, "trials_within_limits": estimate.trials_within(lm)})
         return 0
     console = result_console()
-    is_soft = not console.is_terminal  # what reads a pipe wants whole lines
+    is_soft = not console.is_terminal  # readers of a pipe want whole lines
     console.print(_in_one_sentence(estimate, lm, plan), style="bold", markup=False, soft_wrap=is_soft)
     if plan:
         console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", markup=False, soft_wrap=is_soft)
@@ -41,7 +41,7 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
 
 
 def _table(estimate: CostEstimate) -> Table:
-    """What is to be sent: as many calls as expected, between the least and the most, and what they take."""
+    """What will be sent: the expected calls with their range, and their cost."""
     has_price = estimate.price is not None
     amounts = ("calls", "least", "most", "tokens", *(["USD"] if has_price else []))
     table = new_table(texts=["phase"], numbers=amounts)
@@ -58,7 +58,7 @@ def _table(estimate: CostEstimate) -> Table:
 
 
 def _notes(estimate: CostEstimate) -> list[str]:
-    """Why phases may come several times or not at all, what is cached, and of when prices are."""
+    """Why phases may repeat or be skipped, what is cached, and the date of the prices."""
     notes = list(dict.fromkeys(f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times))
     if estimate.price:
         notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
@@ -67,7 +67,7 @@ def _notes(estimate: CostEstimate) -> list[str]:
 
 
 def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
-    """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
+    """Say in a few lines the expected amounts with their ranges, and with `caveat` what is not counted."""
     kinds = {name.partition("/")[0] for name in model_names(model)}
     is_paid = any(phase.expected.cost for phase in estimate.phases)
     if kinds <= {"minilm", "sim"} and not is_paid:
@@ -76,7 +76,7 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
         return ["This model costs nothing.", *([f"{idle}: nothing to limit, {model} asks no server."] if idle else [])]
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
     lines = [_amount_line(estimate, model, is_local=is_local), *_racing_lines(estimate)]
-    if caveat or not is_local:  # else the run times it, and says so
+    if caveat or not is_local:  # otherwise the run measures it, and says so
         lines.append(_minutes_line(estimate, lm, is_local=is_local))
     if caveat and not is_local:
         lines.append(
@@ -96,7 +96,7 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
 
 
 def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = None) -> str:
-    """Say calls, time and money as they are expected, and what is never passed."""
+    """Say the expected calls, time and money, and their upper limits."""
     parts = [f"{rounded(estimate.calls_expected)} calls"]
     if estimate.minutes_range:
         parts.append(duration(*estimate.minutes_range))
@@ -111,7 +111,7 @@ def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = N
 
 
 def _amount_line(estimate: CostEstimate, model: str, *, is_local: bool) -> str:
-    """Calls, tokens and money, few and many."""
+    """Calls, tokens and money, with their ranges."""
     amount = f"{span(*estimate.calls_range)} calls, {span(*estimate.tokens_range)} tokens"
     if is_local:
         return f"It costs time, not money: {amount}."
@@ -122,7 +122,7 @@ def _amount_line(estimate: CostEstimate, model: str, *, is_local: bool) -> str:
 
 
 def _racing_lines(estimate: CostEstimate) -> list[str]:
-    """What racing saves, and what it would be without."""
+    """What racing saves, and the amount without it."""
     if estimate.racing is None:
         return []
     few, about, many = estimate.racing.calls
@@ -134,7 +134,7 @@ def _racing_lines(estimate: CostEstimate) -> list[str]:
 
 
 def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> str:
-    """How long it will take, where anybody knows."""
+    """How long it will take, if known."""
     pace = estimate.pace
     if is_local and pace:
         line = time_line(estimate.calls_expected, pace.per_minute)
@@ -163,7 +163,7 @@ def _limit_reached(estimate: CostEstimate, lm: LMConfig) -> str:
 
 
 def span(few: float, many: float) -> str:
-    """Between what and what; one number where both read alike.
+    """A range; a single number if both ends read the same.
 
     >>> span(870, 12_345), span(12_100, 12_345)
     ('870 to 12,000', '12,000')
@@ -182,7 +182,7 @@ def dollars(amount: float) -> str:
 
 
 def rounded(amount: float) -> str:
-    """A number as people say it.
+    """A number rounded for reading.
 
     >>> rounded(870), rounded(12_345), rounded(2_900_000), rounded(160_000)
     ('870', '12,000', '2.9M', '160,000')

@@ -1,4 +1,4 @@
-"""Bars that say how long they will still take, by the latest progress: it grows while nothing comes."""
+"""Bars with the remaining time, estimated from recent progress: it grows while nothing arrives."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from psopt.models import OnProgress
     from rich.progress import Task
 
-_WINDOW = 60.0  # seconds that are looked back
-_WAITING = 10.0  # seconds without progress that are said
+_WINDOW = 60.0  # seconds of progress that are considered
+_WAITING = 10.0  # seconds without progress before the bar shows it
 
 
 class Pace:
-    """The speed of the last minute, up to now: standing still counts.
+    """The speed of the last minute, up to now: idle time counts.
 
     >>> pace = Pace()
     >>> pace.seen(0.0, 0), pace.seen(10.0, 50)
@@ -38,8 +38,8 @@ class Pace:
         self._seen: deque[tuple[float, float]] = deque()
 
     def seen(self, now: float, done: float) -> None:
-        """So much is done."""
-        if self._seen and done < self._seen[-1][1]:  # another piece of work under the same name
+        """Record how much is done."""
+        if self._seen and done < self._seen[-1][1]:  # new work under the same name
             self._seen.clear()
         if not self._seen or done > self._seen[-1][1]:
             self._seen.append((now, done))
@@ -51,7 +51,7 @@ class Pace:
         return now - self._seen[-1][0] if self._seen else 0.0
 
     def remaining(self, now: float, total: float) -> float | None:
-        """Seconds until all is done; None if that can't be told."""
+        """Seconds until all is done; None if unknown."""
         if len(self._seen) < 2:
             return None
         since, before = self._seen[0]
@@ -60,10 +60,10 @@ class Pace:
 
 
 class RemainingColumn(ProgressColumn):
-    """Shows the time that is left, or for how long nothing has come.
+    """Shows the remaining time, or how long nothing has arrived.
 
-    A bar whose field `work` is a callable is timed by what that says is done and left, such as calls: of the bar's own
-    steps one may take a hundred times what another takes.
+    If a bar's field `work` is a callable, the done and remaining work that it returns, such as calls, is timed: one of
+    the bar's own steps may take a hundred times as long as another.
     """
 
     max_refresh = 0.5
@@ -73,7 +73,7 @@ class RemainingColumn(ProgressColumn):
         self._paces: dict[tuple[int, str], Pace] = {}
 
     def render(self, task: Task) -> Text:
-        """Show it for one bar."""
+        """Render the column for one bar."""
         now = task.get_time()
         steps = self._pace(task, "steps", now, task.completed)
         if task.finished or task.total is None:
@@ -85,7 +85,7 @@ class RemainingColumn(ProgressColumn):
             done, to_do = work()
             calls = self._pace(task, "work", now, done)
             by_calls = calls.remaining(now, done + to_do)
-            left = left if by_calls is None else by_calls  # where all is cached, no calls are made
+            left = left if by_calls is None else by_calls  # no calls are made if all answers are cached
             idle = min(idle, calls.idle(now)) if done else idle
         text = "-:--:--" if left is None else str(timedelta(seconds=round(left)))
         if idle >= _WAITING and task.completed:
@@ -100,7 +100,7 @@ class RemainingColumn(ProgressColumn):
 
 @contextmanager
 def reading_bar() -> Iterator[OnProgress]:
-    """Show how many texts a model has read; yields what to give as `on_progress`."""
+    """Show how many texts a model has read; yields the callback for `on_progress`."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), RemainingColumn())
     with Progress(

@@ -45,7 +45,7 @@ Out = Annotated[
     Path | None, flag("Output", "--out", "A new file for them", "FILE", dir_okay=False, show_default="the screen")
 ]
 
-_NO_DATA = DataOptions("")  # --show can do without
+_NO_DATA = DataOptions("")  # --show needs none
 _STYLES = {"rephrased": "bold green", "kept": "dim", "field": "cyan", "slot": "magenta"}
 _MEANINGS = {"field": "field of the data", "slot": "place for edits"}
 
@@ -69,8 +69,8 @@ def rephrase(
 ) -> int:
     """Reword a prompt's instructions, check each rephrasing, and save them as a file for `--rephrasings-file`.
 
-    Of a prompt of your own only its instructions are rephrased: those between <rephrase> and </rephrase>, else those
-    that are found. --show says which.
+    In your own prompt only the instructions are rephrased: those between <rephrase> and </rephrase>, otherwise those
+    that psopt finds. --show prints which.
     """
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
@@ -126,7 +126,7 @@ def _say(verdict: Verdict) -> None:
 
 
 def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> int:
-    """Show what of a prompt is rephrased and what is kept; without data as far as the prompt itself says it."""
+    """Show which parts of a prompt are rephrased and which are kept; without data, as far as the prompt shows it."""
     from psopt.api import prompt_to_show
     from psopt.cli._tables import plain_console
     from psopt.rephrasings import shown_segments

@@ -33,7 +33,7 @@ Html = Annotated[
     flag("Output", "--html", "Write the page of several runs there.", "FILE", show_default="OTHER/against-RUN.html"),
 ]
 
-_MOST_RUNS = 5  # more columns and colours are not told apart
+_MOST_RUNS = 5  # more columns and colours are hard to distinguish
 
 
 @verb("psopt report runs/trec-minilm --figures figures")
@@ -48,9 +48,9 @@ def report(
 ) -> int:
     """Rebuild report.html from a run directory, and print where it is; or compare two to five runs.
 
-    It shows the prompt of --pick beside the original one; where that is recommended, the best that was found. Of
-    several runs it shows what each recommends, and tests each against the first on the test samples that both have,
-    with one figure and a table to copy. Nothing is asked.
+    It shows the prompt of --pick next to the original one; if the original is recommended, the best one found. For
+    several runs it shows what each recommends, and tests each against the first on their common test samples, with one
+    figure and a table to copy. No model is asked.
     """
     from psopt.errors import InputError
 

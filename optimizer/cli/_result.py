@@ -1,4 +1,4 @@
-"""What came out of a run: the front as a table, where the files are, what to do next."""
+"""The result of a run: the front as a table, where the files are, what to do next."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 
 class _Result(NamedTuple):
-    """A run, and what is said of it in several places."""
+    """A run, and the facts about it that are shown in several places."""
 
     run: Run
     manifest: dict[str, Any]  # run.json
-    names: Mapping[str, str]  # of its prompts, by their ids
-    prices: Mapping[str, CallPrice]  # what a call of each takes
-    quality: str  # what stands in the place of F1
+    names: Mapping[str, str]  # of the run's prompts, by their ids
+    prices: Mapping[str, CallPrice]  # of one call with each prompt
+    quality: str  # what replaces F1
     knee: Candidate
-    chosen: Candidate  # what is recommended, and the knee where that is the original prompt
+    chosen: Candidate  # the recommended prompt, or the knee if that is the original prompt
 
     @classmethod
     def of(cls, run: Run) -> _Result:
-        """Read what is not in the run's object."""
+        """Read what the run object lacks."""
         directory = RunDirectory.open(run.path)
         manifest = directory.read_json(MANIFEST)
         model, around = asked_about(directory)
@@ -61,30 +61,30 @@ class _Result(NamedTuple):
 
     @property
     def compared(self) -> list[Candidate]:
-        """The original prompt, and the chosen one where that is another."""
+        """The original prompt, and the chosen one if it differs."""
         return [self.run.baseline] if self.chosen.id == self.run.baseline.id else [self.run.baseline, self.chosen]
 
     def sign(self, candidate: Candidate) -> str:
-        """What marks a prompt in the table; one sign, so that a row fits into 80 columns."""
+        """A prompt's mark in the table; one character, so that a row fits into 80 columns."""
         signs = {self.run.short.id: "°", self.knee.id: "*"}
-        if self.run.recommended.id != self.run.baseline.id:  # that the original prompt stays is said below
+        if self.run.recommended.id != self.run.baseline.id:  # that the original prompt stays is stated below
             signs[self.run.recommended.id] = ">"
         return signs.get(candidate.id, "")
 
 
 def _all_of(run: Run) -> list[Candidate]:
-    """The original prompt first, and last what is not on the front."""
+    """The original prompt first, and prompts that are not on the front last."""
     by_id = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}
     return list(by_id.values())
 
 
 def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = False) -> None:
-    """Print the table, what to use and what got worse, and what to do next; with `verbose` all that is known."""
+    """Print the table, what to use, what got worse and what to do next; with `verbose` everything."""
     result = _Result.of(run)
     names, manifest = result.names, result.manifest
 
     def say(lines: Sequence[str], style: str | None = None) -> None:
-        """Print sentences, prompts by their names."""
+        """Print sentences, with prompts called by their names."""
         print_sentences(console, [named(line, names) for line in lines], style=style)
 
     print_table(console, _front_table(result))
@@ -105,7 +105,7 @@ def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = 
 
 
 def _about(result: _Result) -> str:
-    """Which model all this is about, and what the signs in the table mean."""
+    """Which model the result is for, and what the marks in the table mean."""
     of_what = model = result.manifest["model"]
     if model == "minilm":
         of_what = "minilm, an embedding model for demonstrations: measure on the model that you use"
@@ -119,7 +119,7 @@ def _about(result: _Result) -> str:
 
 
 def _further_lines(result: _Result) -> list[str]:
-    """What else is known: calibration apart, what short costs, sizes, how answers are scored, lengths, racing."""
+    """Further facts: calibration alone, the short prompt's cost, sizes, how answers are scored, lengths, racing."""
     run, manifest, chosen = result.run, result.manifest, result.chosen
     name = result.names[chosen.id]
     lines = unasked_lines(manifest)
@@ -147,7 +147,7 @@ def _further_lines(result: _Result) -> list[str]:
 
 
 def _next(result: _Result) -> str:
-    """What to do next: take what is recommended, or look at what was found where that is the baseline."""
+    """What to do next: use the recommended prompt, or inspect what was found if that is the baseline."""
     run, knee = result.run, result.knee
     folder = shell_line([run.path])
     if run.recommended.id == run.baseline.id != knee.id:
@@ -177,7 +177,7 @@ def _front_table(result: _Result) -> Table:
 
 
 def _notes(result: _Result) -> list[str]:
-    """What answers that name no label said: all for the original prompt and the chosen one, a line for others."""
+    """Notes on answers without a label: complete for the original and the chosen prompt, one line for others."""
     run, names = result.run, result.names
     notes = []
     told = {}
@@ -202,5 +202,5 @@ def on_test(scores: Scores) -> list[str]:
 
 
 def _shorter(percents: str) -> str:
-    """The whole without decimals, so that a row of it fits into 80 columns."""
+    """The percentages without decimals, so that a row fits into 80 columns."""
     return percents.replace("100.0", "100")

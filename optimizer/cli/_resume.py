@@ -26,7 +26,7 @@ def resume(
 ) -> int:
     """Resume an interrupted run, or add trials to a finished one.
 
-    Answers that were paid for are not asked again. Limits count from the run's beginning.
+    Answers that were paid for are not requested again. Limits count from the start of the run.
     """
     from psopt.api import settings_to_resume
     from psopt.cli._run import run as carry_on

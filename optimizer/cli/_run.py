@@ -1,4 +1,4 @@
-"""A run that the command line starts or resumes, and what is shown of it."""
+"""A run that the command line starts or resumes, and its output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show_run_estimate(
     run: Path | None = None,
     task: Task | None = None,
 ) -> int:
-    """Say what a run, or what is left of one, would take."""
+    """Say what a run, or the rest of one, would cost."""
     from psopt.api import estimate_run, plan_run
     from psopt.cli._plan_lines import show_estimate
 
@@ -53,9 +53,9 @@ def run(
     task: Task | None = None,
     verbose: bool = False,
 ) -> int:
-    """Start or resume a run, show how it goes and what came out; returns the exit code.
+    """Start or resume a run, show its progress and result; returns the exit code.
 
-    `sizes` say which of its sizes are to be planned. `task` is that of the settings, where it is loaded already.
+    `sizes` are the sizes to plan. `task` is that of the settings, if it is already loaded.
     """
     from psopt.api import run as run_settings
     from psopt.cli._screen import Screen

@@ -22,7 +22,7 @@ Name = Annotated[
     ),
 ]
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_BAR = re.compile(r"\|(?![^(]*\))")  # between types, not within brackets
+_BAR = re.compile(r"\|(?![^(]*\))")  # separates types, except within brackets
 Keys = dict[str, list[Any]]
 
 
@@ -42,17 +42,17 @@ def schema(*, name: Name = None, as_json: Json = False) -> int:
 
 @functools.cache
 def tables() -> dict[str, Any]:
-    """What json_keys.toml holds: tables of keys by name, under ``outputs``, ``shapes`` and ``parts``."""
+    """The contents of json_keys.toml: tables of keys by name, under ``outputs``, ``shapes`` and ``parts``."""
     return tomllib.loads(files("psopt.cli").joinpath("json_keys.toml").read_text("utf-8"))
 
 
 def outputs() -> list[str]:
-    """The names of what is documented."""
+    """The names of the documented outputs."""
     return list(tables()["outputs"])
 
 
 def keys_of(name: str) -> Keys:
-    """The keys of an output, a file or a shape: for each its type, what it means, and true if it may be left out."""
+    """The keys of an output, a file or a shape: for each its type, its meaning, and true if it is optional."""
     table = next(listed[name] for listed in tables().values() if name in listed)
     keys: Keys = {}
     for base in table.get("like", ()):
@@ -65,7 +65,7 @@ def keys_of(name: str) -> Keys:
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of an output or file, by its name in `outputs`.
 
-    Raises UnknownNameError if there is none of this name.
+    Raises UnknownNameError if there is none with this name.
     """
     if name not in outputs():
         raise UnknownNameError("output", name, outputs())
@@ -87,7 +87,7 @@ def _object(name: str) -> dict[str, Any]:
 
 
 def _type(types: str) -> dict[str, Any]:
-    """The schema of a type as json_keys.toml says it."""
+    """The schema of a type as written in json_keys.toml."""
     choices = _BAR.split(types)
     if len(choices) > 1:
         return {"anyOf": [_type(choice) for choice in choices]}

@@ -1,4 +1,4 @@
-"""The terminal during a run: what is being done, a progress bar, what it costs, and what it will take as it goes on."""
+"""The terminal during a run: the current phase, a progress bar, the cost, and how much more to expect."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-# Share of the calls: the first prompts are the shortest, so that what they take says little of the others.
+# Share of the calls: the first prompts are the shortest, so their cost says little about the others.
 _TELLING = 0.15
-# The estimate counts as so many candidates that were seen; chosen.
+# The estimate weighs as much as this many observed candidates; chosen.
 _PRIOR = 3
-# The baseline and two others are asked their whole grids, and say nothing of those that race.
+# The baseline and two others are asked on their whole grids, so they do not represent racing candidates.
 _WHOLE = 3
-_ENOUGH = 50  # calls that tell how fast answers come; fewer are mostly the first ones, which go out one by one
-_WIDE = 120  # columns that scores, tokens, money and times take beside a bar
+_ENOUGH = 50  # calls needed to time answers; fewer are mostly the first ones, which are sent one by one
+_WIDE = 120  # columns needed for scores, tokens, money and times next to a bar
 
 
 class Expected:
-    """An estimate that is held against what a run takes.
+    """An estimate that is compared with the actual cost of a run.
 
-    A candidate that stops takes few calls, and one that goes on takes many: what those so far took in the mean is
-    expected of those to come.
+    A candidate that stops takes few calls, and one that continues takes many. So the mean of the candidates so far is
+    expected for the rest.
     """
 
     def __init__(self, estimate: CostEstimate) -> None:
         self.estimate = estimate  # made before the first call
         self._is_said = False
-        self._made = 0  # calls when the latest candidate, or the latest phase, was told of
+        self._made = 0  # calls made when the latest candidate or phase was reported
         self._asked: list[int] = []  # calls of each candidate that raced
-        self._left: float | None = None  # calls at that time
+        self._left: float | None = None  # calls that were left at that time
 
     def begin_phase(self, usage: Usage) -> None:
-        """What was asked since the last candidate was for something else, such as a diagnosis."""
+        """The calls since the last candidate were for something else, such as a diagnosis."""
         if self._left is not None:
             self._left = self.calls_left(usage)
         self._made = usage.made
 
     def count_candidate(self, usage: Usage, n_done: int, n_total: int) -> None:
-        """One more candidate is done, in whole or not."""
+        """Count one more candidate, completely evaluated or stopped."""
         if n_done > _WHOLE:
             self._asked.append(usage.made - self._made)
         self._made = usage.made
@@ -68,18 +68,18 @@ class Expected:
         self._left = search + self.estimate.final_calls
 
     def calls_left(self, usage: Usage) -> float:
-        """How many calls are still to come, about."""
+        """About how many calls are left."""
         if self._left is None:
             few, many = self.estimate.calls_range
             return max(0.0, (few + many) / 2 - usage.made)
         return max(0.0, self._left - (usage.made - self._made))
 
     def cost_at_end(self, usage: Usage) -> float:
-        """US dollars of the whole run, the test at its end among them, if further calls take what those so far did."""
+        """US dollars for the whole run, including the final test, if further calls cost as much as those so far."""
         return self._at_end(usage, usage.cost, self.estimate.cost or 0.0)
 
     def surprise(self, usage: Usage) -> str | None:
-        """Say, once, that the run will take more than was said before it."""
+        """Say once that the run will take more than estimated."""
         if self._is_said or usage.made < _TELLING * self.estimate.calls_range[1]:
             return None
         if self.estimate.cost_range:
@@ -94,14 +94,14 @@ class Expected:
         return f"this run will {line}" if self._is_said else None
 
     def _at_end(self, usage: Usage, amount: float, expected: float) -> float:
-        """What there will be: calls to come take what those so far did, and what was expected while those are few."""
+        """The amount at the end: remaining calls cost as much as those so far, or as expected while there are few."""
         is_enough = usage.made >= _TELLING * self.estimate.calls_range[1]
         a_call = amount / max(1, usage.made) if is_enough else expected / max(1, self.estimate.calls_expected)
         return amount + a_call * self.calls_left(usage)
 
 
 class Screen(Observer):
-    """Shows how a run goes, on standard error: standard output is for its result."""
+    """Shows the progress of a run on standard error: standard output is for its result."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._err = plain_console(stderr=True, quiet=quiet)
@@ -122,20 +122,20 @@ class Screen(Observer):
         self._best: dict[str, float] = {}  # of each objective
         self._expected: Expected | None = None
         self._expectations: Sequence[str] = ()
-        self._begun: tuple[float, int] | None = None  # when answers began to be timed, and how many calls were made
+        self._begun: tuple[float, int] | None = None  # when timing of answers began, and the calls made by then
         self._quality = "F1"
 
     def expect(self, estimate: CostEstimate, lines: Sequence[str]) -> None:
-        """Say, as the run starts, what it is expected to take, and hold it against that."""
+        """Say, as the run starts, what it is expected to take, and compare the run with that."""
         self._expected = Expected(estimate)
         self._expectations = lines
         self._progress.update(self._trials, work=self._work)
 
     @property
     def spent(self) -> str:
-        """What was planned and what was spent, in one line; empty where nothing was, or nobody was asked.
+        """What was planned and what was spent, in one line; empty without a plan or calls.
 
-        Calls that failed are counted apart: the plan knows of none.
+        Failed calls are counted separately: the plan does not include them.
         """
         if self._expected is None or self.budget is None:
             return ""
@@ -166,7 +166,7 @@ class Screen(Observer):
         self._progress.stop()
 
     def started(self, task: Task, folder: Path) -> None:
-        """Say what the run is about and where it is written."""
+        """Say which task the run is for and where it is written."""
         self._folder = folder
         if task.info.note:
             self._say(f"Note: {task.info.note}", style="yellow")
@@ -193,11 +193,11 @@ class Screen(Observer):
         self._say(f"· {what}", style="dim", in_whole=False)
 
     def answers(self, done: int, total: int) -> None:
-        """Show how far a long reading has come."""
+        """Show the progress of a long reading."""
         self._progress.update(self._reading, completed=done, total=total, visible=True)
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
-        """Move the bar on, with the best of each objective so far."""
+        """Advance the bar, with the best value of each objective so far."""
         if not candidate.edits and (note := na_note(candidate.val.na_rate, candidate.val.na_kinds)):
             self._say(f"Note: {note}", style="yellow")
         self._count_best(candidate)
@@ -208,13 +208,13 @@ class Screen(Observer):
             self._say_minutes(self._expected, self.budget.usage)
 
     def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
-        """Move the bar on; what is held counts by its estimates."""
+        """Advance the bar; a held candidate counts by its estimates."""
         if candidate.is_held:
             self._count_best(candidate)
         self._move_on(n_done, n_total)
 
     def _say_minutes(self, expected: Expected, usage: Usage) -> None:
-        """Say once how long the rest takes, where nobody knew that before the first answers."""
+        """Say once how long the rest takes, if that was unknown before the first answers."""
         if self._begun is None:
             return
         began, made = self._begun
@@ -225,7 +225,7 @@ class Screen(Observer):
             self._say(f"The rest takes {time_left}")
 
     def _work(self) -> tuple[float, float]:
-        """Calls that are made, and about how many are left."""
+        """Calls made, and about how many are left."""
         if self._expected is None or self.budget is None:
             return 0.0, 0.0
         usage = self.budget.usage
@@ -238,7 +238,7 @@ class Screen(Observer):
         self._progress.update(self._trials, completed=n_done, total=n_total, best=self._in_short())
 
     def _in_short(self) -> str:
-        """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
+        """The best of each objective and the amount spent, short enough to leave room for the remaining time."""
         names = measure_names(self._quality)
         parts = [f"{names[objective]} {value:.3f}" for objective, value in self._best.items()]
         is_wide = self._err.width >= _WIDE
@@ -246,7 +246,7 @@ class Screen(Observer):
         return best + _spent(self.budget, self._expected, in_short=not is_wide)
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
-        """Print a line: in whole, in a pipe or for a path to copy, else broken between words where a terminal ends."""
+        """Print a line: unbroken in a pipe or for a path to copy, otherwise wrapped between words in a terminal."""
         self._err.print(line, style=style, markup=False, soft_wrap=in_whole or not self._err.is_terminal)
 
     def _count_best(self, candidate: Candidate | StoppedCandidate) -> None:
@@ -255,7 +255,7 @@ class Screen(Observer):
             self._best[objective] = better(self._best.get(objective, value), value)
 
     def interrupted(self) -> bool:
-        """Say that what was found is kept; returns whether there is anything yet."""
+        """Say that results so far are kept; returns whether there are any."""
         self._progress.stop()
         if self._folder is None:
             return False
@@ -265,9 +265,9 @@ class Screen(Observer):
 
 
 def _spent(budget: Budget | None, expected: Expected | None, *, in_short: bool) -> str:
-    """Tokens and money so far, of what limit, and at the end of the run if it goes on like this.
+    """Tokens and money so far, the limit, and the amount at the end at this rate.
 
-    In short it is money, or else tokens.
+    The short form shows money, or tokens if there is no cost.
     """
     if budget is None or not budget.usage.tokens:
         return ""

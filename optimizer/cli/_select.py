@@ -20,9 +20,9 @@ Query = Annotated[str, typer.Argument(metavar="WISH", help="What is asked of it;
 def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> int:
     """Select a prompt of a run's front by what is asked of it, and print its id and scores.
 
-    WISH is 'max F1 with S <= .05' and the like: the best by one measure among those that keep to bounds on others.
-    Measures are F1, S, C and tokens (the prompt's length); they are those on val, so that test stays unseen by the
-    choice. Or: knee (the default), recommended, short, f1, sensitivity, consistency, an id.
+    WISH is something like 'max F1 with S <= .05': the best by one measure among prompts within bounds on others.
+    Measures are F1, S, C and tokens (the prompt's length), all on val, so that test does not influence the choice. Or:
+    knee (the default), recommended, short, f1, sensitivity, consistency, an id.
     """
     from psopt.runs import read_entry
 

@@ -22,8 +22,8 @@ ClientKeys = Annotated[
     bool, flag("Server", "--client-keys", "Ask the model with the key that each request bears; none is kept.")
 ]
 
-# Groups of texts that are asked for at once, of a server: with 8 to 32 the rate was within a tenth (64 connections). A
-# model in this process reads a group at once, and no two groups.
+# Groups of texts that are sent to a server at the same time: with 8 to 32 the rate stayed within a tenth (64
+# connections). A model in this process reads one group at a time.
 _GROUPS = 16
 
 
@@ -48,8 +48,8 @@ def serve(
 ) -> int:
     """Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.
 
-    The answer bears `x-psopt-agreement` and `x-psopt-sensitivity`, which say more with --wordings. /health tells how
-    many texts wait. At SIGTERM, what has been taken is answered before the process ends.
+    The answer has the headers `x-psopt-agreement` and `x-psopt-sensitivity`, which are useful with --wordings. /health
+    shows how many texts are waiting. At SIGTERM, accepted texts are answered before the process ends.
     """
     import_extra("uvicorn", "psopt serve", "serve")
     from psopt.api import Classifier, input_columns
@@ -60,7 +60,7 @@ def serve(
 
     (source,) = read_prompts([prompt_file(prompt, pick)], reading)
     columns = input_columns(source, inputs or ())
-    # A prompt that names columns is read beside a row that has them.
+    # A prompt that names columns is read together with a row that has them.
     row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
     source, choice = ready_to_classify(source, labels, row, model, lm)
     classifier = Classifier(

@@ -1,4 +1,4 @@
-"""Tables on standard output: as wide as they need in a pipe, and in a terminal of any width without a cell cut off."""
+"""Tables on standard output: as wide as needed in a pipe, and without cut cells in a terminal of any width."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_ENDLESS = 100_000  # columns of what has no width
+_ENDLESS = 100_000  # columns of an output without a width
 _LONGEST_LINE = 100  # columns of a sentence: longer lines are hard to read
-_CUT = "…"  # what rich puts where it cuts a cell
+_CUT = "…"  # rich's mark where it cuts a cell
 _LONGEST_WORD = 12  # letters: longer ones (ids, models) may be broken in two
 
 
 class _PlainConsole(Console):
-    """Takes control characters out of what is printed: a text or a prompt may hold any, and terminals follow them."""
+    """Removes control characters from the output: a text or a prompt may hold any, and terminals act on them."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """Render it without them; the console's own colours stay."""
+        """Render without them; the console's own colours stay."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(without_controls(segment.text), segment.style)
 
 
 def without_controls(text: str) -> str:
-    """A text without control characters, line breaks and tabs apart."""
+    """A text without control characters, except line breaks and tabs."""
     return text if text.isprintable() else _CONTROLS.sub("", text)
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Return a console that lets no control character of a text through."""
+    """Return a console that prints no control characters of a text."""
     return _PlainConsole(stderr=stderr, quiet=quiet, highlight=False)
 
 
 def result_console() -> Console:
-    """Return the console of results; where nobody has said how wide a pipe is, a row there is one line."""
+    """Return the console of results; in a pipe without a given width, a row is one line."""
     console = plain_console()
     if not is_wrapped(console):
         console.width = _ENDLESS
@@ -56,14 +56,14 @@ def result_console() -> Console:
 
 
 def is_wrapped(console: Console) -> bool:
-    """Whether lines end where a screen does: what reads a pipe (grep, say) wants whole ones."""
+    """Whether lines are wrapped at the screen's width: readers of a pipe, such as grep, want whole ones."""
     return console.is_terminal or "COLUMNS" in os.environ
 
 
 def new_table(
     title: str = "", *, texts: Sequence[str] = (), numbers: Sequence[str] = (), is_narrow: bool = True
 ) -> Table:
-    """An empty table with columns of texts and then of numbers; a narrow one has no lines around and between them."""
+    """An empty table with columns of texts, then of numbers; a narrow one has no border and little padding."""
     tight: dict[str, Any] = {"padding": (0, 1, 0, 0), "pad_edge": False, "show_edge": False} if is_narrow else {}
     table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, **tight)
     add_texts(table, *texts)
@@ -72,37 +72,37 @@ def new_table(
 
 
 def add_texts(table: Table, *names: str) -> None:
-    """Add columns of texts, which are broken where they are long."""
+    """Add columns of texts, where long texts wrap."""
     for name in names:
         table.add_column(Text(name), overflow="fold")
 
 
 def add_numbers(table: Table, *names: str) -> None:
-    """Add columns of numbers, which are whole or not there."""
+    """Add columns of numbers, which never wrap."""
     for name in names:
         table.add_column(Text(name), justify="right", no_wrap=True)
 
 
 def percent(share: float | None) -> str:
-    """A share in a table of percents; a dash for none."""
+    """A share as a percentage for tables; a dash for None."""
     return "–" if share is None else f"{100 * share:.1f}"
 
 
 def with_interval(scores: Scores, name: str) -> str:
-    """A measure in percent with its 95 % interval, where it has one."""
+    """A measure in percent with its 95 % interval, if it has one."""
     low, high = scores.ci.get(name, (None, None))
     interval = "" if low is None or high is None else f" {100 * low:.0f}–{100 * high:.0f}"
     return percent(getattr(scores, name)) + interval
 
 
 def print_sentences(console: Console, sentences: Iterable[str], style: str | None = None) -> None:
-    """Print each sentence in lines that the terminal holds and that are not too long to be read; in a pipe in one."""
+    """Print each sentence in lines that fit the terminal and are not too long to read; in a pipe in one line."""
     for line in wrapped(sentences, min(console.width, _LONGEST_LINE)) if is_wrapped(console) else sentences:
         console.print(line, style=style, markup=False, soft_wrap=True)
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table; where it would have cells cut off, its rows come one below the other, a line a cell."""
+    """Print a table; if cells would be cut off, print its rows one below the other, with one line per cell."""
     if _fits(console, table):
         console.print(table)
     else:
@@ -110,7 +110,7 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def _fits(console: Console, table: Table) -> bool:
-    """Whether a table is no wider than its console, with no cell cut off and no short word broken in two."""
+    """Whether a table fits its console, with no cell cut off and no short word broken in two."""
     drawn = io.StringIO()
     Console(file=drawn, width=console.width, highlight=False).print(table, crop=False)
     lines = drawn.getvalue().splitlines()

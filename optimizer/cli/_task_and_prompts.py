@@ -1,4 +1,4 @@
-"""--dataset and --prompt, each read as the other says, and what is said of both before anything is asked."""
+"""--dataset and --prompt, each read to match the other, and the notes on both before anything is asked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from psopt.settings import DataOptions, MeasureOptions, PromptOptions
     from psopt.tasks import Task
 
-_SHOWN = 50  # characters of a prompt's words, in a line
+_SHOWN = 50  # characters of a prompt's wording, in one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Measuring:
     """What a command measures, and how."""
 
     task: Task
-    prompts: dict[str, Prompt]  # by their files; without any, the strategy's original prompt by its name
+    prompts: dict[str, Prompt]  # by their files; if there are none, the strategy's original prompt by its name
     choice: ModelChoice
     options: MeasureOptions
 
@@ -48,7 +48,7 @@ def read_measuring(
     require_labels: bool,
     every: bool = False,
 ) -> Measuring:
-    """Read what --dataset and --prompt name, `every` prompt as `read_prompts` has it; say how it was read."""
+    """Read what --dataset and --prompt name, with `every` as in `read_prompts`; say how it was read."""
     from psopt.search_spaces import seed_prompt
 
     sources = read_prompts(prompts, reading, data.dataset, every=every)
@@ -64,13 +64,13 @@ def read_measuring(
 def read_prompts(
     prompts: Sequence[str | Path], options: PromptOptions, dataset: str = "", *, every: bool = False
 ) -> list[PromptSource]:
-    """Read what --prompt names, as far as that can be done before the data are known.
+    """Read what --prompt names, as far as possible before the data are known.
 
-    Where the data are a promptfoo configuration, its prompt stands for --prompt (`every` one: all of them), and its
-    provider for the model.
+    If the data are a promptfoo configuration, its prompt replaces --prompt (with `every`, all of its prompts), and its
+    provider the model.
 
-    Raises UsageError if options say how to read a prompt and there is none, or if --strategy makes another. Raises
-    InputError if a file can't be read.
+    Raises UsageError if options say how to read a prompt but there is none, or if --strategy makes another. Raises
+    InputError if a file cannot be read.
     """
     from psopt.runs import of_configuration, prompts_in, read_source
 
@@ -87,7 +87,7 @@ def read_prompts(
 
 
 def start_from(sources: Sequence[PromptSource], settings: RunSettings) -> tuple[Task | None, RunSettings]:
-    """Let a run start from the prompt that --prompt names; returns its task too, where that had to be loaded."""
+    """Let a run start from the prompt that --prompt names; also returns its task if that had to be loaded."""
     if not sources:
         return None, settings
     task = settings.load_task()
@@ -96,7 +96,7 @@ def start_from(sources: Sequence[PromptSource], settings: RunSettings) -> tuple[
 
 
 def read_all(sources: Sequence[PromptSource], task: Task) -> list[Prompt]:
-    """Return the prompts for a task; say how they were read, once all of them are."""
+    """Return the prompts for a task; say how they were read, after all of them are."""
     readings = [source.read_for(task) for source in sources]
     for source, reading in zip(sources, readings, strict=True):
         tell(*prompt_lines(source, reading.prompt, reading.notes))
@@ -104,7 +104,7 @@ def read_all(sources: Sequence[PromptSource], task: Task) -> list[Prompt]:
 
 
 def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> list[str]:
-    """Say what a prompt of the user's own is: its format and fields, what is rephrased, how answers are read."""
+    """Describe a user's own prompt: its format and fields, what is rephrased, how answers are read."""
     template = prompt.template
     if template is None:
         return wrapped(notes)
@@ -118,13 +118,13 @@ def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> 
 
 
 def data_for(data: DataOptions, sources: Sequence[PromptSource]) -> DataOptions:
-    """Where the data are: prompts name inputs, and were measured with answers, that are not told otherwise."""
+    """The data options, completed with inputs that prompts name and the answer type they were measured with."""
     from psopt.runs import inputs_named
     from psopt.tasks import is_hub_name
 
     if not data.inputs and data.text_column is None:
         data = replace(data, inputs=inputs_named(sources, data.dataset, data.task_file))
-    # built-in data say themselves what their answers are
+    # built-in data define their own answer type
     is_own = bool(Path(data.dataset).suffix) or is_hub_name(data.dataset)
     if data.answers is None and not data.order and is_own:
         measured = [source.measured.dataset for source in sources if source.measured]
@@ -135,7 +135,7 @@ def data_for(data: DataOptions, sources: Sequence[PromptSource]) -> DataOptions:
 
 
 def load_task(data: DataOptions, seed: int, sources: Sequence[PromptSource] = (), *, require_labels: bool) -> Task:
-    """Load the task with the inputs that prompts name, and say what is to be said of it."""
+    """Load the task with the inputs that prompts name, and print its notes."""
     from psopt.answers import AnswerType
     from psopt.runs import load_data
 

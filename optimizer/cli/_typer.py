@@ -1,8 +1,8 @@
-"""The seam to Typer: the only module that imports what Typer does not export.
+"""The interface to Typer: the only module that imports what Typer does not export.
 
-Typer 0.26 took Click in under a private name, so that some of what a program needs (usage errors, where a value came
-from, groups that load late) has no public name. The version is pinned; where a later one moves things, this file alone
-has to follow.
+Typer 0.26 includes Click under a private name, so some things that a program needs (usage errors, the source of a
+value, groups that load late) have no public name. The version is pinned; if a later one moves things, only this file
+has to change.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 __all__ = ["BadParameter", "NoSuchOption", "UsageError", "get_command"]  # Typer's own, for the other modules
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
-COMPLETE = "_PSOPT_COMPLETE"  # the variable in which a shell asks
+COMPLETE = "_PSOPT_COMPLETE"  # the variable that shells set to request completion
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return ``: did you mean NAME?`` for the nearest of some names, their dashes apart, or nothing.
+    """Return ``: did you mean NAME?`` for the nearest of some names, ignoring dashes, or an empty string.
 
     >>> did_you_mean("--trails", ["--retries", "--trials"])
     ': did you mean --trials?'
@@ -46,19 +46,19 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f": did you mean {bare[near[0]]}?" if near else ""
 
 
-class Interrupted(Exception):  # noqa: N818  # no error
-    """Ctrl-C; by itself Typer would end with 130 and without a word."""
+class Interrupted(Exception):  # noqa: N818  # not an error
+    """Ctrl-C; Typer itself would silently exit with 130."""
 
 
 class _DrawnHelp(ClickCommand):
-    """A command or a group whose help is drawn as psopt's."""
+    """A command or a group whose help psopt draws."""
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Draw the help."""
         formatter.write(draw_help(self, ctx))
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """Make --help a flag that is off: as Typer leaves it, pydantic is imported to find that out (.1 s)."""
+        """Make --help a flag that is off: otherwise Typer imports pydantic (.1 s) to determine that."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.default = False
@@ -66,11 +66,11 @@ class _DrawnHelp(ClickCommand):
 
 
 class Command(_DrawnHelp, TyperCommand):
-    """A command, with its help drawn as psopt's."""
+    """A command whose help psopt draws."""
 
 
 class _Late(Command):
-    """A command of which only name and help are known until it is used."""
+    """A command with only a name and a help text until it is used."""
 
     def load(self) -> Command:
         """Import it."""
@@ -82,17 +82,17 @@ class _Late(Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
     ) -> Context:
-        """Import it and let it read its arguments; what follows is done by the command itself."""
+        """Import the command and let it read its arguments; it does the rest itself."""
         return self.load().make_context(info_name, args, parent, **extra)
 
 
 class Group(_DrawnHelp, TyperGroup):
-    """Commands, of which the nearest is suggested where a name is not known."""
+    """Commands; for an unknown name it suggests the nearest."""
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Find the command that the first word names."""
         command = self.get_command(ctx, args[0])
-        if command is None and not ctx.resilient_parsing:  # resilient: a shell asks what could be completed
+        if command is None and not ctx.resilient_parsing:  # resilient: a shell requests completions
             raise UsageError(f"No such command {args[0]!r}{did_you_mean(args[0], self.list_commands(ctx))}", ctx)
         return args[0] if command else None, command, args[1:]
 
@@ -109,40 +109,40 @@ class Group(_DrawnHelp, TyperGroup):
         prog_name: str,
         complete_var: str | None = None,  # noqa: ARG002  # Typer's signature
     ) -> None:
-        """Answer a shell that asks what could be completed; else do nothing."""
+        """Answer a shell that requests completions; otherwise do nothing."""
         instruction = os.environ.get(COMPLETE, "")
         if instruction:
             completion_init()
         super()._main_shell_completion(ctx_args, prog_name, COMPLETE)
 
     def add_late(self, commands: Mapping[str, str], first: Container[str]) -> None:
-        """Add commands by name, with what each does in a sentence; `first` ones on top."""
+        """Add commands by name, each with a one-sentence summary; those in `first` on top."""
         for name, summary in commands.items():
             self.add_command(_Late(name, help=summary, rich_help_panel=None if name in first else "More"))
 
     def load(self, name: str) -> Any:
-        """Import one of the commands; None where there is none of this name."""
+        """Import one of the commands; None if there is none with this name."""
         command = self.commands.get(name)
         return command.load() if isinstance(command, _Late) else command
 
 
 def is_given(name: str) -> bool:
-    """Whether the user has given a parameter of the command that runs, rather than left its default or it has none."""
+    """Whether the user has set a parameter of the running command; False if it has its default or does not exist."""
     source = get_current_context().get_parameter_source(name)
     return source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}
 
 
 def has_option(name: str) -> bool:
-    """Whether the command that runs has a parameter of this name."""
+    """Whether the running command has a parameter with this name."""
     return name in get_current_context().params
 
 
 def is_silent() -> bool:
-    """Whether nothing is said beside the result: the command that runs was given --json or --quiet."""
+    """Whether only the result is printed: the running command was given --json or --quiet."""
     params = get_current_context().params
     return bool(params.get("as_json") or params.get("quiet"))
 
 
 def script_for(shell: str) -> str:
-    """What lets a shell complete psopt's commands and options."""
+    """The script with which a shell completes psopt's commands and options."""
     return get_completion_script(prog_name="psopt", complete_var=COMPLETE, shell=shell)

@@ -1,4 +1,4 @@
-"""Commands of psopt's verbs: a parameter that is a group of settings becomes an option for each of its fields."""
+"""Commands for psopt's verbs: a parameter that is a group of settings becomes one option per field."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Marks a parameter that takes, by name, what a verb may change of a run: None where it stays as it is."""
+    """Marks a parameter that takes by name what a verb may change in a run; None keeps the old value."""
 
     verb: str
-    groups: tuple[type, ...]  # the settings among which they are looked for
-    as_before: str  # what help says of those that are not given
+    groups: tuple[type, ...]  # the settings to search for them
+    as_before: str  # the help's text for options that are not given
 
 
 def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:
     """Declare an option in a panel of the help; `more` is Typer's.
 
-    Those that are no first ones are hidden, and may have a box of their own.
+    Those without rank "first" are hidden, and may have their own box.
     """
     box = OF_A_FILE if rank == "config" else panel
     return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
 
 def single(group: type, key: str, **differs: Any) -> Any:
-    """The annotation of a parameter that is one option of a group; `differs` from how the group declares it."""
+    """The annotation of a parameter that is one option of a group; `differs` overrides the group's declaration."""
     leaf = next(leaf for leaf in all_leaves(group) if leaf.key == key)
     return _parameter(leaf, leaf.default, **differs).annotation
 
 
 def verb(example: str) -> Callable[[Callable[..., int]], typer.Typer]:
-    """Make a function a command of its name, with its docstring and an example as help."""
+    """Make a function a command with the same name, and its docstring and an example as help."""
 
     def register(function: Callable[..., int]) -> typer.Typer:
         app = typer.Typer(add_completion=False, context_settings=SETTINGS)
@@ -56,7 +56,7 @@ def verb(example: str) -> Callable[[Callable[..., int]], typer.Typer]:
 
 
 def commands(summary: str) -> typer.Typer:
-    """Make a command that has commands of its own, and shows its help where none of them is given."""
+    """Make a command with subcommands, which shows its help if none is given."""
     app = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
 
     @app.callback(help=summary)
@@ -78,7 +78,7 @@ def _show_all(context: typer.Context, wanted: bool) -> None:  # Typer's signatur
 
 
 def _flat(function: Callable[..., int]) -> Callable[..., int]:
-    """The same function with an option for each field of its groups, as Typer reads signatures."""
+    """The same function with an option for each field of its groups, in a signature for Typer."""
     hints = get_type_hints(function, include_extras=True)
     usual = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
@@ -124,16 +124,16 @@ def _changed(marker: Changes) -> Iterator[Leaf]:
 
 
 def _changing(leaf: Leaf, as_before: str) -> inspect.Parameter:
-    """A parameter that is None where it is not given; a switch can be turned off, too."""
+    """A parameter that is None if not given; a switch can also be turned off."""
     is_switch = leaf.hint is bool and "/" not in leaf.flags
     switched = f"{leaf.flags}/--no-{leaf.key.replace('_', '-')}" if is_switch else leaf.flags
     return _parameter(leaf, None, flags=switched, shown_default=as_before)
 
 
 def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
-    """An option of Typer's for a field: of the type that a command line has, read back by a callback."""
+    """A Typer option for a field: of the command line's type, converted by a callback."""
     declared = leaf.option
-    assert declared is not None  # noqa: S101  # for mypy: who calls has looked
+    assert declared is not None  # noqa: S101  # for mypy: the caller has checked
     shown = differs.pop("shown_default", declared.shown_default)
     if shown is None:
         shown = ",".join(default) if default and isinstance(default, tuple) else True
@@ -162,7 +162,7 @@ def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
 
 
 def _checker(leaf: Leaf) -> Callable[[Any], Any]:
-    """What refuses a value that Typer's own bounds don't; Typer makes lists of values, so they are read later."""
+    """Refuses values that Typer's own bounds accept; Typer turns values into lists, so they are read later."""
 
     def checked(value: Any) -> Any:
         above = leaf.option and leaf.option.above
@@ -178,7 +178,7 @@ def _checker(leaf: Leaf) -> Callable[[Any], Any]:
 
 
 def _read(value: Any, leaf: Leaf) -> Any:
-    """A field's value of that on the command line; None where it is not given."""
+    """A field's value from that on the command line; None if it is not given."""
     if value is None or value == []:
         return None
     if leaf.option and leaf.option.read:

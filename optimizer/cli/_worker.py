@@ -35,8 +35,8 @@ def worker(
 ) -> int:
     """Join a study that `psopt optimize --storage` has started, on any machine.
 
-    Task, prompt, rephrasings and edits come from the study; the data have to be here too, and are compared. The worker
-    proposes and evaluates until the study's trials are done. If it is killed, another takes over what it had in hand.
+    Task, prompt, rephrasings and edits come from the study; the data must also be on this machine, and are compared.
+    The worker proposes and evaluates until the study's trials are done. If it is killed, another takes over its trial.
     """
     from psopt.api import worker as run_worker
     from psopt.cli._screen import Screen

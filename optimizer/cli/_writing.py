@@ -1,4 +1,4 @@
-"""Writing what others read: lines for a terminal, JSON on standard output, a file that the user has named."""
+"""Output: lines for a terminal, JSON on standard output, a file that the user has named."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA_VERSION = 1
-"""Of what `--json` prints: raised when a key changes its meaning, not when one is added."""
+"""The version of the output of `--json`: raised when a key changes its meaning, not when one is added."""
 WIDTH = 80
 """Columns that every terminal has."""
 
 
 def wrapped(sentences: Iterable[str], width: int = WIDTH, indent: str = "") -> list[str]:
-    """Break sentences between words, so that no line is wider; what goes on is set in by two more.
+    """Break sentences between words, so that no line is wider; continuation lines are indented by two more.
 
     >>> wrapped(["one two three"], width=8)
     ['one two', '  three']
@@ -44,25 +44,25 @@ def wrapped(sentences: Iterable[str], width: int = WIDTH, indent: str = "") -> l
 
 
 def tell(*lines: str) -> None:
-    """Say lines beside the result, on standard error; nothing where --json or --quiet is given."""
+    """Print lines besides the result, on standard error; nothing if --json or --quiet is given."""
     if not is_silent():
         for line in lines:
             typer.echo(line, err=True)
 
 
 def as_json_text(data: Any, indent: int | None = 2) -> str:
-    """JSON to print: in characters where standard output is UTF-8, as all JSON must be, else with escapes."""
+    """JSON to print: with plain characters if standard output is UTF-8, as JSON requires, otherwise with escapes."""
     return json.dumps(data, indent=indent, ensure_ascii=not is_utf8())
 
 
 def print_json(data: Any, indent: int | None = 2) -> None:
-    """Print data as JSON: an object, or an array of such, each with the version of its schema."""
+    """Print data as JSON: an object or an array of objects, each with the version of its schema."""
     versioned = [with_version(entry) for entry in data] if isinstance(data, list) else with_version(data)
     typer.echo(as_json_text(versioned, indent))
 
 
 def print_result(data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
-    """Print a result that is short: as a line of JSON, or as a text."""
+    """Print a short result: as one line of JSON, or as text."""
     if as_json:
         print_json(data, indent=None)
     else:
@@ -70,19 +70,19 @@ def print_result(data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
 
 
 def with_version(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the version of its schema first (`psopt schema`), where an object does not say it."""
+    """Put the schema version first (`psopt schema`), if an object lacks it."""
     return {"schema_version": SCHEMA_VERSION, **data}
 
 
 def is_utf8() -> bool:
-    """Whether standard output takes every character."""
+    """Whether standard output accepts every character."""
     return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
 
 def write_file(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names: in UTF-8, its line ends as they are, on every system.
+    """Write a text to the file that an option names: in UTF-8 with unchanged line ends, on every system.
 
-    Raises InputError if it can't be written.
+    Raises InputError if it cannot be written.
     """
     try:
         path.write_text(text, "utf-8", newline="\n")
@@ -91,9 +91,9 @@ def write_file(option: str, path: Path, text: str) -> None:
 
 
 def check_writable(option: str, path: Path) -> None:
-    """Refuse a file that can't be written before anything is paid for what stands in it.
+    """Refuse a file that cannot be written, before its contents cost anything.
 
-    Raises InputError if it is a folder, or its folder is not there or closed.
+    Raises InputError if it is a folder, or its folder does not exist or is not writable.
     """
     if path.is_dir():
         raise InputError(f"{option} {path} is a folder; a file is expected")
@@ -104,9 +104,9 @@ def check_writable(option: str, path: Path) -> None:
 
 
 def write_whole(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names, whole or not at all; a pipe or device gets it as it is.
+    """Write a text to the file that an option names, completely or not at all; a pipe or device gets it directly.
 
-    Raises InputError if it can't be written.
+    Raises InputError if it cannot be written.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():

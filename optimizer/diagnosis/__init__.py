@@ -1,4 +1,4 @@
-"""Diagnosis: which samples a prompt fails, and what they have in common."""
+"""Diagnosis: on which samples a prompt fails, and what they have in common."""
 
 from psopt.diagnosis._diagnosis import Diagnosis, carried_by, diagnose_predictions, evidence, joint_view
 from psopt.diagnosis._open_slices import find_open_slices

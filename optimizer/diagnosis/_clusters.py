@@ -1,10 +1,10 @@
-"""Classes that fall apart: clusters of samples that are answered alike, and unlike the rest of their class.
+"""Classes that split: clusters of samples that are answered alike, and unlike the rest of their class.
 
 The clusters are the blocks of the consistency matrix (figure 4 of Errica et al. shows them for Entity: colours against
-animals); the texts only name them.
+animals); the texts are only used to name them.
 
-The constants were measured on 500 questions of TREC's train with minilm's original prompt, whose classes fall into 24
-clusters of 479 samples, against chance: each class's answers shuffled among its samples, five times.
+The constants were measured on 500 questions of TREC's train with minilm's original prompt. Its classes split into 24
+clusters of 479 samples. Chance was measured by shuffling each class's answers among its samples, five times.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 _MOST_OF_A_CLASS = 1000  # the matrix is quadratic: 8 MB
-_MOST_CLUSTERS = 6  # 4 gives 15 clusters of 345 samples; 8 and 20 give those of 6
-_LEAST_MEMBERS = 3  # two samples that are alike are a pair, not a part of a class
-_LEAST_WITHIN = 0.6  # .5 lets one looser cluster through, .7 leaves 18
-# Chance makes 7 to 10 clusters without a gap, 6 or 7 at .1, up to 4 at .2, up to 2 at .25 and none at .4.
+_MOST_CLUSTERS = 6  # 4 gives 15 clusters of 345 samples; 8 and 20 give the same as 6
+_LEAST_MEMBERS = 3  # two samples that are alike are only a pair
+_LEAST_WITHIN = 0.6  # .5 admits one looser cluster, .7 leaves 18
+# By chance there are 7 to 10 clusters without a gap, 6 or 7 at .1, up to 4 at .2, up to 2 at .25 and none at .4.
 _LEAST_GAP = 0.25
-_MOST_PHRASES = 4  # one names .25 of the samples, two .37, four .42, eight .43
-# Among 1,935 other train questions that show the phrases, .79 are of the class; .92 at .7, but .38 instead of .42 of
-# the samples are named then; .66 at .4.
+_MOST_PHRASES = 4  # one phrase names .25 of the samples, two .37, four .42, eight .43
+# Of the other 1,935 train questions, .79 of those that show the phrases are of the class. At .7 it is .92, but then
+# only .38 instead of .42 of the samples are named; at .4 it is .66.
 _LEAST_PURITY = 0.6
 
 
@@ -44,30 +44,30 @@ class AnswerCluster:
     """Samples of one class that are answered alike."""
 
     label: str  # their class
-    answered: str  # what they are answered most often
-    # Mean consistency among them, and with the rest of their class, in [0, 1]
+    answered: str  # their most frequent answer
+    # Mean consistency within the cluster, and with the rest of the class, in [0, 1]
     within: float
     across: float
     wrong: float  # share of wrong answers to them, in [0, 1]
-    words: tuple[str, ...]  # what sets their texts apart from the others of their class
-    phrases: tuple[str, ...]  # what they share and, among labelled texts, is a sign of their class
+    words: tuple[str, ...]  # what distinguishes their texts from the rest of the class
+    phrases: tuple[str, ...]  # shared by them and, among labelled texts, a sign of their class
     samples: tuple[str, ...]  # ids; those that show one of the phrases first
     n_named: int  # how many of the samples show one of the phrases
 
 
 def find_clusters(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> tuple[AnswerCluster, ...]:
-    """Find the clusters that the classes fall apart into, those with most wrong answers first.
+    """Find the clusters into which the classes split, those with most wrong answers first.
 
     A class's samples are joined by average linkage on one minus their consistency; the number of clusters is the one
-    with the highest silhouette. A cluster counts if it has three members, a mean consistency of .6 within, and .25 less
-    with the rest of the class. Of a class with more than 1,000 samples the first 1,000 are looked at.
+    with the highest silhouette. A cluster counts if it has three members, a mean consistency of .6 within it, and .25
+    less with the rest of the class. In a class with more than 1,000 samples only the first 1,000 are used.
 
     Parameters
     ----------
     predictions : Predictions
         Without labels there are no classes, and no clusters.
     labelled : sequence of Sample, optional
-        More labelled samples (all of train) from which to tell how surely a phrase means a class.
+        More labelled samples (all of train), to estimate how reliably a phrase indicates a class.
     """
     if not predictions.is_labelled:
         return ()
@@ -122,7 +122,7 @@ def _partition(matrix: Matrix) -> Indices:
     np.fill_diagonal(distances, 0)
     best = np.zeros(len(matrix), dtype=np.int64)
     best_score = 0.0
-    # Rows that differ by rounding alone are one point, and there can't be more clusters than points.
+    # Rows that differ only by rounding are one point, and there cannot be more clusters than points.
     n_points = len(np.unique(distances.round(12), axis=0))
     for n_clusters in range(2, min(_MOST_CLUSTERS, len(matrix) - 1, n_points) + 1):
         linkage = AgglomerativeClustering(n_clusters=n_clusters, metric="precomputed", linkage="average")
@@ -135,7 +135,7 @@ def _partition(matrix: Matrix) -> Indices:
 
 
 class _Naming:
-    """Names a cluster by phrases that its members share and that are a sign of its class."""
+    """Names a cluster by phrases that its members share and that indicate its class."""
 
     def __init__(self, predictions: Predictions, labelled: Sequence[Sample]) -> None:
         self._index = PhraseIndex.of(predictions.texts, min_texts=2)
@@ -143,9 +143,9 @@ class _Naming:
         self._wrong = predictions.share_wrong
 
     def name(self, members: Indices, of_class: Indices, label: int) -> tuple[tuple[str, ...], Indices, int]:
-        """Phrases that cover most wrong answers and set the cluster apart in its class.
+        """Phrases that cover most wrong answers and distinguish the cluster within its class.
 
-        Returned with the members, those that show one first, and how many these are.
+        Returned with the members, those that show a phrase first, and the number of those.
         """
         if not self._index.phrases:
             return (), members, 0
@@ -169,6 +169,6 @@ class _Naming:
 
 
 def _anywhere(phrase: str) -> str:
-    """A phrase wherever it stands in its text or field."""
+    """A phrase at any position in its text or field."""
     field, alone = field_and_phrase(phrase)
     return phrase_of_field(field, alone.removeprefix("^"))

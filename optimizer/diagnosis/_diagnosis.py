@@ -1,4 +1,4 @@
-"""A whole diagnosis: the samples that fail, and what they share."""
+"""A complete diagnosis: the samples that fail, and what they share."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 
-_MOST_CASES = 20  # of a view
-_MOST = 3  # of wordings and of members: a table cell holds no more
-_SHARES = (0.5, 0.8, 0.9)  # of the whole S, that so many samples carry
-_ROUNDING = 1e-12  # a sum that reaches a share but for rounding has reached it
+_MOST_CASES = 20  # per view
+_MOST = 3  # wordings, and members: a table cell holds no more
+_SHARES = (0.5, 0.8, 0.9)  # of the total S, for which the number of samples is reported
+_ROUNDING = 1e-12  # a sum that misses a share only by rounding has reached it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,15 @@ class Evidence:
     """Facts about a slice."""
 
     share: float  # its samples' part of the sum of S over all samples, in [0, 1]
-    words: tuple[str, ...]  # what sets its texts apart
-    # Columns of the predictions, the one that breaks most of its samples first: by wrong answers, or without labels
+    words: tuple[str, ...]  # what distinguishes its texts
+    # Columns of the predictions, the one that breaks most of its samples first: by wrong answers, or without labels by
     # answers other than the sample's most frequent one
     worst_rephrasings: tuple[int, ...]
-    typical: tuple[str, ...]  # ids of the members that show most of those words
+    typical: tuple[str, ...]  # ids of the members that contain most of those words
 
 
 def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
-    """Collect what speaks for a slice."""
+    """Collect the evidence for a slice."""
     ids = set(failing.samples)
     members = np.array([index for index, sample in enumerate(predictions.samples) if sample.id in ids])
     unstable = predictions.sensitivities
@@ -63,7 +63,7 @@ def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
 
 
 def _broken(predictions: Predictions) -> NDArray[np.bool_]:
-    """The answers that are wrong or, without labels, other than the usual one: (N, Q)."""
+    """The answers that are wrong or, without labels, differ from the most frequent one: (N, Q)."""
     if predictions.is_labelled:
         return predictions.wrong
     usual = predictions.counts.argmax(axis=1)
@@ -72,9 +72,9 @@ def _broken(predictions: Predictions) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class JointView:
-    """S against mean consistency, sample by sample, with what noise would give (E25, appendix A and figure 6)."""
+    """S against mean consistency, sample by sample, with the scores of noise (E25, appendix A and figure 6)."""
 
-    # Of each sample, in the predictions' order; consistency is its mean over its class
+    # One value per sample, in the predictions' order; consistency is the mean over its class
     sensitivity: tuple[float, ...]
     consistency: tuple[float, ...]
     # F1, sensitivity and consistency of ``predictor``, ``half_noised`` and ``random``
@@ -82,12 +82,12 @@ class JointView:
 
 
 def joint_view(predictions: Predictions) -> JointView | None:
-    """Return the joint view; None without labels, and where samples were asked under unequally many rephrasings."""
+    """Return the joint view; None without labels, and if samples were asked under different numbers of rephrasings."""
     if not predictions.is_labelled or not predictions.is_whole:
         return None
     scores = reference_scores(predictions.array, predictions.truth, predictions.n_classes)
     references = {name: {measure: getattr(of, measure) for measure in OBJECTIVES} for name, of in scores.items()}
-    if predictions.probabilities is not None:  # which are what is scored; noise is compared by answers
+    if predictions.probabilities is not None:  # these are scored; noise is compared by answers
         references["predictor"] = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
     return JointView(
         tuple(predictions.sensitivities.tolist()),
@@ -97,9 +97,9 @@ def joint_view(predictions: Predictions) -> JointView | None:
 
 
 def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:
-    """How few samples carry half, 80 % and 90 % of the whole S: the fewest whose S sums to so much of the total.
+    """The fewest samples whose S sums to half, 80 % and 90 % of the total.
 
-    It says how many samples to look at, or to label first. All 0 where every sample is stable.
+    It shows how many samples to inspect, or to label first. All 0 if every sample is stable.
 
     >>> carried_by([0.0, 0.6, 0.2, 0.2])
     {'50%': 1, '80%': 2, '90%': 3}
@@ -115,7 +115,7 @@ def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class FailureCase:
-    """One sample that fails: S, mean consistency with its class, and how many of its Q answers are right."""
+    """One failing sample: S, mean consistency with its class, and how many of its Q answers are right."""
 
     id: str
     text: str
@@ -132,24 +132,24 @@ class Diagnosis:
 
     failure_cases: dict[View, tuple[FailureCase, ...]]  # the most severe first
     slices: tuple[FailureSlice, ...]  # over all views
-    evidence: tuple[Evidence, ...] = ()  # what speaks for each slice, in their order
-    # S against mean consistency; None without labels, and where not every cell was asked
+    evidence: tuple[Evidence, ...] = ()  # the evidence for each slice, in their order
+    # S against mean consistency; None without labels, and if not every cell was asked
     joint: JointView | None = None
-    carried: dict[str, int] = field(default_factory=dict)  # how few samples carry half, 80 % and 90 % of the whole S
-    clusters: tuple[AnswerCluster, ...] = ()  # what classes fall apart into
+    carried: dict[str, int] = field(default_factory=dict)  # how many samples carry half, 80 % and 90 % of the total S
+    clusters: tuple[AnswerCluster, ...] = ()  # the clusters into which classes split
 
     def __repr__(self) -> str:
-        """How many samples fail by which view, and how many groups they make: their texts would fill screens."""
+        """How many samples fail by each view, and how many groups they form: their texts would fill screens."""
         cases = ", ".join(f"{len(cases)} by {view}" for view, cases in self.failure_cases.items())
         return f"<Diagnosis: failure cases {cases}; {len(self.slices)} groups>"
 
     @property
     def groups(self) -> tuple[FailureSlice, ...]:
-        """The slices, by their name of 0.1."""
+        """The slices, under their name in version 0.1."""
         return self.slices
 
     def of_views(self, views: Sequence[str]) -> Diagnosis:
-        """Return the diagnosis as far as it is of these views; clusters are seen by consistency."""
+        """Return only the part of the diagnosis for these views; clusters belong to consistency."""
         if set(views) == set(VIEWS):
             return self
         indices = [index for index, failing in enumerate(self.slices) if failing.view in views]
@@ -201,7 +201,7 @@ def diagnose_predictions(
 
 
 def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...]:
-    """Failing samples, the most severe first; for consistency class by class, as the paper does."""
+    """Failing samples, the most severe first; for consistency class by class, as in the paper."""
     severities = severity(predictions, view)
     order = np.argsort(-severities, kind="stable")
     if view == "consistency":

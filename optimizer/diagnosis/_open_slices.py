@@ -1,7 +1,7 @@
-"""Slices of samples whose answers are no single labels: what unstable or wrong ones share, and steady ones do not.
+"""Slices of samples whose answers are not single labels: what unstable or wrong ones share, and steady ones do not.
 
-No class says here what a phrase is a sign of, so that it must stand out by severity alone, and surely: of hundreds of
-phrases some are always shown by the weakest samples.
+Without classes a phrase must stand out by severity alone, and significantly: among hundreds of phrases some always
+occur in the weakest samples.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ if TYPE_CHECKING:
 
 
 LEVEL = 0.05
-"""In so large a share of tasks whose weak samples share nothing any topic may be named, over all views together."""
-_LEAST_TEXTS = 3  # different ones that share something, and weak samples among them; two are a pair
-_MOST_CLUSTERED = 1000  # texts that clusters are looked for in: linkage is quadratic
-_N_SHUFFLES = 999  # the least p-value is one in a thousand
-_AT_ONCE = 100  # shuffles; a table of traits and shuffles takes some 16 MB for 20,000 traits
-# Samples of mean severity that each trait is counted with: three samples would else reach by chance what thirty hardly
-# can. Of 100 sets of 100 questions of TREC's train, 12 % of which are weak and 70 % of a topic of 5, 8 and 12 of them,
-# 0 names the topic in 39, 68 and 78 sets, 2 in 45, 78 and 87, 5 in 45, 83 and 92.
+"""If weak samples share nothing, a topic may be named in at most this share of tasks, over all views together."""
+_LEAST_TEXTS = 3  # different texts that share something, and weak samples among them; two are only a pair
+_MOST_CLUSTERED = 1000  # most texts that are clustered: linkage is quadratic
+_N_SHUFFLES = 999  # the smallest p-value is then one in a thousand
+_AT_ONCE = 100  # shuffles; a table of traits and shuffles takes about 16 MB for 20,000 traits
+# Samples of mean severity added to each trait's count: otherwise three samples would reach by chance what thirty hardly
+# can. Measured on 100 sets of 100 questions of TREC's train, 12 % of them weak, but 70 % within a topic of 5, 8 or 12
+# questions: 0 names the topic in 39, 68 and 78 sets, 2 in 45, 78 and 87, 5 in 45, 83 and 92.
 _ADDED = 5
 
 
 def find_open_slices(
     predictions: Predictions, views: Sequence[View], *, embed: Embed | None = None
 ) -> tuple[FailureSlice, ...]:
-    """Find what unstable or wrong samples share, for each view; nothing where chance would do as well.
+    """Find what unstable or wrong samples share, for each view; nothing that chance would explain as well.
 
-    What a slice is named by is a phrase that tells a topic or, where no phrase does, a cluster of texts that mean
-    alike, found without a look at the answers. The one with most severity above the mean is taken if chance reaches as
-    much with any of them in at most 5 % of tasks (`excess_severity`; over the views by Bonferroni), then the samples
-    that show it are taken out, and again. Texts of the same words are one text.
+    A slice is named by a phrase that indicates a topic or, if none does, by a cluster of texts with similar meaning,
+    found without using the answers. The one with most severity above the mean is taken if chance reaches as much with
+    any of them in at most 5 % of tasks (`excess_severity`; Bonferroni over the views). Then the samples that show it
+    are removed, and the search repeats. Texts with the same words are one text.
 
     Parameters
     ----------
     predictions : Predictions
-        Of open answers.
+        With open answers.
     views : sequence of str
         ``sensitivity`` and, with labels, ``accuracy``.
     embed : callable, optional
-        By which texts mean alike; by default latent semantic analysis of the texts themselves.
+        Vectors for the texts' meaning; by default latent semantic analysis of the texts themselves.
     """
     traits = _Traits.of(predictions.texts, embed)
     if not traits.shown.shape[1]:
@@ -70,14 +70,14 @@ def find_open_slices(
 
 @dataclass(frozen=True, eq=False)
 class _Traits:
-    """What texts may share: phrases, then clusters.
+    """What texts can share: phrases, then clusters.
 
     Attributes
     ----------
     shown : (n_distinct, n_traits) sparse float
-        Which of the distinct texts show what.
+        Which distinct text shows which trait.
     distinct : (N,) int
-        Which of the distinct texts each text is.
+        The index of each text among the distinct ones.
     """
 
     phrases: tuple[str, ...]
@@ -86,15 +86,15 @@ class _Traits:
 
     @classmethod
     def of(cls, texts: Sequence[str], embed: Embed | None) -> _Traits:
-        """Find what some texts, and not all, share."""
+        """Find what some texts share, but not all."""
         words = [tuple(words_of(shown_words(text))) for text in texts]
         text_of = dict(zip(words, texts, strict=True))
-        in_order = sorted(text_of)  # so that the order of samples changes nothing
+        in_order = sorted(text_of)  # so that the order of samples does not matter
         firsts = [text_of[own] for own in in_order]
         place = {own: number for number, own in enumerate(in_order)}
         distinct = [place[own] for own in words]
         every = PhraseIndex.of(firsts, min_texts=_LEAST_TEXTS)
-        # shortest first: of phrases that the same texts show the plainest names a topic
+        # shortest first: among phrases shown by the same texts, the simplest names the topic
         named = [column for column, phrase in reversed(list(enumerate(every.phrases))) if tells_a_topic(phrase)]
         phrases = tuple(every.phrases[column] for column in named)
         shown = sparse.csr_array(sparse.hstack([every.shown[:, named], _clusters(firsts, embed)]))
@@ -106,7 +106,7 @@ class _Traits:
 
 
 class _Cover:
-    """The state of the greedy cover by one view: which texts are not explained yet."""
+    """The state of the greedy cover for one view: which texts are not explained yet."""
 
     def __init__(self, predictions: Predictions, view: View, traits: _Traits, level: float) -> None:
         self._level = level
@@ -120,7 +120,7 @@ class _Cover:
         self._is_left = np.ones(len(n_alike), dtype=np.bool_)
 
     def next_slice(self) -> FailureSlice | None:
-        """The clearest slice of what is not explained yet, or None where none is surely more than chance."""
+        """The clearest slice of the unexplained texts, or None if none is surely more than chance."""
         severities = self._of_distinct[self._is_left]
         if not severities.size or np.ptp(severities) == 0:
             return None
@@ -132,7 +132,7 @@ class _Cover:
         excess, p_values = excess_severity(severities, shown[:, looked_at])
         is_sure = p_values <= self._level
         is_phrase = looked_at < len(self._traits.phrases)
-        if (is_sure & is_phrase).any():  # a phrase says what it is; a cluster only speaks where none does
+        if (is_sure & is_phrase).any():  # a phrase explains itself; a cluster is only used without one
             is_sure &= is_phrase
         if not is_sure.any():
             return None
@@ -142,7 +142,7 @@ class _Cover:
         return self._take(columns, min(1.0, float(p_values[sure[0]]) * LEVEL / self._level))
 
     def _with_siblings(self, sure: list[int]) -> list[int]:
-        """The first of some traits, best first, and those phrases among them that differ from it in one word."""
+        """The first of these traits, best first, and the phrases among them that differ from it in one word."""
         phrases = self._traits.phrases
         main = sure[0]
         if main >= len(phrases):
@@ -151,7 +151,7 @@ class _Cover:
         return [main, *alike[:MOST_SIBLINGS]]
 
     def _take(self, columns: list[int], p_value: float) -> FailureSlice | None:
-        """The slice of what shows these, and no longer to be explained; None where too few of it are weak."""
+        """The slice of texts with these traits, which then count as explained; None if too few of them are weak."""
         traits = self._traits
         samples = self._predictions.samples
         is_left = self._is_left[traits.distinct]
@@ -169,7 +169,7 @@ class _Cover:
             phrases=phrases or distinctive_words(self._predictions.texts, members),
             samples=tuple(samples[index].id for index in in_order),
             severity=float(self._severities[members].sum()),
-            gain=0.0,  # without a class nothing says what obeying the phrase would be
+            gain=0.0,  # without a class the effect of following the phrase is undefined
             how="phrases" if is_named else "meaning",
             contrast=Contrast(
                 weak_showing=len(members),
@@ -184,7 +184,7 @@ class _Cover:
 
 
 def _clusters(texts: Sequence[str], embed: Embed | None) -> sparse.csr_array:
-    """Which texts are of which cluster of texts that mean alike: (n_texts, n_clusters)."""
+    """Which text is in which cluster of texts with similar meaning: (n_texts, n_clusters)."""
     n = len(texts)
     clusters = clusters_of(vectors_of(texts, embed), np.arange(n)) if _LEAST_TEXTS <= n <= _MOST_CLUSTERED else []
     belongs = np.zeros((n, len(clusters)))
@@ -194,11 +194,11 @@ def _clusters(texts: Sequence[str], embed: Embed | None) -> sparse.csr_array:
 
 
 def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector, Vector]:
-    """How much more those fail who show a trait, for many traits, and how often chance does as well with any of them.
+    """How much more samples with a trait fail, for many traits, and how often chance does as well with any of them.
 
-    The p-values hold for all traits together: a trait's is the share of shuffles of the severities in which the best
-    trait of all reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993). Where severity has
-    nothing to do with any of them, one of them falls below a level in just so large a share of data sets.
+    The p-values hold for all traits together: a trait's p-value is the share of shuffled severities in which the best
+    of all traits reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993). If severity is
+    unrelated to all traits, at least one of them falls below a level in exactly that share of data sets.
 
     Parameters
     ----------
@@ -209,8 +209,8 @@ def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector
     Returns
     -------
     excess : (n_traits,) float
-        The severity above the mean that a trait's samples carry, over the square root of their number: few samples
-        that fail badly and many that fail a little are comparable then.
+        The severity above the mean that a trait's samples carry, over the square root of their number. This makes few
+        samples that fail badly comparable with many that fail a little.
     p_values : (n_traits,) float
         In (0, 1].
     """

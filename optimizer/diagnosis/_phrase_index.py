@@ -1,4 +1,4 @@
-"""Which samples show which phrase: the table that slices and notes are found in."""
+"""Which samples show which phrase: the table in which slices and notes are found."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 class PhraseIndex:
     """Phrases and the texts that show them."""
 
-    # In an order that depends on the texts only: longest first, then by alphabet, so that the first of several equally
-    # good phrases is the most specific. Those of a row's fields name them: ``subject: bill``.
+    # The order depends only on the texts: longest first, then alphabetical, so that the first of equally good phrases
+    # is the most specific. Phrases of a row's field name it: ``subject: bill``.
     phrases: tuple[str, ...]
     shown: sparse.csr_array  # 1 where a text shows a phrase
 
     @classmethod
     def of(cls, texts: Sequence[str], *, min_texts: int = 3, phrases: Sequence[str] | None = None) -> PhraseIndex:
-        """Index the phrases that at least `min_texts` texts show, or just the given `phrases`."""
+        """Index the phrases that at least `min_texts` texts show, or only the given `phrases`."""
         by_text = [sample_phrases(text) for text in texts]
         if phrases is None:
             frequency = Counter(phrase for of_text in by_text for phrase in of_text)
@@ -49,7 +49,7 @@ class PhraseIndex:
     def purity(self, labelled: Sequence[Sample], labels: Sequence[str]) -> NDArray[np.float64]:
         """Share of each label among labelled samples that show a phrase: (n_phrases, n_labels) in [0, 1).
 
-        Counted with two texts of no label added, so that three of three says less than thirty of thirty.
+        Two texts without a label are added to the count, so that three of three is weaker than thirty of thirty.
         """
         in_labelled = PhraseIndex.of([sample.text for sample in labelled], phrases=self.phrases)
         one_hot = np.eye(len(labels))[[labels.index(str(sample.label)) for sample in labelled]]
@@ -64,16 +64,16 @@ def _most_specific_first(phrase: str) -> tuple[int, int, str]:
 
 _PRIOR = 0.5  # texts: the least that keeps odds finite, as in the Haldane-Anscombe correction of an odds ratio
 _LEAST_TEXTS = 2  # one text with a phrase is no pattern
-_MOST_WORDS = 4  # name a group
-_LEAST_Z = 1.0  # standard errors: lists show the best few words anyhow, so this only keeps empty ones from being filled
+_MOST_WORDS = 4  # words that name a group
+_LEAST_Z = 1.0  # standard errors: lists show only the best few words; without good ones they stay empty
 
 
 def distinctive_words(texts: Sequence[str], members: NDArray[np.int64] | Sequence[int]) -> tuple[str, ...]:
     """Return the words that members show much more often than the others, the most distinctive first.
 
-    By the z-score of the log-odds ratio of texts that show a word, with a prior proportional to the word's frequency in
-    all texts (Monroe, Colaresi and Quinn, "Fightin' Words", 2008). Left out are a word that only one member shows, one
-    within a standard error of no difference, and words of any text: "of, to" says nothing to a reader.
+    Ranked by the z-score of the log-odds ratio of texts that show a word, with a prior proportional to the word's
+    frequency in all texts (Monroe, Colaresi and Quinn, "Fightin' Words", 2008). It leaves out words that only one
+    member shows, words within a standard error of no difference, and common words: "of, to" tells a reader nothing.
 
     >>> distinctive_words(["what color is it ?", "what color are they ?", "who is it ?", "who are they ?"], [0, 1])
     ('color',)
@@ -88,7 +88,7 @@ def distinctive_words(texts: Sequence[str], members: NDArray[np.int64] | Sequenc
     scores = {}
     for word, n in inside.items():
         share = (n + outside[word]) / len(texts)
-        if share == 1 or not topic_words(f"^{word}"):  # the odds of a word of all texts are infinite
+        if share == 1 or not topic_words(f"^{word}"):  # a word in all texts has infinite odds
             continue
         in_members = n + _PRIOR * share
         in_others = outside[word] + _PRIOR * share

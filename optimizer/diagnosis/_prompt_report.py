@@ -1,4 +1,4 @@
-"""How a prompt fares: its scores and its diagnosis side by side."""
+"""How a prompt performs: its scores and its diagnosis together."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from psopt.evaluation import AnswerShares, Predictions, Reruns, Scores
     from psopt.search_spaces import Prompt
 
-# What fits on a screen of a notebook.
+# What fits on one screen of a notebook.
 _GROUPS_SHOWN = 8
 _SAMPLES_SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
 class PromptReport:
-    """How a prompt fares on samples under rephrasings.
+    """How a prompt performs on samples under rephrasings.
 
     Attributes
     ----------
@@ -53,13 +53,13 @@ class PromptReport:
     scores : Scores or None
         F1, C and the rest, with intervals; None without labels.
     diagnosis : Diagnosis
-        Failure cases, and slices of them with a topic.
+        Failure cases, and slices of them that share a topic.
     draw : callable or None
-        What `figure` is drawn by; None where a report was put together without it.
+        The function that draws `figure`; None if the report was built without it.
     suspects : Suspects
         Samples that are always given the same answer, never the label.
     reruns : Reruns or None
-        S of asking again beside S, where that was asked for.
+        S of asking again, next to S, if requested.
     """
 
     prompt: Prompt
@@ -80,7 +80,7 @@ class PromptReport:
         return f"<PromptReport {self.prompt.id}: S {self.sensitivity:.3f}{quality}, of {of}>"
 
     def _repr_html_(self) -> str:
-        """The measures, the groups of weak samples and the weakest samples, as notebooks show them."""
+        """The measures, the groups of weak samples and the weakest samples, for notebooks."""
         scores = "" if self.scores is None else self.scores._repr_html_()
         groups = [
             (of.topic, of.label, of.predicted, len(of.samples), round(of.severity, 1))
@@ -98,17 +98,17 @@ class PromptReport:
         )
 
     def figure(self) -> go.Figure:
-        """Return the samples as a figure of plotly: S against mean consistency, or how many samples have which S."""
+        """Return a plotly figure of the samples: S against mean consistency, or a histogram of S."""
         if self.draw is None:
             raise InputError("this report was put together without what draws it: psopt.diagnose makes one that has it")
         return self.draw(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row a sample, as a DataFrame of pandas.
+        """Return a pandas DataFrame with one row per sample.
 
         Columns are ``id``, ``text``, ``label``; ``sensitivity`` and ``consistency``, in [0, 1]; ``share_right``, the
-        share of its answers that are right (of open answers their mean worth); ``answers``, how often it was answered
-        with what; ``share_LABEL`` for each label, the share of the wordings that gave it; ``share_na``; and ``weak``,
+        share of its answers that are right (for open answers their mean score); ``answers``, how often each answer was
+        given; ``share_LABEL`` for each label, the share of the wordings that gave it; ``share_na``; and ``weak``,
         whether the diagnosis names it: among the most severe failure cases of a view, or in a group.
 
         Raises
@@ -153,7 +153,7 @@ class PromptReport:
 
     @property
     def flips(self) -> NDArray[np.bool_] | None:
-        """Which samples some wording answers otherwise than the original: (N,); None where that is not among them."""
+        """Which samples get another answer under some wording than under the original: (N,); None without that."""
         predictions = self.predictions
         if predictions.n_rephrasings < 2 or predictions.rephrasings[:1] != (self.prompt.description,):
             return None
@@ -161,7 +161,7 @@ class PromptReport:
 
     @property
     def flips_line(self) -> str:
-        """How many these are, in words with the interval that sampling leaves; empty where that is not known."""
+        """How many samples flip, in words with the sampling interval; empty if unknown."""
         if self.flips is None:
             return ""
         share = 100 * self.flips.mean()
@@ -173,11 +173,11 @@ class PromptReport:
 
     @property
     def shares(self) -> AnswerShares | None:
-        """How often each label is answered and is right; None of other answers than single labels."""
+        """How often each label is answered and is right; None for answers other than single labels."""
         return answer_shares(self.predictions) if self.scores is None else self.scores.shares
 
     def measured(self) -> dict[str, Any]:
-        """Return the scores as plain JSON data, without labels those that need none."""
+        """Return the scores as plain JSON data; without labels only those that need none."""
         if self.scores is not None:
             return self.scores.to_dict()
         readable = readable_sensitivity(self.predictions)

@@ -1,7 +1,7 @@
-"""Slices: failing samples that share a phrase, by which a person or a note can name them.
+"""Slices: failing samples that share a phrase, which a person or a note can use to name them.
 
-The constants were measured on TREC's train with minilm's original prompt: slices found in 500 questions, and their
-*precision*, the share of a slice's label among those of 1,935 other train questions that show its phrases.
+The constants were measured on TREC's train with minilm's original prompt. Slices were found in 500 questions. Their
+*precision* is the share of a slice's label among those of the other 1,935 train questions that show its phrases.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 
-# .3 to .6 give the same slices, of precision .96; .8 has .98, but 12 slices cover .33 instead of .40 of the errors.
+# .3 to .6 give the same slices, with precision .96; .8 has .98, but 12 slices cover .33 instead of .40 of the errors.
 LEAST_PURITY = 0.6
-# A phrase of one failing sample is an anecdote. Of all errors 1 covers .51 (worst precision .53), 2 .50, 3 .46.
+# A phrase of one failing sample is an anecdote. 1 covers .51 of all errors (worst precision .53), 2 .50, 3 .46.
 LEAST_MEMBERS = 2
-MOST_SLICES = 12  # of a view
+MOST_SLICES = 12  # per view
 # 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40.
 MOST_SIBLINGS = 3
 # In samples. .05 and .3 give the same 24 slices by accuracy (18 and 17 by sensitivity), 1 gives 20 (7).
@@ -38,42 +38,42 @@ _LEAST_BENEFIT = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """How many weak samples show what a slice is named by, and how many others: of open answers.
+    """For open answers: how many weak samples show what a slice is named by, and how many others.
 
-    Weak are those of more than the mean severity. Samples of slices found before are counted on neither side.
+    Samples above the mean severity are weak. Samples of slices found before are not counted.
     """
 
-    # How many of the weak samples show it, and how many these are
+    # How many weak samples show it, and how many weak samples there are
     weak_showing: int
     weak: int
-    # The same of all other samples
+    # The same for all other samples
     others_showing: int
     others: int
-    # In how large a share of tasks whose weak samples share nothing the best of all phrases stands out as much
+    # The share of tasks, whose weak samples share nothing, in which the best of all phrases stands out as much
     p_value: float
 
 
 @dataclass(frozen=True, slots=True)
 class FailureSlice:
-    """Failing samples of one class, or whose answers are no single labels, that share a phrase."""
+    """Failing samples that share a phrase: of one class, or with answers that are not single labels."""
 
     view: View  # the view by which they fail
-    label: str | None  # their class; None in a diagnosis without labels, and where answers are no single labels
-    predicted: str | None  # what they are taken for most often, if not their class
-    # What they share: the main phrase, then its siblings, which differ from it in one word. ``^when`` is one that texts
-    # begin with, ``subject: bill`` one of a field.
+    label: str | None  # their class; None without labels, and if answers are not single labels
+    predicted: str | None  # their most frequent wrong answer, if any
+    # What they share: the main phrase, then its siblings, which differ from it in one word. Texts begin with ``^when``;
+    # ``subject: bill`` is a phrase of a field.
     phrases: tuple[str, ...]
     samples: tuple[str, ...]  # ids, the most severe first
-    severity: float  # the sum of theirs, in samples
-    # Share of all answers that would turn right if everything that shows the phrases were given `label`; negative where
-    # that would harm. 0 where there is no class.
+    severity: float  # the sum of the samples' severities
+    # Share of all answers that would become right if everything that shows the phrases were given `label`; negative if
+    # that would harm. 0 without a class.
     gain: float
-    # ``phrases`` if they share some, ``meaning`` if they mean alike; the phrases then are distinctive words
+    # ``phrases`` if they share some, ``meaning`` if their meaning is similar; `phrases` then holds distinctive words
     how: Literal["phrases", "meaning"] = "phrases"
-    contrast: Contrast | None = None  # of open answers, how surely the phrases set them apart
+    contrast: Contrast | None = None  # for open answers, how clearly the phrases distinguish them
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data, under the names of weak_spots.json and of ``diagnose --json``."""
+        """Return it as plain JSON data, with the keys of weak_spots.json and of ``diagnose --json``."""
         return {
             "view": self.view,
             "label": self.label,
@@ -109,16 +109,16 @@ def find_slices(
 ) -> tuple[FailureSlice, ...]:
     """Find what failing samples have in common, the slice that covers most severity first.
 
-    A greedy cover: the phrase whose texts of one class carry most severity, less the right answers that the same
-    phrase's other texts would lose if it were taken as a sign of that class; then the samples it explains are taken
-    out, and again. Without labels the severity above the mean is covered, and no class is named.
+    A greedy cover. It takes the phrase whose texts of one class carry most severity, minus the right answers that the
+    phrase's other texts would lose if it indicated that class. Then it removes the samples that the phrase explains,
+    and repeats. Without labels it covers the severity above the mean, and names no class.
 
     Parameters
     ----------
     labelled : sequence of Sample, optional
-        More labelled samples (all of train) from which to tell how surely a phrase means a class.
+        More labelled samples (all of train), to estimate how reliably a phrase indicates a class.
     signs : callable, optional
-        Names the slices by phrases alone that it takes for signs of their class.
+        Restricts the names of slices to phrases that it accepts as signs of their class.
     """
     if not predictions.is_labelled:
         return _unlabelled_slices(predictions)
@@ -127,7 +127,7 @@ def find_slices(
 
 
 class _GreedyCover:
-    """The state of the greedy cover: how much severity is not covered yet."""
+    """The state of the greedy cover: the severity that is not covered yet."""
 
     def __init__(
         self, predictions: Predictions, view: View, labelled: Sequence[Sample], signs: Signs | None = None
@@ -155,7 +155,7 @@ class _GreedyCover:
         return self._take([phrase, *self._siblings(phrase, label, benefit)], label)
 
     def _benefit(self) -> NDArray[np.float64]:
-        """Severity covered less right answers lost, by phrase and label; -inf where the phrase is no sign of it."""
+        """Severity covered minus right answers lost, by phrase and label; -inf where the phrase is not a sign of it."""
         shown = self._index.shown
         covered = np.asarray(shown.T @ (self._uncovered[:, None] * self._one_hot))
         lost = np.asarray(shown.T @ (self._right[:, None] * (1 - self._one_hot)))
@@ -164,7 +164,7 @@ class _GreedyCover:
         return np.where(possible, (covered - lost) * self._purity, -np.inf)
 
     def _siblings(self, phrase: int, label: int, benefit: NDArray[np.float64]) -> list[int]:
-        """Phrases that differ from this one in one word and speak for the same label, best first."""
+        """Phrases that differ from this one in one word and indicate the same label, best first."""
         main = self._index.phrases[phrase]
         alike = [
             sibling
@@ -195,7 +195,7 @@ class _GreedyCover:
 def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
     unstable = predictions.sensitivities
     index = PhraseIndex.of(predictions.texts)
-    # What exceeds the mean: without classes a phrase of average samples would win by their number alone.
+    # Only the excess over the mean: otherwise a phrase of average samples would win by their number alone.
     excess = unstable - unstable.mean()
     slices: list[FailureSlice] = []
     for _ in range(MOST_SLICES if index.phrases else 0):
@@ -209,7 +209,7 @@ def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
         ids = tuple(predictions.samples[member].id for member in members)
         total = float(unstable[members].sum())
         slices.append(FailureSlice("sensitivity", None, None, (index.phrases[best],), ids, total, 0.0))
-        # What is covered now counts against a phrase, so that the next slice is another one.
+        # Covered samples now count against a phrase, so that the next slice is a different one.
         excess[shows > 0] = np.minimum(0, excess.min())
     return tuple(slices)
 
@@ -222,7 +222,7 @@ def _readable(phrase: str) -> str:
 
 
 def differ_in_one_word(phrase: str, other: str) -> bool:
-    """Whether two phrases of one field are as long and alike but for one word.
+    """Whether two phrases of one field have the same length and differ in one word.
 
     >>> differ_in_one_word("what year", "what day"), differ_in_one_word("year", "day")
     (True, False)
@@ -239,7 +239,7 @@ def differ_in_one_word(phrase: str, other: str) -> bool:
 
 
 def distinct_slices(slices: Iterable[FailureSlice]) -> list[FailureSlice]:
-    """One slice of each topic and label, of the view that sees it most severe; the most severe first."""
+    """One slice per topic and label, from the view where it is most severe; the most severe first."""
     unique: dict[tuple[str, str | None], FailureSlice] = {}
     for failing in sorted(slices, key=lambda failing: -failing.severity):
         unique.setdefault((failing.topic, failing.label), failing)
@@ -247,7 +247,7 @@ def distinct_slices(slices: Iterable[FailureSlice]) -> list[FailureSlice]:
 
 
 def severity(predictions: Predictions, view: View) -> NDArray[np.float64]:
-    """How badly each sample fails, seen by one view: (N,) in [0, 1], 0 where it does not.
+    """How badly each sample fails by one view: (N,) in [0, 1], 0 if it does not.
 
     ``sensitivity``: S of the sample. ``consistency``: one minus its mean consistency with its class, where S > 0.
     ``accuracy``: the share of wrong answers. All but the first need labels.
@@ -257,5 +257,5 @@ def severity(predictions: Predictions, view: View) -> NDArray[np.float64]:
     unstable = predictions.sensitivities
     if view == "sensitivity":
         return unstable
-    # appendix C keeps S > 0: at S = 0 consistency only counts how many of the class are answered otherwise
+    # appendix C keeps S > 0: at S = 0 consistency only counts how many of the class get other answers
     return np.where(unstable > 0, 1 - sample_consistency(predictions.p_tau, predictions.truth), 0.0)

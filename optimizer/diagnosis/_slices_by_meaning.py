@@ -1,4 +1,4 @@
-"""Slices of failing samples that mean alike: within a class, and taken for the same other class."""
+"""Slices of failing samples with similar meaning: of one class, and mistaken for the same other class."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Embed = Callable[["Sequence[str]"], "NDArray[np.float32]"]
 
 
 # Measured on 500 questions of TREC's train with minilm's original prompt and latent semantic analysis: how many samples
-# slices hold, and the share of pairs in a slice that are of the same one of TREC's 50 fine classes.
-_LEAST_MEMBERS = 3  # 2, 3, 4: 246, 166, 118 samples, .55 to .56 of the pairs alike; a pair alone shows no pattern
+# are in slices, and the share of a slice's pairs with the same one of TREC's 50 fine classes ("alike").
+_LEAST_MEMBERS = 3  # 2, 3, 4: 246, 166, 118 samples, .55 to .56 of the pairs alike; one pair is not a pattern
 _FARTHEST = 0.75  # mean cosine distance. .65: 128 samples, .64 alike; .75: 166, .55; .85: 225, .46; .95: 285, .25
 _DIMENSIONS = 50  # 20: 239 samples, .34 alike; 50: 166, .55; 100: 91, .67
 
@@ -34,7 +34,7 @@ def find_slices_by_meaning(predictions: Predictions, *, embed: Embed | None = No
     Parameters
     ----------
     predictions : Predictions
-        With labels; without them there is nothing to be confused, and no slice.
+        With labels; without them nothing is confused, so there are no slices.
     embed : callable, optional
         By default latent semantic analysis of the texts themselves.
     """
@@ -51,7 +51,7 @@ def find_slices_by_meaning(predictions: Predictions, *, embed: Embed | None = No
 
 
 def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDArray[np.int64]]]:
-    """Failing samples by (class, what they are taken for most)."""
+    """Failing samples by (class, most frequent other answer)."""
     truth = predictions.truth
     counts = predictions.counts
     counts[np.arange(len(truth)), truth] = 0
@@ -65,12 +65,12 @@ def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDA
 
 
 def vectors_of(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32]:
-    """Texts as unit vectors, (n, d): by an encoder, or without one by latent semantic analysis."""
+    """Texts as unit vectors, (n, d): from an encoder, or without one from latent semantic analysis."""
     return (embed or _by_words)(texts)
 
 
 def clusters_of(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """The members that mean alike, by average linkage: clusters of at least three."""
+    """Members with similar meaning, by average linkage: clusters of at least three."""
     from sklearn.cluster import AgglomerativeClustering
 
     linked = AgglomerativeClustering(
@@ -93,13 +93,13 @@ def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tupl
         phrases=distinctive_words(predictions.texts, members),
         samples=tuple(predictions.samples[index].id for index in in_order),
         severity=float(severities.sum()),
-        gain=0.0,  # no phrase, so no rule can tell where a note would do harm
+        gain=0.0,  # without a phrase no rule can check where a note would harm
         how="meaning",
     )
 
 
 def _by_words(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Latent semantic analysis: unit vectors, or zeros for a text without a known word."""
+    """Latent semantic analysis: unit vectors, or a constant direction for a text without a known word."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -107,11 +107,11 @@ def _by_words(texts: Sequence[str]) -> NDArray[np.float32]:
         weights = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(
             [shown_words(text) for text in texts]
         )
-    except ValueError:  # not a single word in any text
+    except ValueError:  # no word in any text
         return np.eye(len(texts), dtype=np.float32)
     n_dimensions = min(_DIMENSIONS, min(weights.shape) - 1)
     if n_dimensions < 1:
         return np.eye(len(texts), dtype=np.float32)
     vectors = TruncatedSVD(n_dimensions, random_state=0).fit_transform(weights)
-    vectors += 1e-9  # a text of nothing but rare words has no direction, and cosine needs one
+    vectors += 1e-9  # a text with only rare words has no direction, but cosine needs one
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)

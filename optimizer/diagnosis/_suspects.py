@@ -1,4 +1,4 @@
-"""Suspects: samples that are always given the same answer, never the label: label or model is wrong."""
+"""Suspects: samples that are always given the same answer, never the label: the label or the model is wrong."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
-# Of ten well-known test sets at most 10 % of the labels are wrong, 3.4 % in the mean (Northcutt, Athalye and Mueller,
-# "Pervasive label errors in test sets", 2021). Where more of a class look so, the model is the likelier cause.
+# In ten well-known test sets at most 10 % of the labels are wrong, 3.4 % on average (Northcutt, Athalye and Mueller,
+# "Pervasive label errors in test sets", 2021). If more of a class look wrong, the model is the likelier cause.
 MOST_OF_A_CLASS = 0.1
-_FEWEST_WORDINGS = 2  # under one wording every answer is alike
-_MOST_TEXTS = 5_000  # that the classifier is fitted to; it takes a second or two
-_N_FOLDS = 5  # customary; fewer where a class is smaller
-_LEAST_OF_A_CLASS = 3  # a class of two has no fold to be learnt from without the sample itself
-# Share of answers that name one other class. Alone they tell a stable error of the model as well as one of the label.
+_FEWEST_WORDINGS = 2  # under one wording all answers are trivially the same
+_MOST_TEXTS = 5_000  # for fitting the classifier, which takes a second or two
+_N_FOLDS = 5  # the usual number; fewer if a class is smaller
+_LEAST_OF_A_CLASS = 3  # a class of two leaves too few samples to learn from
+# Share of answers that name one other class. Alone it does not separate a stable model error from a label error.
 _AS_GOOD_AS_ALL = 0.9
 
 
@@ -40,41 +40,41 @@ class Suspect:
     text: str
     label: str
     answered: str  # what is answered instead
-    n_wordings: int  # under how many wordings it was asked about
-    # Whether a classifier of words, fitted to other samples, takes the answer for likelier than the label too; None
-    # where it can't judge
+    n_wordings: int  # under how many wordings it was asked
+    # Whether a word classifier, fitted to other samples, also finds the answer likelier than the label; None if it
+    # cannot judge
     by_words: bool | None
-    # The share of the label's samples that look so, in [0, 1]; of answers without classes, of all samples
+    # The share of the label's samples that are suspect, in [0, 1]; for answers without classes, of all samples
     of_class: float
-    # Whether that is more than wrong labels are likely to be: the model does not know this class
+    # Whether that share is too high for wrong labels: the model does not know this class
     is_rather_the_model: bool
-    is_kept_out: bool  # whether the sample is no example and no evidence for edits: nothing speaks for its label
+    is_kept_out: bool  # whether it is excluded from examples and from evidence for edits: nothing supports its label
 
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    """The suspects among samples, those first whose words speak for the answer too and whose class is else known."""
+    """The suspects among samples; first those where a word classifier also disagrees, of classes the model knows."""
 
     samples: tuple[Suspect, ...] = ()
-    n_samples: int = 0  # among how many they were looked for
+    n_samples: int = 0  # the number of samples searched
 
     @property
     def kept_out(self) -> frozenset[str]:
-        """The ids of those that are no examples and no evidence."""
+        """The ids of those excluded from examples and evidence."""
         return frozenset(suspect.id for suspect in self.samples if suspect.is_kept_out)
 
     @property
     def line(self) -> str:
-        """What there is to say, in a line; empty where there are none."""
+        """A one-line summary; empty without suspects."""
         return suspects_line(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return them as plain JSON data, as suspect_labels.json and ``diagnose --json`` have them."""
+        """Return them as plain JSON data, as in suspect_labels.json and ``diagnose --json``."""
         return {"n_samples": self.n_samples, "samples": [asdict(suspect) for suspect in self.samples]}
 
 
 def suspects_line(suspects: dict[str, Any]) -> str:
-    """Say in a line how many samples are suspect, and how many of them it rather is the model that is wrong about.
+    """Say in one line how many samples are suspect, and for how many the model is the likelier cause.
 
     >>> one = {"by_words": None, "is_rather_the_model": False}
     >>> suspects_line({"n_samples": 50, "samples": [one]})
@@ -97,9 +97,9 @@ def suspects_line(suspects: dict[str, Any]) -> str:
 def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Suspects:
     """Find the samples that are always given the same answer, never the label.
 
-    That alone does not tell a wrong label from an error that the model makes steadily. So beside each stands what a
-    classifier of words says, and how many of its class look so. Free answers have no suspects: what is right is one
-    of many there.
+    That alone does not separate a wrong label from a stable error of the model. So each suspect also shows a word
+    classifier's judgement, and how many samples of its class are suspect. Free answers have no suspects, since many
+    answers may be right.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
 
 
 def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Predictions:
-    """Return the predictions without the samples of which nothing speaks for the label."""
+    """Return the predictions without the samples whose label nothing supports."""
     kept_out = find_suspects(predictions, labelled=labelled).kept_out
     if not kept_out:
         return predictions
@@ -149,7 +149,7 @@ def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = (
 
 
 def _are_alike_and_wrong(predictions: Predictions) -> Flags:
-    """Which samples have answers that are all the same, all readable, and all wrong: (N,)."""
+    """Which samples have answers that are all the same, readable and wrong: (N,)."""
     n_asked = predictions.asked.sum(axis=1)
     are_read = (predictions.is_read == predictions.asked).all(axis=1)
     are_alike = predictions.counts.max(axis=1) == n_asked
@@ -157,7 +157,7 @@ def _are_alike_and_wrong(predictions: Predictions) -> Flags:
 
 
 def _by_words(predictions: Predictions, rows: NDArray[np.int64], labelled: Sequence[Sample]) -> list[bool | None]:
-    """Whether the answer to each of the rows is likelier by its words than the label is; None where nobody knows."""
+    """Whether the words of each row make its answer likelier than its label; None if unknown."""
     likely, _ = _likely_classes(predictions, labelled)
     answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
     of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
@@ -166,13 +166,13 @@ def _by_words(predictions: Predictions, rows: NDArray[np.int64], labelled: Seque
 
 
 def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> NDArray[np.bool_]:
-    """Tell which samples may be mislabelled: (N,) bool.
+    """Return which samples may be mislabelled: (N,) bool.
 
-    Two witnesses are heard: the model that answered, and a classifier of words, fitted without the sample. A label is
-    suspect where the classifier finds another class as likely as is usual for that class, and the sample's own less
-    likely than usual (confident learning: Northcutt, Jiang and Chuang, 2021); or where nine of ten answers name the
-    same other class, and the classifier, if it can judge, prefers that one too. Suspicion is cheap: it keeps a sample
-    from being shown as an example, where there are many others.
+    Two sources are used: the model that answered, and a word classifier fitted without the sample. A label is suspect
+    if the classifier finds another class as likely as is usual for that class, and the sample's own class less likely
+    than usual (confident learning: Northcutt, Jiang and Chuang, 2021). It is also suspect if nine of ten answers name
+    the same other class, and the classifier, if it can judge, prefers that one too. A false alarm is cheap: the sample
+    is only not shown as an example, and there are many others.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ())
     counts[rows, predictions.truth] = 0
     answered = counts.argmax(axis=1)
     is_sure = counts[rows, answered] >= _AS_GOOD_AS_ALL * np.maximum(predictions.counts.sum(axis=1), 1)
-    # What the classifier can't judge is nan, and not less than anything.
+    # What the classifier cannot judge is nan, which is not less than anything.
     by_words = ((others >= usual) & (others > own[:, None])).any(axis=1) & (own < usual[predictions.truth])
     return np.asarray(by_words | (is_sure & ~(likely[rows, answered] <= own)))
 
@@ -200,7 +200,7 @@ def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ())
 def _likely_classes(
     predictions: Predictions, labelled: Sequence[Sample]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How likely each class is for each sample, by its words, (N, C); and for its own samples usually, (C,)."""
+    """How likely each class is for each sample by its words, (N, C), and on average for its own samples, (C,)."""
     own = {sample.id for sample in predictions.samples}
     others = [sample for sample in labelled if sample.id not in own and sample.label in predictions.labels]
     room = max(0, _MOST_TEXTS - len(predictions.samples))
@@ -216,11 +216,11 @@ def _likely_classes(
     return likely[: len(predictions.samples)], usual
 
 
-@functools.lru_cache(maxsize=4)  # a run asks the same of train in every round
+@functools.lru_cache(maxsize=4)  # a run repeats this for train in every round
 def _out_of_fold(
     texts: tuple[str, ...], labels: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The rows that could be judged, the classes that could be learnt, and how likely each of these is for each row."""
+    """The rows that could be judged, the classes that could be learnt, and each class's probability per row."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.naive_bayes import ComplementNB
@@ -234,9 +234,9 @@ def _out_of_fold(
         return nothing, nothing, np.zeros((0, 0))
     try:
         words = TfidfVectorizer(sublinear_tf=True).fit_transform([texts[row] for row in rows.tolist()])
-    except ValueError:  # not a single word in any text
+    except ValueError:  # no word in any text
         return nothing, nothing, np.zeros((0, 0))
     folds = StratifiedKFold(min(_N_FOLDS, int(sizes[classes].min())), shuffle=True, random_state=0)
-    # Of uneven classes, as those of tickets are, the complement of a class tells more than its few texts.
+    # With uneven classes, such as tickets, the complement of a class is more informative than its few texts.
     p = cross_val_predict(ComplementNB(), words, truth[rows], cv=folds, method="predict_proba")
     return rows, classes, np.asarray(p)

@@ -1,4 +1,4 @@
-"""Which samples are worth a label first: those whose answers differ most. No label is looked at."""
+"""Which samples to label first: those whose answers differ most. No labels are used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from psopt.text import words_of
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
 
-_NEAR_COPY = 0.8  # of the distinct words of two texts: as examples are held apart (`psopt.proposals`)
+_NEAR_COPY = 0.8  # of two texts' distinct words: the same threshold as for examples (`psopt.proposals`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class ToLabel:
     id: str
     text: str
     sensitivity: float  # S of its answers, in [0, 1]
-    answer: str  # that of most wordings
-    agreement: float  # the share that gave it, in (0, 1]
+    answer: str  # the majority answer over the wordings
+    agreement: float  # the share of wordings that gave it, in (0, 1]
 
 
 def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
-    """Return at most n samples, highest S first, of equal S those with the smaller share of the vote.
+    """Return at most n samples, highest S first; on a tie, those with the smaller share of the vote.
 
-    A sample that is nearly one before it, by four fifths of their words, is left out: it would tell nothing more.
+    A sample that shares four fifths of its words with an earlier one is left out: it would add nothing.
     """
     answers, shares, spreads, _ = votes(predictions)
     rows: list[int] = []

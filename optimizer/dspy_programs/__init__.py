@@ -1,4 +1,4 @@
-"""DSPy programs: `SensitivityOptimizer` makes them robust as `psopt.optimize` does prompts."""
+"""DSPy programs: `SensitivityOptimizer` makes them robust, as `psopt.optimize` does for prompts."""
 
 from psopt.dspy_programs._command import optimize_program
 from psopt.dspy_programs._optimizer import SensitivityOptimizer

@@ -32,9 +32,9 @@ def optimize_program(
     observer: Observer | None = None,
     force: bool = False,
 ) -> Run:
-    """Do what `psopt optimize --program` promises; a run in `out` is resumed, if `force` also one that differs.
+    """Run `psopt optimize --program`; a run in `out` is resumed, with `force` even one that differs.
 
-    Raises PsoptError if the program can't be loaded, does not fit the data, or its model fails.
+    Raises PsoptError if the program cannot be loaded, does not fit the data, or its model fails.
     """
     _check_options(settings)
     program = load_program(str(settings.program))
@@ -67,7 +67,7 @@ def optimize_program(
 
 
 def _fields(program: Any, task: Task) -> tuple[str, str]:
-    """The program's one input, by its first step, and its outcome."""
+    """The program's only input, taken from its first step, and its outcome."""
     outcome = find_outcome(program, [], None, None, task.spec if task.spec.is_open else None)
     first_step = next(predictor for _, predictor in program.named_predictors())
     inputs = list(first_step.signature.input_fields)
@@ -88,9 +88,9 @@ def _examples(samples: Sequence[Sample], input_field: str, label_field: str, spe
 
 
 def _language_model(task: Task, settings: RunSettings, models: ModelProvider) -> Any:
-    """The model of --model: the embedded one as a `dspy.LM`, others by their name."""
+    """The model of --model: the embedded one as a `dspy.LM`, others by name."""
     if settings.model == "minilm":
-        from psopt.models import minilm_lm  # needs what only some have installed
+        from psopt.models import minilm_lm  # needs an optional dependency
 
         texts = [sample.text for sample in task.train]
         return minilm_lm(texts, cache_dir=models.cache_dir, cache=False)
@@ -98,14 +98,14 @@ def _language_model(task: Task, settings: RunSettings, models: ModelProvider) ->
 
 
 def _writer(model: str | None) -> str | None:
-    """A model that writes; None where rules do."""
+    """The model that writes; None if rules do."""
     return None if model == "rules" else model
 
 
 def _check_options(settings: RunSettings) -> None:
-    """Refuse what means nothing for a program.
+    """Refuse options that mean nothing for a program.
 
-    Raises InputError: naming the option.
+    Raises InputError, which names the option.
     """
     meaningless = {
         "--logprobs": settings.lm.logprobs,
@@ -121,7 +121,7 @@ def _check_options(settings: RunSettings) -> None:
 
 
 def load_program(name: str) -> Any:
-    """Import ``module:attribute``, a `dspy.Module` or what makes one when called; the working directory counts.
+    """Import ``module:attribute``, a `dspy.Module` or a callable that makes one; the working directory is on the path.
 
     Raises InputError if there is none.
     """

@@ -1,4 +1,4 @@
-"""What a program is compiled with, and what that finds."""
+"""The inputs of a program's compilation, and its results."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Compilation:
-    """What a program is compiled with."""
+    """The inputs of a program's compilation."""
 
-    # As run.json keeps them. Of a program that was given in Python the data set, the model and the number of samples
-    # are filled in.
+    # As in run.json. For a program that was given in Python the data set, the model and the number of samples are
+    # filled in.
     settings: RunSettings
     models: ModelProvider
-    # None: the one of DSPy's settings, rules, none, rules
+    # None: the model of DSPy's settings, rules, none, rules
     task_model: Any
     rephraser: Any
     judge: Any
     proposer: Any
-    uses_engine: bool  # whether a `dspy.LM` too is asked through psopt's engine; one that is given by name always is
+    uses_engine: bool  # whether even a `dspy.LM` is asked through psopt's engine; named ones always are
     n_threads: int
     observer: Observer
-    # The run directory; a run that is there already is resumed, if `force` also one that differs
+    # The run directory; an existing run is resumed, with `force` even one that differs
     folder: Path | None = None
     force: bool = False
-    task: Task | None = None  # where the examples come from; the run has its name, its definitions and its origin
+    task: Task | None = None  # the source of the examples; the run takes its name, definitions and origin
     label_field: str | None = None
     metric: Metric | None = None
     equivalence: Equivalence | None = None
     teacher: Any = None
-    max_errors: int = 0  # on how many texts the program, or the metric, may fail
-    # How many calls of language models the sizes are to be chosen by; None where the settings have them
+    max_errors: int = 0  # on how many texts the program or the metric may fail
+    # The number of language model calls for which sizes are chosen; None if the settings have sizes
     most_calls: int | None = None
 
     def as_asked(self, lm: Any) -> Any:
-        """A language model as it is asked: through psopt's engine, or at least without DSPy's cache."""
+        """A language model in the form it is asked: through psopt's engine, or at least without DSPy's cache."""
         if isinstance(lm, str) or (self.uses_engine and not is_free(lm)):
             return counted_lm(lm, self.models)
         return without_cache(lm)
@@ -56,9 +56,9 @@ class Compilation:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """What a compilation has found."""
+    """The result of a compilation."""
 
     run: Run
-    programs: Mapping[str, Any]  # of the baseline, the front, the shortest and the recommended prompt
+    programs: Mapping[str, Any]  # for the baseline, the front, the shortest and the recommended prompt
     sensitivity_by_step: dict[str, float]
-    failures: dict[str, str]  # the first error of each text that the program, or the metric, failed on
+    failures: dict[str, str]  # the first error of each text on which the program or the metric failed

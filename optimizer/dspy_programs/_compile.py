@@ -1,4 +1,4 @@
-"""From a program and examples to a front of better programs: what `SensitivityOptimizer` and ``--program`` both do."""
+"""From a program and examples to a front of better programs: shared by `SensitivityOptimizer` and ``--program``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compilation: Compilation) -> Compiled:
     """Search for better programs on examples of train, val and test.
 
-    Raises PsoptError if something given can't be used (before any call), or the language model fails.
+    Raises PsoptError if an argument cannot be used (before any call), or the language model fails.
     """
     examples = [entry.example for entry in (*splits["train"], *splits["val"])]
     outcome = find_outcome(
@@ -68,7 +68,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
 
 
 def _what_is_optimized(outcome: Outcome, splits: Mapping[str, Sequence[Given]]) -> str:
-    """Which step's answers count, and which examples are train, val and test, from which of the sets given."""
+    """Which step's answers count, and from which given sets the examples of train, val and test come."""
     parts = []
     for split, examples in splits.items():
         origins = sorted({entry.place.partition("[")[0] for entry in examples if "[" in entry.place})
@@ -147,7 +147,7 @@ def _run(
     *,
     resume: bool,
 ) -> Run:
-    """Search; in Python a limit ends that and no more: what was found is handed back."""
+    """Search; in Python a limit only ends the search: the results so far are returned."""
     try:
         run = search_in(directory, problem, settings, resume=resume, force=compilation.force)
     except BudgetReachedError as error:
@@ -162,7 +162,7 @@ def _run(
 
 
 def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
-    """A mark of this run alone, where something decides answers of which nobody can tell whether it was the same."""
+    """A mark unique to this run, if answers depend on something that cannot be compared with an earlier run."""
     components = {"program": student, "metric": compilation.metric, "equivalence": compilation.equivalence}
     parts = unknown_parts(**components, teacher=compilation.teacher, example=example)
     if not parts:
@@ -174,7 +174,7 @@ def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
 
 
 def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: Compilation) -> dict[str, str]:
-    """What decides a run beside the program, by what it is called."""
+    """What determines a run besides the program, by name."""
     rephrasings = evaluator.rephrasings
     return {
         "the examples": task.info.sha256[:16],
@@ -190,7 +190,7 @@ def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: C
 
 
 def _proposer(model: ProgramModel, compilation: Compilation) -> LLMProposer | None:
-    """What drafts notes and definitions; of free text none can say where it belongs."""
+    """The proposer of notes and definitions; None for free text, which has no labels that they could be about."""
     if compilation.proposer is None or compilation.equivalence is not None:
         return None
     writer = compilation.models.writer(compilation.proposer)

@@ -1,4 +1,4 @@
-"""Arguments of `compile` that other optimizers of DSPy's have: taken where they mean something here, else refused."""
+"""Arguments of `compile` that other DSPy optimizers have: accepted if they mean something here, otherwise refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TAKEN = ("num_trials", "seed", "max_errors", "num_threads", "provide_traceback", "requires_permission_to_run")
-"""Taken: the first four go before what the optimizer was made with; the last asks for nothing that psopt does."""
+"""Accepted: the first four override the optimizer's own; the last has no effect in psopt."""
 _IN_ITS_PLACE = {
     "max_bootstrapped_demos": "how many demonstrations there are is searched for",
     "max_labeled_demos": "how many demonstrations there are is searched for",
@@ -29,9 +29,9 @@ _IN_ITS_PLACE = {
 
 
 def check_arguments(given: Mapping[str, Any]) -> None:
-    """Refuse what means nothing here, by its name, before anything is spent.
+    """Refuse arguments that mean nothing here, by name, before anything is spent.
 
-    Raises InputError: naming the argument, and what is there in its place.
+    Raises InputError, which names the argument and its replacement.
     """
     for name in given:
         if name in TAKEN:

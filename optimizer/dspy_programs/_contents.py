@@ -1,4 +1,4 @@
-"""What a value holds, as text that says the same in every process; and what can't be told of it."""
+"""The contents of a value as text that is the same in every process, and the parts that cannot be read."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OF_RUNNING = frozenset({"callbacks", "history", "_compiled", "traces", "train", "stage", "demos", "signature", "lm"})
-"""What DSPy's modules hold that does not decide their answers, or that `dump_state` tells."""
+"""Parts of DSPy's modules that do not affect their answers, or that `dump_state` covers."""
 _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Event, threading.Condition, threading.Semaphore)
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
 _OWN = ("dspy.", "psopt.")
 _DEEPEST = 40  # objects within objects
-_SOURCES = 1024  # chosen, amply: classes and functions of a program; each is looked up again for every answer
+_SOURCES = 1024  # chosen generously: classes and functions of a program; each is looked up again for every answer
 
 
 def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
-    """Return what a value holds as JSON, and the names of the parts that nothing can be told of.
+    """Return the contents of a value as JSON, and the names of the parts that cannot be read.
 
-    An object holds what pickle would write down of it, its class with the source where that is the user's own; a
-    function its source, its defaults, what it closes over, and the functions and constants that it uses by a global
-    name.
+    An object contains what pickle would store, and its class, with the source if that is the user's own. A function
+    contains its source, its defaults, its closure, and the functions and constants that it uses by a global name.
 
-    Of a program the steps' instructions, fields and demonstrations are left out, which `dump_state` tells.
+    For a program the steps' instructions, fields and demonstrations are left out, since `dump_state` covers them.
 
     >>> contents({"b": {2, 1}, "a": 1.5})
     ('["dict", ["b", ["set", 1, 2]], ["a", 1.5]]', ())
@@ -45,19 +44,19 @@ def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
 
 
 def digest(*values: Any) -> str:
-    """A short digest of what values hold; of a program, all but what its state tells."""
+    """A short digest of the contents of values; for a program, without what its state covers."""
     return hashlib.sha256("\0".join(contents(value)[0] for value in values).encode()).hexdigest()[:16]
 
 
 def unknown_parts(**values: Any) -> list[str]:
-    """The parts of these that nothing can be told of: whether they are the same as before."""
+    """The parts of these values that cannot be read, so that they cannot be compared with earlier ones."""
     return [part for name, value in values.items() for part in contents(value, name)[1]]
 
 
 def configured(value: Any) -> Any:
-    """What an object that changes as it runs was made with: its class, what it says of itself, constructor arguments.
+    """The configuration of an object that changes as it runs: its class, its own dump, constructor arguments.
 
-    Counters and logs of requests make it no other engine: of numbers without a fraction it must itself say so.
+    Counters and logs of requests do not make it another engine. Integers therefore count only if its dump has them.
     """
     says = value.dump_state() if hasattr(value, "dump_state") else None
     named = set(inspect.signature(type(value).__init__).parameters) if inspect.isfunction(type(value).__init__) else ()
@@ -71,12 +70,12 @@ def configured(value: Any) -> Any:
 
 
 class _Reader:
-    """Reads a value part by part, and notes what it can't read."""
+    """Reads a value part by part, and records what it cannot read."""
 
     def __init__(self, steps: Sequence[Any]) -> None:
         self._steps = {id(step) for step in steps}
         self.unknown: list[str] = []
-        self._within: dict[int, Any] = {}  # the objects too, so that none of their ids is given anew
+        self._within: dict[int, Any] = {}  # holds the objects too, so that their ids are not reused
         self._classes: set[Any] = set()
 
     def read(self, value: Any, name: str) -> Any:
@@ -94,7 +93,7 @@ class _Reader:
         kind = type(value)
         if isinstance(value, (bytes, bytearray)):
             return ["bytes", hashlib.sha256(value).hexdigest()]
-        if isinstance(value, (dict, types.MappingProxyType)):  # in its order, which a prompt may be made in
+        if isinstance(value, (dict, types.MappingProxyType)):  # in its order, on which a prompt may depend
             parts = ([self.read(key, name), self.read(of, f"{name}[{key!r}]")] for key, of in value.items())
             return [kind.__name__, *parts]
         if isinstance(value, (list, tuple)):
@@ -105,7 +104,7 @@ class _Reader:
             return self._class(value)
         if isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
             return self._function(value, name)
-        if callable(value) and hasattr(value, "__wrapped__"):  # as functools.cache makes them
+        if callable(value) and hasattr(value, "__wrapped__"):  # as made by functools.cache
             return ["wrapped", self.read(value.__wrapped__, name)]
         if isinstance(value, types.ModuleType):
             return value.__name__
@@ -128,12 +127,12 @@ class _Reader:
         return [self._class(type(value)), json.dumps(state, sort_keys=True, default=str), parts]
 
     def _object(self, value: Any, name: str) -> Any:
-        """What pickle would write down: how it is made, of what, and what it holds."""
+        """What pickle would store: the constructor, its arguments and the contents."""
         kind = type(value)
         try:
             written = copyreg.dispatch_table.get(kind)
             reduced: Any = written(value) if written else value.__reduce_ex__(4)
-        except Exception:  # noqa: BLE001  # somebody's object: whatever it raises, it can't be told
+        except Exception:  # noqa: BLE001  # a user's object: if it raises anything, it cannot be read
             self.unknown.append(f"{name} ({kind.__qualname__})")
             return self._class(kind)
         if isinstance(reduced, str):  # a global name
@@ -149,7 +148,7 @@ class _Reader:
         return [self.read(made, name), self.read(arguments, name), state, items]
 
     def _class(self, kind: type) -> Any:
-        """A class by its name; of the user's own the source, the bases, and what its methods use."""
+        """A class by its name; a user's own class also by its source, its bases, and what its methods use."""
         full_name = f"{kind.__module__}.{kind.__qualname__}"
         if kind in self._classes or _is_of_library(kind):
             return full_name
@@ -174,16 +173,16 @@ class _Reader:
         return [source_of(inner), defaults, cells, of_owner, self._globals(inner)]
 
     def _globals(self, function: types.FunctionType) -> Any:
-        """What a function uses by a global name: the user's functions and classes, and constants."""
+        """What a function uses by global names: the user's functions and classes, and constants."""
         used = {name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__}
         return [[name, self.read(part, name)] for name, part in sorted(used.items()) if _is_constant(name, part)]
 
 
 @functools.lru_cache(maxsize=_SOURCES)
 def source_of(thing: Any) -> str:
-    """The source of a class or a function; typed into a console it has none, and its compiled code stands for it."""
+    """The source of a class or a function; the compiled code if it was typed into a console and has none."""
     try:
-        if getattr(thing, "__name__", "") != "<lambda>":  # of several on a line the source is the same
+        if getattr(thing, "__name__", "") != "<lambda>":  # several lambdas on a line have the same source
             return inspect.getsource(thing)
     except (OSError, TypeError):
         pass
@@ -211,7 +210,7 @@ def _function_in(member: Any) -> types.FunctionType | None:
 
 
 def _is_constant(name: str, value: Any) -> bool:
-    """Whether a global decides what a function does, and is no module and no running thing: by type, or by its name."""
+    """Whether a global affects what a function does, and is not a module or a running object: by type, or by name."""
     if isinstance(value, (types.FunctionType, type)):
         return not _is_of_library(value)
     return isinstance(value, (str, int, float, tuple, frozenset)) or (
@@ -230,7 +229,7 @@ def _is_of_library(thing: Any) -> bool:
 
 
 def is_filled(cell: Any) -> bool:
-    """Whether a function's variable from outside has a value yet."""
+    """Whether a closure variable of a function already has a value."""
     try:
         cell.cell_contents  # noqa: B018  # an empty cell raises
     except ValueError:

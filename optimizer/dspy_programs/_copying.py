@@ -1,4 +1,4 @@
-"""Copies of programs that share no step with what they were made of."""
+"""Copies of programs that share no step with the original."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from psopt.errors import InputError
 
 
 def copy_of(program: Any) -> Any:
-    """Copy a program: what can't be copied, a client or a lock, is shared, and no predictor ever is.
+    """Copy a program: objects that cannot be copied, such as clients or locks, are shared, but predictors never are.
 
-    DSPy's own copy shares a whole list, steps and all, if one thing in it can't be copied.
+    DSPy's own copy shares a whole list, including steps, if one item in it cannot be copied.
 
-    Raises InputError if a predictor would be shared all the same, naming the attribute.
+    Raises InputError, which names the attribute, if a predictor would still be shared.
     """
     steps = {id(predictor) for _, predictor in program.named_predictors()}
     copied = program.deepcopy()
@@ -39,12 +39,12 @@ def _shared(copied: Any, steps: set[int]) -> str | None:
 
 
 def _closed_over(part: Any) -> list[Any]:
-    """What a function closes over, which a copy of it does too."""
+    """The closure of a function, which a copy of it shares."""
     return [cell.cell_contents for cell in getattr(part, "__closure__", None) or () if is_filled(cell)]
 
 
 def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
-    """A copy part by part, where named_predictors looks; a part that can't be copied is shared."""
+    """A copy, part by part, wherever named_predictors looks; parts that cannot be copied are shared."""
     if id(value) in copies:
         return copies[id(value)]
     if isinstance(value, dspy.Module):
@@ -58,6 +58,6 @@ def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
         return type(value)(_parts_copied(part, copies) for part in value)
     try:
         copies[id(value)] = copy.deepcopy(value)
-    except Exception:  # noqa: BLE001  # somebody's object: whatever it raises, it can't be copied
+    except Exception:  # noqa: BLE001  # a user's object: if it raises anything, it cannot be copied
         copies[id(value)] = value
     return copies[id(value)]

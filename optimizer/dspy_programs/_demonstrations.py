@@ -1,4 +1,4 @@
-"""Demonstrations: what each step of a program reads and answers on the way to a right outcome."""
+"""Demonstrations: the inputs and answers of each step of a program on the way to a right outcome."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._runner import ProgramRunner
 
 _STEP = "_psopt_step"
-"""Where a predictor keeps its name: modules that run copies of others (BestOfN, Refine) copy it along."""
+"""The attribute for a predictor's name: modules that run copies of others (BestOfN, Refine) copy it as well."""
 
 
 class Demonstrator:
-    """Makes demonstrations of examples, complete with what a program itself answered at every step.
+    """Turns examples into demonstrations, completed with a program's own answers at every step.
 
     Parameters
     ----------
     teacher : dspy.Module or None
-        Is run in the program's place.
+        Runs instead of the program.
     """
 
     def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:
@@ -42,14 +42,14 @@ class Demonstrator:
 
     @property
     def needs_traces(self) -> bool:
-        """Whether examples alone don't hold what demonstrations show."""
+        """Whether demonstrations show something that examples alone lack."""
         example = next(iter(self._runner.examples.values()))
         return any(name not in example for fields in self._fields.values() for name in fields)
 
     def demonstration(self, step: str, text: str) -> Any:
-        """A dspy.Example for a step; None where the teacher does not get to the right outcome by itself.
+        """A dspy.Example for a step; None if the teacher does not reach the right outcome by itself.
 
-        Values are of the types of the step's fields, as DSPy's own demonstrations are.
+        Values have the types of the step's fields, as in DSPy's own demonstrations.
         """
         example = self._runner.examples[text]
         if all(name in example for name in self._fields[step]):
@@ -60,7 +60,7 @@ class Demonstrator:
         return dspy.Example(augmented=True, **_typed(steps[step], self._fields[step]))
 
     def _trace(self, text: str) -> Record:
-        """What each step read and answered on the way to the right outcome; no step where it was not right."""
+        """What each step read and answered on the way to the right outcome; no steps if it was wrong."""
         kind = f"trace {self._runner.judged_by} {self._taught_by}".rstrip()
         key = Fingerprint.of(self._teacher).key(example_key(self._runner.examples[text]), kind)
         traces = self._runner.records.get_many([key])
@@ -86,7 +86,7 @@ class Demonstrator:
 
 
 def _typed(values: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that were kept as JSON, again as the types of their fields; as they are where that can't be."""
+    """Values stored as JSON, converted back to their fields' types; unchanged if that fails."""
     typed: dict[str, Any] = {}
     for name, value in values.items():
         typed[name] = value

@@ -1,4 +1,4 @@
-"""dspy itself. This is the only room that imports it when it is loaded; without it, this says how to get it."""
+"""dspy itself. Only this module imports it at load time; if it is missing, this says how to install it."""
 
 from __future__ import annotations
 

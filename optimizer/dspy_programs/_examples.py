@@ -1,4 +1,4 @@
-"""Examples as a task: what a program reads, as text, and its class."""
+"""Examples as a task: what a program reads, as text, and the class."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 _LEAST_TO_HALVE = 4  # two examples for val and two for test
-# Chosen: two thirds of so many still tell where a program is unstable, and a third can tell large effects.
+# Chosen: two thirds of this many still show where a program is unstable, and a third can show large effects.
 _LEAST_TO_TAKE_A_TEST_FROM = 60
-_WHITE = re.compile(r"\\[nrt]|\s")  # as JSON writes it, too
-_NAMED = 3  # examples that an error names
+_WHITE = re.compile(r"\\[nrt]|\s")  # also as written in JSON
+_NAMED = 3  # examples named in an error
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
-_PARTED = 0  # seeds the parts: the same examples are set aside, whatever the seed of the search
+_PARTED = 0  # seed of the split: the same examples are set aside for any seed of the search
 
 
 class Given(NamedTuple):
-    """An example, and where it was given: errors name that, whichever split it has come to."""
+    """An example and its original place, which errors name regardless of the split it ended up in."""
 
     example: Any
     place: str
@@ -45,13 +45,13 @@ class ProgramData:
     """The examples of a program."""
 
     task: Task  # their texts and classes
-    # By which a text is put to the program. Each example has a text of its own: where several read alike, be it that
-    # their inputs differ in what is not shown or that their labels do, each has a mark behind it.
+    # The example with which each text is run. Each example has its own text: if several read the same, because their
+    # labels or inputs that are not shown differ, each gets a mark at its end.
     examples: Mapping[str, Any]
 
 
 def text_of(example: Any) -> str:
-    """What a program reads of an example: the value of its only input, or all of them by name."""
+    """What a program reads of an example: the value of its only input, or all inputs by name."""
     inputs = dict(example.inputs().items())
     if len(inputs) == 1:
         return str(next(iter(inputs.values())))
@@ -59,25 +59,25 @@ def text_of(example: Any) -> str:
 
 
 def example_key(example: Any) -> str:
-    """What tells an example from others, with what a metric judges by; of what can't be told, the example itself."""
+    """What identifies an example, including what a metric uses; the object itself for parts that cannot be read."""
     text, unknown = contents(dict(sorted(example.items())))
     return f"{text} {id(example)}" if unknown else text
 
 
 def inputs_key(example: Any) -> str:
-    """What tells an example's inputs from others: all of them, in full."""
+    """What identifies an example's inputs: all of them, in full."""
     return example_key(example.inputs())
 
 
 def _bare_key(example: Any) -> str:
-    """The key of an example's inputs without white space: what differs in no more is no new example."""
+    """The key of an example's inputs without white space: examples that differ only in that count as the same."""
     return _WHITE.sub("", inputs_key(example))
 
 
 def check_examples(name: str, examples: Any) -> list[Given]:
-    """Return the examples as a list, each with its place in what is called so.
+    """Return the examples as a list, each with its place in the set called `name`.
 
-    Raises DataError if they are none, or not dspy.Example with inputs.
+    Raises DataError if there are none, or they are not dspy.Example with inputs.
     """
     examples = examples if examples is not None else ()
     checked = [Given(example, f"{name}[{number}]") for number, example in enumerate(examples)]
@@ -96,25 +96,25 @@ def check_examples(name: str, examples: Any) -> list[Given]:
 
 
 def _texts(examples: Sequence[Any]) -> dict[str, str]:
-    """The text of each example by its key: what the program reads, with a mark where others read the same."""
+    """The text of each example by its key: what the program reads, with a mark if others read the same."""
     texts = {example_key(example): text_of(example) for example in examples}
     n_alike = Counter(texts.values())
     return {key: text if n_alike[text] == 1 else f"{text} [{_mark(key)}]" for key, text in texts.items()}
 
 
 def _mark(key: str) -> str:
-    """Letters alone: figures would look like somebody's number."""
+    """Letters only: digits would look like a private number."""
     return hashlib.sha256(key.encode()).hexdigest()[:8].translate(_LETTERS)
 
 
 def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Given]]:
-    """Train, val and test; val is every other example of the trainset where there is none.
+    """Train, val and test; without a valset, val is every other example of the trainset.
 
-    Test is set aside, for what is chosen on an example can't be confirmed by it: a third of train where val is given
-    and no larger than that, so that programs are still compared on all of val; else a half of val. Nor can a
+    Test is set aside, because an example that was used for a choice cannot confirm it. It is a third of train if val is
+    given and not larger than that, so that programs are still compared on all of val; otherwise half of val. Nor can a
     demonstration be judged by its own example: see `_apart`.
 
-    Raises DataError if a set is empty or too small, or an example of the testset stands in another set too.
+    Raises DataError if a set is empty or too small, or an example of the testset is also in another set.
     """
     train = check_examples("trainset", trainset)
     if valset is None:
@@ -129,13 +129,13 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
         remaining, confirming = _parted(train, 3)
         return {"train": remaining, "val": val, "test": confirming}
     if len(val) < _LEAST_TO_HALVE:
-        return {"train": train, "val": val, "test": val}  # so few confirm nothing, whichever they are
+        return {"train": train, "val": val, "test": val}  # so few confirm nothing anyway
     remaining, confirming = _parted(val, 2)
     return {"train": train, "val": remaining, "test": confirming}
 
 
 def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Given]:
-    """The examples of the testset, none of which may stand in train or val."""
+    """The examples of the testset, none of which may be in train or val."""
     places = {_bare_key(entry.example): entry.place for entry in (*train, *val)}
     shared = [entry for entry in test if _bare_key(entry.example) in places]
     if shared:
@@ -149,10 +149,10 @@ def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Giv
 
 
 def _parted(examples: list[Given], n_parts: int) -> tuple[list[Given], list[Given]]:
-    """All parts but one, and that one: drawn by chance, in the order that they had; equal inputs stay together."""
+    """All parts but one, and that one: drawn at random, in the original order; equal inputs stay together."""
     keys = [inputs_key(entry.example) for entry in examples]
     distinct = [*dict.fromkeys(keys)]
-    order = random.Random(_PARTED).sample(range(len(distinct)), len(distinct))  # noqa: S311  # a draw, no secret
+    order = random.Random(_PARTED).sample(range(len(distinct)), len(distinct))  # noqa: S311  # a draw, not a secret
     last = {distinct[place] for place in order[n_parts - 1 :: n_parts]}
     parts: tuple[list[Given], list[Given]] = ([], [])
     for key, entry in zip(keys, examples, strict=True):
@@ -161,10 +161,10 @@ def _parted(examples: list[Given], n_parts: int) -> tuple[list[Given], list[Give
 
 
 def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Given]]:
-    """Let no example be drawn from and judged by, as where ``valset=trainset``.
+    """Ensure that no example both provides edits and judges them, as with ``valset=trainset``.
 
-    An example of val is no demonstration. Where more than half of train stands in val too, every other shared example
-    stays in train alone, and the rest in val alone.
+    Examples of val are never demonstrations. If more than half of train is also in val, every other shared example
+    stays only in train, and the rest only in val.
     """
     ours, theirs = ({inputs_key(entry.example) for entry in examples} for examples in (train, val))
     shared = sorted(ours & theirs)
@@ -178,7 +178,7 @@ def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Give
 
 
 def told_answers(compilation: Compilation) -> AnswerSpec | None:
-    """What answers are, if that was said, by the data or by the caller; an order of labels is told apart."""
+    """The answer type, if the data or the caller specify it; an order of labels is specified separately."""
     if compilation.task is not None:
         return compilation.task.spec if compilation.task.spec.is_open else None
     told = compilation.settings.data.answers
@@ -195,10 +195,10 @@ def told_answers(compilation: Compilation) -> AnswerSpec | None:
 def program_data(
     student: Any, outcome: Outcome, splits: Mapping[str, Sequence[Given]], compilation: Compilation
 ) -> ProgramData:
-    """Return the examples of train, val and test as a task; where they come from one, with labels checked by its own.
+    """Return the examples of train, val and test as a task; if they come from one, labels are checked against it.
 
-    Raises DataError if an example has no class, or one that the program can't give. Raises InputError if the labels are
-    not the task's.
+    Raises DataError if an example has no class, or one that the program cannot give. Raises InputError if the labels
+    are not the task's.
     """
     texts = _texts([entry.example for examples in splits.values() for entry in examples])
     by_text: dict[str, Any] = {}
@@ -243,7 +243,7 @@ def program_data(
 
 
 def _ordered(task: Task, outcome: Outcome, told: DataOptions) -> Task:
-    """The task with its labels in the order that was told."""
+    """The task with its labels in the specified order."""
     if told.answers != ORDINAL:
         return task
     if isinstance(outcome, MeantOutcome):

@@ -1,4 +1,4 @@
-"""What decides the answers of a program: the keys they are kept under, and whether a run is of the same program."""
+"""What determines a program's answers: the keys of stored answers, and whether a run is of the same program."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What decides a program's answer to a text."""
+    """What determines a program's answer to a text."""
 
     state: str  # instructions, fields and demonstrations of every step
     # The language models: their names, their settings without secrets, and their servers or engines. DSPy's own key
-    # leaves the server out, so that two servers with one model name would share answers.
+    # leaves the server out, so two servers with the same model name would share answers.
     lm: list[str]
-    adapter: str  # what makes messages of a step: its class and its settings
+    adapter: str  # turns a step into messages: its class and settings
 
     @classmethod
     def of(cls, program: Any) -> Fingerprint:
-        """Take the fingerprint of a program under DSPy's settings of now."""
+        """Take the fingerprint of a program under DSPy's current settings."""
         of_steps = [predictor.lm for _, predictor in program.named_predictors() if predictor.lm is not None]
         models = {id(lm): lm for lm in (lm_of(program), *of_steps)}.values()
         lms = [
@@ -46,12 +46,12 @@ class Fingerprint:
         return cls(state, lms, digest(dspy.settings.adapter))
 
     def key(self, text: str, kind: str = "outcome") -> bytes:
-        """The key of what the program answers to a text, or of another `kind` of record about that."""
+        """The key of the program's answer to a text, or of another `kind` of record about it."""
         return answer_key(kind=kind, state=self.state, text=text, lm=self.lm, adapter=self.adapter)
 
 
 def as_json_data(value: Any) -> Any:
-    """A value as JSON data: objects of pydantic's by their fields, what else is none, as text."""
+    """A value as JSON data: pydantic objects by their fields, other objects as text."""
     return json.loads(json.dumps(value, default=_plain))
 
 
@@ -66,12 +66,12 @@ def _plain(value: Any) -> Any:
 
 
 IDENTITY = "program.json"
-"""The file of a run directory that says what the program was."""
-_ANSWERS = ("answers.db", "answers.db-wal", "answers.db-shm")  # their keys hold all that decides them
+"""The file in a run directory that describes the program."""
+_ANSWERS = ("answers.db", "answers.db-wal", "answers.db-shm")  # their keys hold everything that determines them
 
 
 def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
-    """What decides a run's figures, each as a digest or in words; `facts` are what is told beside the program."""
+    """What determines a run's figures, each as a digest or in words; `facts` are those besides the program."""
     return {
         "the program's code and attributes": digest(program),
         "its instructions, fields and demonstrations": digest(as_json_data(program.dump_state())),
@@ -82,12 +82,12 @@ def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def make_room(folder: Path, now: Mapping[str, str]) -> str:
-    """Put a run that was about something else aside; answers that still hold are kept. Say what has changed.
+    """Move a run of something else aside, but keep answers that are still valid. Return what has changed.
 
     Returns
     -------
     said : str
-        Empty where there is no run, or the same one.
+        Empty if there is no run, or the same one.
     """
     if not (folder / MANIFEST).exists():
         return ""
@@ -103,12 +103,12 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
     target.mkdir()
     outdated_files = (file for file in folder.iterdir() if file.name not in _ANSWERS)
     moved = sorted(outdated_files, key=lambda file: file.name == MANIFEST)
-    for file in moved:  # run.json last: until then the folder is that run's
+    for file in moved:  # run.json last: until then the folder belongs to the old run
         shutil.move(file, target / file.name)
     change = ", ".join(changed) if before else "what the program was"
     return f"{folder} was of a run that differs in {change}: it is evaluated anew, and the earlier run is in {target}"
 
 
 def write_identity(folder: Path, now: Mapping[str, str]) -> None:
-    """Write down what a run is about."""
+    """Record what a run is about."""
     (folder / IDENTITY).write_text(json.dumps(now, indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""The instructions of a program in other words: every step's, side by side."""
+"""Rephrasings of a program's instructions, for all steps together."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from psopt.runs import RunSettings
     from psopt.tasks import Task
 
-    Rephrase = Callable[[Any, tuple[str, ...]], RephrasingSet]  # a step's signature, and the labels that it gives
+    Rephrase = Callable[[Any, tuple[str, ...]], RephrasingSet]  # from a step's signature and its labels
 
 
 @dataclass(frozen=True)
 class InstructionVariants:
-    """One variant is one rephrasing of the instructions of every step."""
+    """One variant has one rephrasing of every step's instructions."""
 
-    rephrasings: RephrasingSet  # of the step that gives the outcome; its texts name the variants
-    instructions: Mapping[str, Mapping[str, str]]  # what each variant makes of each step's instructions
+    rephrasings: RephrasingSet  # of the outcome's step; its texts name the variants
+    instructions: Mapping[str, Mapping[str, str]]  # each variant's instructions per step
 
     @property
     def original(self) -> Mapping[str, str]:
-        """The instructions as the program has them."""
+        """The program's own instructions."""
         return self.instructions[self.rephrasings.search[0]]
 
 
 def rephrase_instructions(program: Any, outcome_step: str, task: Task, compilation: Compilation) -> InstructionVariants:
-    """Rephrase the instructions of each step of a program, by rule or by a model that writes.
+    """Rephrase the instructions of each step of a program, by rule or by a writing model.
 
-    Labels are those of the step that gives the outcome, and so are wordings of another source, where there are any:
-    under these the other steps are told as they are.
+    Labels belong to the step that gives the outcome, and so do wordings from another source, if there are any: under
+    these the other steps keep their instructions.
 
     Raises InputError if there are not enough rephrasings.
     """
@@ -50,12 +50,12 @@ def rephrase_instructions(program: Any, outcome_step: str, task: Task, compilati
     texts = {step: (*of_step.search, *of_step.heldout) for step, of_step in sets.items()}
     for number, text in enumerate(texts[outcome_step]):
         instructions[text] = {step: of_step[number] for step, of_step in texts.items()}
-    instructions[texts[outcome_step][0]] = own  # as they are written: a rephrasing is one paragraph
+    instructions[texts[outcome_step][0]] = own  # with their line breaks: a rephrasing is one paragraph
     return InstructionVariants(sets[outcome_step], instructions)
 
 
 def _by_rules(task: Task, settings: RunSettings) -> Rephrase:
-    """Rephrase by rule, free of charge."""
+    """Rephrase by rule, at no cost."""
     n_search, n_heldout = settings.rephrasings, settings.heldout
 
     def rephrase(signature: Any, labels: tuple[str, ...]) -> RephrasingSet:
@@ -68,7 +68,7 @@ def _by_rules(task: Task, settings: RunSettings) -> Rephrase:
 
 
 def _by_model(task: Task, compilation: Compilation) -> Rephrase:
-    """Let a language model rephrase, and check what it writes, by another model too where there is a judge."""
+    """Let a language model rephrase, and check its texts, also with the judge's model if there is one."""
     settings, models = compilation.settings, compilation.models
     writer = models.writer(compilation.rephraser)
     says_the_same = models.judge(compilation.judge) if compilation.judge is not None else None

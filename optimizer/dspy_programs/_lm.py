@@ -1,4 +1,4 @@
-"""The language models of a program: which they are, how they are asked, and what that takes."""
+"""The language models of a program: which ones, how they are asked, and what that costs."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from psopt.models.chat import Budget, Engine
     from psopt.search_spaces import Messages
 
-_PAUSE = 0.01  # seconds; a run takes far longer, so that looking this often costs nothing
+_PAUSE = 0.01  # seconds; a run takes far longer, so polling this often costs nothing
 
 
 def lm_of(program: Any) -> Any:
-    """The model that a program asks: the first one that a step brings along, else the one of DSPy's settings."""
+    """The model that a program asks: the first one set on a step, otherwise that of DSPy's settings."""
     of_steps = (predictor.lm for _, predictor in program.named_predictors())
     return next((lm for lm in of_steps if lm is not None), None) or dspy.settings.lm
 
 
 def counted_lm(model: Any, models: ModelProvider) -> Any:
-    """Make a `dspy.LM` whose requests go through psopt's engine; DSPy neither keeps nor repeats them.
+    """Make a `dspy.LM` whose requests go through psopt's engine; DSPy neither caches nor retries them.
 
-    Raises InputError if it is no language model.
+    Raises InputError if it is not a language model.
 
     Parameters
     ----------
     model : str or dspy.LM
-        ``openai/NAME``, ``dspy/NAME``, or an LM that is made already.
+        ``openai/NAME``, ``dspy/NAME``, or an existing LM.
     models : ModelProvider
-        Says how it is asked, what the whole run may spend, and where answers are kept.
+        Defines how it is asked, what the whole run may spend, and where answers are stored.
     """
     kind, name = _kind_and_name(model)
     engine = CountedEngine(models.engine(kind, name))
@@ -74,63 +74,63 @@ def is_counted(lm: Any) -> bool:
 
 
 def is_free(lm: Any) -> bool:
-    """Whether an LM is the embedded one, which needs no engine around it; or already asked through psopt's."""
+    """Whether an LM is the embedded one, which needs no engine, or is already asked through psopt's."""
     return is_counted(lm) or lm.model == "psopt/minilm"
 
 
 def without_cache(lm: Any) -> Any:
-    """An LM that DSPy keeps no answers of: its key does not hold the server."""
+    """An LM without DSPy's cache, whose key does not hold the server."""
     return lm.copy(cache=False) if getattr(lm, "cache", False) else lm
 
 
 def server_of(lm: Any) -> str | None:
-    """The address that an LM is asked at, without secrets, where that is known."""
+    """The address at which an LM is asked, without secrets, if known."""
     if is_counted(lm):
         return str(lm._engine_spec.server) if lm._engine_spec.server else None
     return public_address(lm.kwargs.get("api_base") or lm.kwargs.get("base_url"))
 
 
 def place_of(lm: Any) -> list[str]:
-    """What decides an LM's answers beside its name and settings: the server, as far as DSPy's settings don't say it."""
+    """What determines an LM's answers besides its name and settings: the server, if DSPy's settings lack it."""
     engine = getattr(lm, "_engine_spec", None)
     if isinstance(engine, CountedEngine):
         return [engine.place]
     bases = [os.environ.get(name) for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE")]
     if isinstance(engine, str):
         return [base for base in bases if base]
-    # an engine, or a model of the user's own class
+    # an engine, or a model of a user's own class
     return [digest(configured(lm if engine is None else engine))]
 
 
 class CountedEngine:
-    """An engine of DSPy's that asks through one of psopt's."""
+    """A DSPy engine that asks through a psopt engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     @property
     def server(self) -> str | None:
-        """The address that is asked, without secrets; None where DSPy decides it."""
+        """The address that is asked, without secrets; None if DSPy decides it."""
         return public_address(self._engine.client.endpoint)
 
     @property
     def place(self) -> str:
-        """What decides an answer beside the messages: where it is asked, and how."""
+        """What determines an answer besides the messages: where and how it is asked."""
         request = self._engine.client.request(Query([]))
         return json.dumps([self._engine.client.endpoint, request], sort_keys=True, default=str)
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what may be written down of it."""
+        """Return its state without secrets."""
         return {"model": self._engine.client.name, "server": self.server}
 
     def complete(self, request: Any) -> Any:
         """Answer one request (an `lm15.Request`) with an `lm15.Response`; DSPy's threads may call it at once.
 
-        Raises ModelError if the request holds more than texts. Raises PsoptError as `Engine.answers`.
+        Raises ModelError if the request holds more than texts. Raises PsoptError like `Engine.answers`.
         """
         query = Query(_messages(request), (), request.config.temperature)
         answer = self._engine.answers([query])[0]
-        # An empty part is refused by DSPy; a blank is parsed as no answer, which it is.
+        # DSPy refuses an empty part; a blank is parsed as no answer, which is correct.
         text = dspy.lm15.TextPart(answer.text or " ")
         return dspy.lm15.Response(
             id=None,
@@ -142,13 +142,13 @@ class CountedEngine:
 
 
 class AsyncCountedEngine:
-    """The same for programs that are awaited."""
+    """The same for asynchronous programs."""
 
     def __init__(self, engine: CountedEngine) -> None:
         self._engine = engine
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what may be written down of it."""
+        """Return its state without secrets."""
         return self._engine.dump_state()
 
     async def complete(self, request: Any) -> Any:
@@ -157,7 +157,7 @@ class AsyncCountedEngine:
 
 
 def own_error(error: BaseException) -> PsoptError | None:
-    """The error of psopt's that another one was raised from; DSPy wraps what an engine raises."""
+    """The psopt error behind another one; DSPy wraps what an engine raises."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, PsoptError):
@@ -167,7 +167,7 @@ def own_error(error: BaseException) -> PsoptError | None:
 
 
 def _messages(request: Any) -> Messages:
-    """A request's messages, as chat completions have them."""
+    """A request's messages in the form of chat completions."""
     if request.tools:
         raise ModelError("the program calls tools, which psopt's own client does not send: use a dspy.LM in Python")
     messages = [{"role": "system", "content": _text(request.system)}] if request.system else []
@@ -183,7 +183,7 @@ def _text(parts: Any) -> str:
 
 
 class _CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # dspy has no types
-    """Counts what one run of a program asks of language models."""
+    """Counts the language model calls of one run of a program."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -195,14 +195,14 @@ class _CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # d
 
 
 class RunCounter:
-    """Counts the calls of every step of a program, and their tokens; neither where psopt's engine does it.
+    """Counts the calls of every step of a program and their tokens, unless psopt's engine does.
 
-    How many calls a run makes is known when it is over. Before, as many are reserved as a run has ever made.
+    The number of calls is only known after a run. Before it, the largest number that any run has made is reserved.
 
     Parameters
     ----------
     n_steps : int
-        As many calls the first runs are taken to make.
+        The number of calls assumed for the first runs.
     """
 
     def __init__(self, budget: Budget, n_steps: int) -> None:
@@ -213,9 +213,9 @@ class RunCounter:
 
     @contextlib.contextmanager
     def one_run(self) -> Iterator[None]:
-        """Reserve a run, and settle for it when it is over.
+        """Reserve calls for a run, and settle the account after it.
 
-        Raises BudgetReachedError if there is none left.
+        Raises BudgetReachedError if the budget is used up.
         """
         if self.counts_elsewhere:
             yield
@@ -227,14 +227,14 @@ class RunCounter:
             with dspy.track_usage() as usage, dspy.context(callbacks=[*dspy.settings.callbacks, counted]):
                 yield
             went_well = True
-        except dspy.AdapterParseError:  # an answer, though not a good one
+        except dspy.AdapterParseError:  # an answer, though not a usable one
             went_well = True
             raise
         finally:
             self._settle(usage, counted.n, n_reserved, went_well=went_well)
 
     def _reserve(self) -> int:
-        """Wait while runs that are under way may still use up what is left, or leave some of it."""
+        """Wait while active runs may still use up the rest of the budget, or leave some of it."""
         while True:
             with self._lock:
                 n_calls = self._most_calls
@@ -244,7 +244,7 @@ class RunCounter:
 
     def _settle(self, usage: Any, n_calls: int, n_reserved: int, *, went_well: bool) -> None:
         with self._lock:
-            # One that failed before it asked anything is a failed attempt all the same.
+            # A run that failed before any call still counts as a failed attempt.
             self._budget.count(made=n_calls if went_well else max(0, n_calls - 1), failed=not went_well)
             self._budget.release(Need(n_reserved))
             self._most_calls = max(self._most_calls, n_calls)

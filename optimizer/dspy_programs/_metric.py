@@ -1,4 +1,4 @@
-"""What an answer of a program is worth, by a metric as DSPy has them."""
+"""The score of a program's answer by a DSPy metric."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from psopt.errors import InputError
 
 Metric = Callable[..., Any]
 PASSED = 0.5
-"""What a prediction must be worth to be shown as an example: of a metric that says yes or no, yes."""
-_MOST_EXTRA = 3  # a trace, and GEPA's name and trace of one predictor
+"""The score that a prediction needs to be shown as an example: for a yes/no metric, yes."""
+_MOST_EXTRA = 3  # a trace, and GEPA's predictor name and trace
 
 
 class Judgement(NamedTuple):
-    """What a metric says of a prediction: a number in [0, 1], and in words why, where it tells that."""
+    """A metric's score of a prediction, in [0, 1], and its reason in words, if it gives one."""
 
     score: float
     feedback: str = ""
@@ -25,8 +25,8 @@ class Judgement(NamedTuple):
 def judge(metric: Metric, example: Any, prediction: Any) -> Judgement:
     """Call a metric and read what it returns: a truth value, a number, or a score with feedback.
 
-    It may take (example, prediction), with a trace as DSPy's optimizers give it, or GEPA's five arguments; what is not
-    known here is None.
+    It may take (example, prediction), with a trace as from DSPy's optimizers, or GEPA's five arguments; unknown ones
+    are None.
 
     Raises InputError if it returns anything else, or takes other arguments.
     """
@@ -52,11 +52,11 @@ def n_extra_arguments(metric: Metric) -> int:
     >>> n_extra_arguments(lambda gold, prediction, trace, pred_name, pred_trace: True)
     3
 
-    Raises InputError if it can't be called with two to five arguments.
+    Raises InputError if it cannot be called with two to five arguments.
     """
     try:
         signature = inspect.signature(metric)
-    except (TypeError, ValueError):  # written in C: it is called as DSPy's metrics are at the least
+    except (TypeError, ValueError):  # written in C: it is called with DSPy's minimal arguments
         return 0
     for n_extra in range(_MOST_EXTRA + 1):
         with contextlib.suppress(TypeError):

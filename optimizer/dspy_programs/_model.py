@@ -1,4 +1,4 @@
-"""A DSPy program as a task model: prompts become programs, and what these answer becomes classes."""
+"""A DSPy program as a task model: prompts become programs, and their answers become classes."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 
-_NO_INSTRUCTIONS = "."  # none at all would be replaced by DSPy's own
+_NO_INSTRUCTIONS = "."  # DSPy would replace empty ones with its own
 
 
 class ProgramModel:
-    """Runs a program under prompts; what it answered once, is kept in the run directory and not asked again.
+    """Runs a program under prompts; its answers are kept in the run directory and not requested again.
 
-    A prompt's description names a variant of all steps' instructions (see `InstructionVariants`); for the rest of it
-    see `apply`.
+    A prompt's description selects a variant of all steps' instructions (see `InstructionVariants`); for the rest see
+    `apply`.
 
     Parameters
     ----------
     teacher : dspy.Module, optional
-        Gives the demonstrations, in the program's place.
+        Gives the demonstrations, instead of the program.
     assessor : Assessor, optional
         Compares or rates free answers.
     """
@@ -60,7 +60,7 @@ class ProgramModel:
         self.variants = variants
         self.outcome = runner.outcome
         self.steps = tuple(step for step, _ in program.named_predictors())
-        # What means the same is numbered row by row: of a part of a row it would be numbered otherwise.
+        # Answers with the same meaning are numbered within a row; part of a row would get other numbers.
         has_last_word = runner.metric is not None or isinstance(runner.outcome, MeantOutcome)
         self.capabilities = replace(
             self.capabilities,
@@ -78,7 +78,7 @@ class ProgramModel:
 
     @property
     def server(self) -> str | None:
-        """The address that the program's model is asked at, where that is known."""
+        """The address at which the program's model is asked, if known."""
         return server_of(lm_of(self.program))
 
     @property
@@ -90,9 +90,9 @@ class ProgramModel:
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Run the program on every text under every prompt (see `Model.predict`); what can't be parsed is N/A.
+        """Run the program on every text under every prompt (see `Model.predict`); unparsable answers are N/A.
 
-        Raises ModelError if the program fails otherwise: an outage is no answer.
+        Raises ModelError if the program fails in any other way: an outage is not an answer.
         """
         return self._class_array(self._programs(prompts), texts, prompts[0].labels, on_progress)
 
@@ -107,14 +107,14 @@ class ProgramModel:
         return self._class_array(self._programs(prompts), texts, prompts[0].labels, on_progress, cells)
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
-        """What the metric says of each answer (see `MetricScoredModel.metric_scores`)."""
+        """The metric's score of each answer (see `MetricScoredModel.metric_scores`)."""
         if self.runner.metric is None:
             return None
         rows = self.runner.records_of(self._programs(prompts), texts)
         return np.array([[np.nan if record is None else record["merit"] for record in row] for row in rows])
 
     def remarks(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, str]:
-        """What the metric says in words of the answers to each text: of the worst one, where it says anything."""
+        """The metric's comment on the answers to each text: on the worst one, if there is a comment."""
         remarks = {}
         for text, row in zip(texts, self.runner.records_of(self._programs(prompts), texts), strict=True):
             worst = min((record for record in row if record is not None), key=lambda record: record["merit"] or 0.0)
@@ -123,21 +123,21 @@ class ProgramModel:
         return remarks
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
-        """What is said of free answers (see `AssessedModel.assess`)."""
+        """The assessment of free answers (see `AssessedModel.assess`)."""
         return self._assessor.assess(array, samples)
 
     def predict_steps(
         self, prompt: Prompt, instructions: Sequence[Mapping[str, str]], texts: Sequence[str]
     ) -> NDArray[np.int64]:
-        """Run a prompt under any instructions of the steps: (n_texts, n_instructions) classes."""
+        """Run a prompt under the given instructions of the steps: (n_texts, n_instructions) classes."""
         programs = [self.apply(prompt, of_steps) for of_steps in instructions]
         return self._class_array(programs, texts, prompt.labels)
 
     def apply(self, prompt: Prompt, instructions: Mapping[str, str]) -> Any:
-        """Return a copy of the program with a prompt in it, its steps told by these instructions, else by their own.
+        """Return a copy of the program with a prompt applied; its steps use these instructions, otherwise their own.
 
         The prompt's definitions and notes are added to the instructions of the step that gives the outcome; its
-        examples become demonstrations, of the step that they are for or of all.
+        examples become demonstrations of the step that they are for, or of all steps.
         """
         copy = copy_of(self.program)
         additions = render_additions(prompt)
@@ -162,7 +162,7 @@ class ProgramModel:
         on_progress: OnProgress | None = None,
         cells: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int64]:
-        """Run programs, and give their outcomes as classes; `NOT_ASKED` where there is no record."""
+        """Run programs, and return their outcomes as classes; `NOT_ASKED` where there is no record."""
         rows = self.runner.records_of(programs, texts, on_progress, cells)
         array = np.full((len(rows), len(rows[0])), NOT_ASKED, dtype=np.int64)
         for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
@@ -173,15 +173,15 @@ class ProgramModel:
 
 
 def frame_of(program: Any) -> str:
-    """What an adapter writes into every call of a program's steps beside instructions and inputs: fields, form.
+    """What an adapter adds to every call of a program's steps besides instructions and inputs: fields, format.
 
-    Demonstrations that the program has of its own are in it.
+    It includes the program's own demonstrations.
     """
     adapter = dspy.settings.adapter or dspy.ChatAdapter()
     parts = []
     for _, predictor in program.named_predictors():
         bare = predictor.signature.with_instructions(_NO_INSTRUCTIONS)
-        # a conversation is none of its own words, and an empty text is no conversation
+        # a conversation has no words of its own here, and an empty text is not a conversation
         inputs = {name: "" for name, field in bare.input_fields.items() if field.annotation is not dspy.History}
         messages = adapter.format(bare, demos=predictor.demos, inputs=inputs)
         parts += [str(message["content"]) for message in messages]

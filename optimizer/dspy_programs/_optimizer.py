@@ -1,4 +1,4 @@
-"""`SensitivityOptimizer`: psopt as one of DSPy's optimizers."""
+"""`SensitivityOptimizer`: psopt as a DSPy optimizer."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from psopt.tracking import Callback
 
 Auto = Literal["light", "medium", "heavy"]
-_TRIALS, _REPHRASINGS = 40, 10  # as the command's without an effort
+_TRIALS, _REPHRASINGS = 40, 10  # like the command without an effort
 _SMALL = frozenset({"light", "medium"})
-# Of the simulations of `psopt.search.gate`: with 100 samples under half of the true gain passes a sure gate.
+# From the simulations in `psopt.search.gate`: with 100 samples a sure gate keeps less than half of the true gain.
 _ENOUGH_TO_BE_SURE = 100
-_THREADS = 8  # as dspy's own (`dspy.settings.num_threads`)
+_THREADS = 8  # dspy's own default (`dspy.settings.num_threads`)
 
 
 @dataclass(repr=False, eq=False)
@@ -54,91 +54,91 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     """Make a DSPy program right, insensitive to wording and consistent.
 
     The instructions of every step are rephrased, and programs compared on how right (F1), insensitive (S) and
-    consistent (C) they are under all of them. Notes, definitions and demonstrations are added where the program
-    is unstable, and searched for with Optuna. What comes back has
-    passed the gate, or is the program as it was; the whole Pareto front is on it.
+    consistent (C) they are under all of them. Notes, definitions and demonstrations are added where the program is
+    unstable, and Optuna searches for the best combination. The returned program has passed the gate, or is the
+    unchanged original; it holds the whole Pareto front.
 
     Parameters
     ----------
     metric : callable, optional
-        ``metric(example, prediction)``, or with a trace, or with GEPA's five arguments: a truth value, a number in
-        [0, 1], or a score with feedback (which `prompt_model` is told). Its mean takes the place of F1; examples need
-        no label then. By default the label's equality decides, and F1 is that of the whole data set.
+        ``metric(example, prediction)``, or with a trace, or with GEPA's five arguments: a truth value, a number in [0,
+        1], or a score with feedback (which `prompt_model` receives). Its mean replaces F1; then examples need no label.
+        By default the label's equality decides, and F1 is that of the whole data set.
     num_trials : int, optional
         Programs to evaluate in total.
     num_rephrasings : int, optional
-        Q, the original instructions among them. Where this or `num_trials` is told, nothing is planned: all examples
-        are used.
+        Q, including the original instructions. If this or `num_trials` is given, nothing is planned: all examples are
+        used.
     auto : {"light", "medium", "heavy"}, optional
-        How large it is: below 2,000, 5,000 or 20,000 calls of language models, all steps and the final test among
-        them; by default as `max_calls` pays for, else ``light``, unless `num_trials` or `num_rephrasings` is told.
+        The size: below 2,000, 5,000 or 20,000 calls of language models, including all steps and the final test. By
+        default what `max_calls` allows, otherwise ``light``, unless `num_trials` or `num_rephrasings` is given.
     prompt_model : str or dspy.LM, optional
         Writes rephrasings, notes and definitions; by default rules do.
     task_model : str or dspy.LM, optional
-        Runs the program; by default the one that DSPy is configured with. A name (``openai/NAME``, ``dspy/NAME``) is
-        asked through psopt's own client.
+        Runs the program; by default the one that DSPy is configured with. A named one (``openai/NAME``, ``dspy/NAME``)
+        is asked through psopt's own client.
     judge_model : str or dspy.LM, optional
-        Says of each rephrasing that `prompt_model` writes whether it asks for the same.
+        Judges whether each rephrasing that `prompt_model` writes asks for the same.
     lm : LMConfig, optional
-        How all of these models are asked, and what they may cost together. Where it is given, a `dspy.LM` too is asked
-        through psopt's engine: counted call by call, limited, sent again, kept in the cache. DSPy's own cache, whose
-        key holds no server, is never used.
+        How all of these models are asked, and what they may cost together. If given, even a `dspy.LM` is asked through
+        psopt's engine: every call is counted, limited, retried and cached. DSPy's own cache, whose key lacks the
+        server, is never used.
     cache_dir : path, optional
-        Where answers and embeddings are kept; by default `psopt.models.cache_folder`.
+        Where answers and embeddings are stored; by default `psopt.models.cache_folder`.
     equivalence : callable, optional
-        ``equivalence(answer, other)`` says whether two answers of free text mean the same; then S and C are of answers
-        that mean the same, and F1 is the share of those that mean what the example says.
+        ``equivalence(answer, other)`` says whether two free-text answers mean the same. Then S and C treat such answers
+        as equal, and F1 is the share of answers that mean the same as the example's.
     label_field : str, optional
-        The output that is the class; by default the last one of type Literal, Enum or bool.
+        The output that holds the class; by default the last one of type Literal, Enum or bool.
     seed : int
     log_dir : path, optional
-        The run directory; by default one of the system's temporary folders. A run that is there already is
-        resumed where program, metric, examples, language model and seed are the same; else it is put aside in
-        a folder beside it (``-earlier-1``), and everything is evaluated anew.
+        The run directory; by default a temporary folder of the system. An existing run is resumed if program, metric,
+        examples, language model and seed are the same. Otherwise it is moved to a folder next to it (``-earlier-1``),
+        and everything is evaluated again.
     num_threads : int, optional
         By default DSPy's own setting.
     storage : str, optional
-        An Optuna storage in place of the run's own SQLite file.
+        An Optuna storage instead of the run's own SQLite file.
     track_stats : bool
-        Leave `front` (also as `pareto_front`), `run`, `sensitivity_by_step`, `failures`, `score`, `detailed_results`,
+        Store `front` (also as `pareto_front`), `run`, `sensitivity_by_step`, `failures`, `score`, `detailed_results`,
         `trial_logs` and `candidate_programs` on the program.
     max_calls : int, optional
-        Most calls of language models, those of every step counted: the search is as large as they pay for, and no
-        larger than `auto` where that is told too.
+        The maximum number of language model calls, counting every step. The search is as large as that allows, and no
+        larger than `auto` if that is also given.
     pick : str
         Which program is returned: ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
     gate : {"sure", "likely", "off"}, optional
-        What a program must show on the testset to be recommended in place of yours; see `psopt.search.gate`. By default
-        ``likely`` with ``auto="light"`` and ``"medium"``, and wherever the size is planned and the testset has fewer
-        than 100 examples: such tests are too small to be sure of anything but the largest differences. Else ``sure``.
+        What a program must show on the testset to be recommended instead of yours; see `psopt.search.gate`. By default
+        ``likely`` with ``auto="light"`` and ``"medium"``, and whenever the size is planned and the testset has fewer
+        than 100 examples: such tests can only confirm the largest differences. Otherwise ``sure``.
     gate_margin : float
         By how much its F1 may be lower.
     answers : str, optional
-        What answers are, where the output's type does not say it: ``ordinal`` where labels stand in an order,
-        ``number:0.01``, ``text``, ``text:token-f1``, ``labels``, ``free`` (see `psopt.tasks.AnswerSpec`). Of their own
-        a Literal, a bool or an Enum are labels, a list of these is several, and an int or a float a number, unless few
-        are met again and again.
+        The type of answers, if the output's type does not show it: ``ordinal`` for labels in an order, ``number:0.01``,
+        ``text``, ``text:token-f1``, ``labels``, ``free`` (see `psopt.tasks.AnswerSpec`). By default a Literal, a bool
+        or an Enum is a label, a list of these is several labels, and an int or a float is a number, unless a few values
+        keep recurring.
     order : sequence of str, optional
-        The labels from the least to the most; labels that are numbers need none.
+        The labels from lowest to highest; not needed for labels that are numbers.
     max_prompt_tokens : int, optional
-        Most tokens per call of the instructions and demonstrations that are handed back; by default any number, of at
-        most 25 edits and 16 demonstrations.
+        The maximum tokens per call in the returned instructions and demonstrations; by default no limit, with at most
+        25 edits and 16 demonstrations.
     callbacks : iterable, optional
-        Who records the run: ``"mlflow"``, ``"mlflow:EXPERIMENT"``; a `psopt.tracking.Tracker`, or its
-        ``"MODULE:NAME"``; or a function ``callback(study, trial)``, called after each trial (see
-        `psopt.optimize`). A callback of DSPy's (``dspy.utils.BaseCallback``) is told what DSPy tells it, beside those
-        of ``dspy.configure(callbacks=..)``.
+        What records the run: ``"mlflow"``, ``"mlflow:EXPERIMENT"``; a `psopt.tracking.Tracker`, or its
+        ``"MODULE:NAME"``; or a function ``callback(study, trial)``, called after each trial (see `psopt.optimize`). A
+        DSPy callback (``dspy.utils.BaseCallback``) gets DSPy's events, in addition to those of
+        ``dspy.configure(callbacks=..)``.
     heldout_from : sequence of str, or path, optional
-        Wordings of the instructions from another source, written by people for instance: the program that is handed
-        back is put to them on the testset too, beside one's own held-out ones.
+        Wordings of the instructions from another source, for instance by people: the returned program is also tested
+        with them on the testset, besides psopt's own held-out ones.
     hold_back : {"all", "private", "copies", "none"}
-        Examples that are no demonstrations: those with private text, near copies of the valset's or testset's, or both.
+        Examples excluded from demonstrations: those with private text, near copies of the valset or testset, or both.
     provide_traceback : bool, optional
-        Show the whole traceback where a program or metric ends the run.
+        Show the whole traceback if a program or metric ends the run.
     max_errors : int, optional
-        On how many texts the program, or the metric, may fail before that ends the run; by default DSPy's own setting
-        (10). Until then such a run counts as no answer, and is told in `failures`; an outage stops at once, and the
-        same call with the same `log_dir` goes on.
+        On how many texts the program or the metric may fail before the run ends; by default DSPy's own setting (10).
+        Until then a failure counts as no answer, and is listed in `failures`. An outage stops the run at once; the same
+        call with the same `log_dir` resumes it.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     hold_back: HoldBack = "all"
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense, before anything is asked."""
+        """Refuse invalid arguments before anything is asked."""
         _check_metric(self.metric)
         with in_python_words():
             check_answers("SensitivityOptimizer", self.answers, self.order)
@@ -192,7 +192,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if trials < 1 or rephrasings < 2:
             raise InputError("num_trials must be 1 or more and num_rephrasings 2 or more")
         listed = list(self.callbacks)
-        self.callbacks = [callback for callback in listed if _is_dspy_s(callback)]  # where DSPy looks for its own
+        self.callbacks = [callback for callback in listed if _is_dspy_s(callback)]  # where DSPy looks for its callbacks
         self._log, self._trackers = split_callbacks(callback for callback in listed if not _is_dspy_s(callback))
 
     def compile(
@@ -206,30 +206,30 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         observer: Observer | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Return a better program of the same kind; the student as it was where none has passed the gate.
+        """Return a better program of the same kind; the unchanged student if none has passed the gate.
 
         Parameters
         ----------
         student : dspy.Module
         trainset : list of dspy.Example
-            What edits and demonstrations are drawn from.
+            The source of edits and demonstrations.
         teacher : dspy.Module, optional
             Gives the demonstrations' answers.
         valset : list of dspy.Example, optional
-            What programs are compared on; by default every other example of `trainset`. No example serves both: of
-            those that are in both sets every other one does the one thing, where too few would be left else.
+            The examples on which programs are compared; by default every other example of `trainset`. No example serves
+            both purposes: if too few would remain, every other shared example serves one, and the rest the other.
         testset : list of dspy.Example, optional
-            What the front is scored on at the end, under held-out rephrasings, and what decides whether a program is
-            recommended; by default a third of the trainset where a valset is given that is no larger, else a half of
-            the valset. It is set aside: nothing is drawn from it or chosen by it.
+            The examples on which the front is scored at the end, under held-out rephrasings, which decide whether a
+            program is recommended. By default a third of the trainset if a valset is given that is not larger,
+            otherwise half of the valset. They are set aside: no edits come from them and no choice uses them.
 
         **kwargs
-            ``num_trials``, ``seed``, ``max_errors``, ``num_threads`` and ``provide_traceback``, as MIPROv2 takes them.
+            ``num_trials``, ``seed``, ``max_errors``, ``num_threads`` and ``provide_traceback``, as in MIPROv2.
 
         Raises
         ------
         PsoptError
-            If something given can't be used (before any call), or the language model fails.
+            If an argument cannot be used (before any call), or the language model fails.
         """
         check_arguments(kwargs)
         optimizer = self._with(kwargs)
@@ -250,7 +250,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def _compile(
         self, student: Any, splits: Mapping[str, Sequence[Given]], teacher: Any, observer: Observer
     ) -> Compiled:
-        """Compile, watched by those who record the run."""
+        """Compile, with the run's trackers attached."""
         limits = self._limits
         if limits.max_calls is None:
             limits = replace(limits, max_calls=self._most_calls)
@@ -267,7 +267,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
                 uses_engine=self.lm is not None,
                 n_threads=self.num_threads or dspy.settings.num_threads or _THREADS,
                 observer=tracking,
-                # A run directory is what nobody has asked for: without a log_dir it is the system's to clear away.
+                # Without a log_dir nobody asked for a run directory, so it is temporary, and the system cleans it up.
                 folder=Path(self.log_dir or tempfile.mkdtemp(prefix="psopt-")),
                 label_field=self.label_field,
                 metric=self.metric,
@@ -279,7 +279,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             return compile_program(student, splits, compilation)
 
     def _with(self, arguments: dict[str, Any]) -> SensitivityOptimizer:
-        """The optimizer with what `compile` was told in the place of its own."""
+        """The optimizer with its own settings overridden by the arguments of `compile`."""
         told = {name: value for name, value in arguments.items() if value is not None and hasattr(self, name)}
         if not told:
             return self
@@ -296,7 +296,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     @property
     def _sizes(self) -> tuple[int, int]:
-        """Trials and rephrasings, where one of the two is told, and the other not."""
+        """Trials and rephrasings, with defaults for those not given."""
         return (
             _TRIALS if self.num_trials is None else self.num_trials,
             _REPHRASINGS if self.num_rephrasings is None else self.num_rephrasings,
@@ -304,7 +304,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     @property
     def _most_calls(self) -> int | None:
-        """By how many calls the sizes are chosen; None where they are told."""
+        """The number of calls for which sizes are chosen; None if sizes are given."""
         if self._is_sized:
             return None
         limits = [self._limits.max_calls, AUTO_CALLS[self.auto] if self.auto else None]
@@ -312,7 +312,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     @property
     def _effort(self) -> Auto | Literal["full"]:
-        """The least preset that pays for as much as the sizes are chosen by; ``full`` where they are told."""
+        """The smallest preset that allows the calls for which sizes are chosen; ``full`` if sizes are given."""
         most = self._most_calls
         if most is None:
             return "full"
@@ -330,7 +330,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         is_of_auto = effort != "full" and self._limits.max_calls is None
         is_small = effort in _SMALL or (effort != "full" and n_test < _ENOUGH_TO_BE_SURE)
         return RunSettings(
-            data=DataOptions("", answers=self.answers, order=tuple(self.order)),  # named once the examples are read
+            data=DataOptions("", answers=self.answers, order=tuple(self.order)),  # named after reading the examples
             search=SearchOptions(
                 trials,
                 seed=self.seed,
@@ -350,7 +350,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         )
 
     def _best(self, compiled: Compiled) -> Any:
-        """The chosen program, on request with the front on it."""
+        """The chosen program, with the front attached if requested."""
         run = compiled.run
         better = copy_of(compiled.programs[run.pick(self.pick).id])
         better._compiled = True
@@ -376,7 +376,7 @@ def _is_dspy_s(callback: Any) -> bool:
 
 
 def _check_metric(metric: Any) -> None:
-    """Refuse what is no metric before anything is asked."""
+    """Refuse an invalid metric before anything is asked."""
     if metric is None:
         return
     if not callable(metric):

@@ -1,4 +1,4 @@
-"""The outcome of a program: the output that is its answer, how it is found, and its answers as classes."""
+"""The outcome of a program: the output that is its answer, how to find it, and its answers as classes."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _ONE_LABEL = AnswerSpec()
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is taken for a program's answer: one label of several, or what an heir of this class says."""
+    """The part of a program's output that is its answer: one label, or as defined by a subclass."""
 
     step: str  # the predictor that gives it, by its name in the program
     field: str  # the field of the prediction, and of the examples
-    labels: tuple[str, ...] = ()  # what answers may name; none where they are free text
-    spec: AnswerSpec = _ONE_LABEL  # what answers are, where they are no single label
+    labels: tuple[str, ...] = ()  # what answers may name; none for free text
+    spec: AnswerSpec = _ONE_LABEL  # the answer type, if not a single label
 
     @property
     def takes_none(self) -> bool:
-        """Whether to give no label is an answer, as with ``Optional[Literal[..]]``."""
+        """Whether giving no label is an answer, as with ``Optional[Literal[..]]``."""
         return NONE in self.labels
 
     def truth(self, example: Any, where: str) -> str:
         """The class of an example.
 
-        Raises DataError if the example has none, or one that the program can't give.
+        Raises DataError if the example has none, or one that the program cannot give.
         """
         if example.get(self.field) is None and not (self.takes_none and self.field in example):
             fields = ", ".join(sorted(example.keys()))
@@ -54,7 +54,7 @@ class Outcome:
         return label
 
     def read(self, answer: str | None) -> str | None:
-        """The class of an answer, or what it says in its one form; None where it names no class and says nothing."""
+        """The class of an answer, or its canonical form; None if it names no class and is not readable."""
         return answer if answer in self.labels else None
 
     def _why_unread(self, answer: str) -> str:
@@ -62,20 +62,20 @@ class Outcome:
         return f"{answer!r} is none of the program's labels{hint}"
 
     def is_right(self, answer: str | None, example: Any) -> bool:
-        """Whether an answer is that of the example, or means the same."""
+        """Whether an answer equals that of the example, or means the same."""
         return answer is not None and self._is_same(answer, as_text(example[self.field]))
 
     def _is_same(self, answer: str, truth: str) -> bool:
         return answer == truth
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
-        """The answers to one example as indices into `labels`; ``len(labels)`` is N/A; open ones as `code_of` them."""
+        """The answers to one example as indices into `labels`; ``len(labels)`` is N/A; open ones as from `code_of`."""
         return [labels.index(answer) if answer in labels else len(labels) for answer in answers]
 
 
 @dataclass(frozen=True)
 class MeantOutcome(Outcome):
-    """Free text, of which an equivalence tells what means the same: right, or one of several other answers."""
+    """Free text, grouped by an equivalence: the right answer, or one of several other answers."""
 
     _: KW_ONLY
     equivalence: Equivalence
@@ -87,9 +87,9 @@ class MeantOutcome(Outcome):
         return bool(self.equivalence(answer, truth))
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:
-        """0 is right, others are numbered as they come.
+        """0 is right, others are numbered in order of appearance.
 
-        An answer is compared with the first of every kind alone, since `equivalence` may be slow.
+        An answer is only compared with the first of every kind, since `equivalence` may be slow.
         """
         kinds, indices = [as_text(example[self.field])], []
         for answer in answers:
@@ -126,19 +126,19 @@ class OpenOutcome(Outcome):
 
 
 class UnreferencedOutcome(OpenOutcome):
-    """What a metric alone says the worth of: examples need not have it."""
+    """An output that only a metric can score: examples need not have it."""
 
     def truth(self, example: Any, where: str) -> str:  # noqa: ARG002
         return NO_REFERENCE
 
 
 def right_and_others(n_rephrasings: int) -> tuple[str, ...]:
-    """The classes of free text. There are as many others as rephrasings: no more of them can differ."""
+    """The classes of free text. There are as many others as rephrasings, since no more can differ."""
     return (RIGHT, *(f"other answer {number}" for number in range(1, n_rephrasings + 1)))
 
 
 def as_text(value: Any) -> str:
-    """A class as text: an Enum by its value; several, and objects, as JSON."""
+    """A class as text: an Enum by its value; several classes, and objects, as JSON."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return json.dumps([as_text(member) for member in value], ensure_ascii=False)
     if isinstance(value, dict):
@@ -163,12 +163,12 @@ def find_outcome(
     *,
     has_metric: bool = False,
 ) -> Outcome:
-    """Find the output that is a class: that of the last step that has one; else one of several classes, or a number.
+    """Find the output that is a class: of the last step that has one; otherwise one of several classes, or a number.
 
-    `told` is what answers are, if the user says it: else the output's type does. With a metric any output will do, and
-    examples need not have it: of no class it is text, the same where it is written the same.
+    `told` is the answer type if the user gives it; otherwise the output's type decides. With a metric any output will
+    do, and examples need not have it: if it is not a class, it is text, and equal texts are the same answer.
 
-    Raises InputError if there is none, or `label_field` is no output.
+    Raises InputError if there is none, or `label_field` is not an output.
     """
     outputs = _outputs(program)
     if label_field is not None:
@@ -187,7 +187,7 @@ def find_outcome(
     if spec.is_open:
         labels = output.labels or (_labels_of_sets(examples, output.field) if spec.kind == LABELS else ())
         return OpenOutcome(step, field, labels=labels if spec.has_labels else (), spec=spec)
-    # The program's own code may make the class, or the type not say what it is.
+    # The program's own code may produce the class, or the type may not list the classes.
     labels = output.labels or tuple(sorted({*_values(examples, output.field)}))
     is_optional = any(program_output.is_optional for program_output in outputs if program_output.field == output.field)
     if is_optional and any(output.field in example and example[output.field] is None for example in examples):
@@ -202,7 +202,7 @@ def find_outcome(
 
 
 def _outputs(program: Any) -> list[_Output]:
-    """The outputs of all steps, in the order in which the program names them."""
+    """The outputs of all steps, in the program's order."""
     steps = list(program.named_predictors())
     if not steps:
         raise InputError("the program has no predictor (dspy.Predict or a module built on it): there is nothing to fix")
@@ -214,25 +214,25 @@ def _outputs(program: Any) -> list[_Output]:
 
 
 def _of_class(outputs: Sequence[_Output]) -> list[_Output]:
-    """The outputs of a type of classes, else those of several classes, else numbers."""
+    """The outputs whose type lists classes, otherwise those of several classes, otherwise numbers."""
     of_class = [output for output in outputs if len(output.labels) > 1 and not output.spec.is_open]
     of_class = of_class or [output for output in outputs if output.spec.kind == LABELS]
     return of_class or [output for output in outputs if output.spec.kind == NUMBER]
 
 
 def _in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> list[_Output]:
-    """Those that all examples have."""
+    """The outputs that all examples have."""
     return [output for output in outputs if all(example.get(output.field) is not None for example in examples)]
 
 
 def _last_in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> _Output:
-    """The last output that all examples have; else that of the last step, reasoning left out where it has others."""
+    """The last output that all examples have; otherwise the last output of the last step."""
     of_last = [output for output in outputs if output.step == outputs[-1].step]
     return (_in_examples(outputs, examples) or of_last)[-1]
 
 
 def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
-    """The last output of a type of classes, if possible one that all examples have."""
+    """The last output whose type lists classes, if possible one that all examples have."""
     of_class = _of_class(outputs)
     if told is not None and (not of_class or not told.has_labels):
         of_class = [output for output in outputs if output.spec.kind == told.kind] or [outputs[-1]]
@@ -245,10 +245,10 @@ def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: An
 
 
 def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> AnswerSpec:
-    """What answers are, by the type of an output.
+    """The answer type, from the type of an output.
 
-    Numbers of which few are met again and again are classes; what is no class by its type, and was named or is judged
-    by a metric, is text where it is another one in nearly each example.
+    Numbers are classes if a few values keep recurring. An output whose type is not a class, and that was named or has a
+    metric, is text if nearly every example has another value.
     """
     are_rare = are_mostly_rare(Counter(_values(examples, output.field)).values())
     if output.spec.kind == NUMBER and not are_rare:
@@ -264,18 +264,18 @@ def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:
 
 
 def _last_named(outputs: Sequence[_Output], field: str) -> _Output:
-    """The last output of a name; one of the program's own making, where no step gives it, counts to the last step."""
+    """The last output with a name; if no step gives it, the program itself does, and it counts for the last step."""
     named = [output for output in outputs if output.field == field]
     return named[-1] if named else _Output(outputs[-1].step, field, ())
 
 
 def _values(examples: Sequence[Any], field: str) -> list[str]:
-    """What examples have in a field, as text; those left out that have nothing there."""
+    """The values of a field in the examples, as text, without missing ones."""
     return [as_text(example[field]) for example in examples if example.get(field) is not None]
 
 
 def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
-    """The classes that a type allows, and what an answer of it is.
+    """The classes that a type allows, and its answer type.
 
     >>> _kind_of(list[Literal["a", "b"]]), _kind_of(float)[1].kind
     ((('a', 'b'), AnswerSpec(kind='labels', detail='', measure='')), 'number')
@@ -288,7 +288,7 @@ def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
 
 
 def labels_of(annotation: Any) -> tuple[str, ...]:
-    """The classes that a type allows; none if it is no type of classes.
+    """The classes that a type allows; empty if it does not list classes.
 
     >>> labels_of(Literal["yes", "no"]), labels_of(bool), labels_of(str)
     (('yes', 'no'), ('True', 'False'), ())
@@ -304,7 +304,7 @@ def labels_of(annotation: Any) -> tuple[str, ...]:
 
 
 def _without_none(annotation: Any) -> Any:
-    """The type that an optional one allows beside None; None where it allows several."""
+    """The type that an optional one allows besides None; None if it allows several."""
     if get_origin(annotation) not in {Union, types.UnionType}:
         return annotation
     members = [member for member in get_args(annotation) if member is not type(None)]

@@ -1,4 +1,4 @@
-"""What is seen of a compilation: lines through DSPy's own logger, and a bar where there is a terminal or a notebook."""
+"""The display of a compilation: lines through DSPy's own logger, and a bar in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
     from psopt.tasks import Task
 
-# A child of DSPy's logger, so that dspy.enable_logging and dspy.disable_logging hold for it.
+# A child of DSPy's logger, so that dspy.enable_logging and dspy.disable_logging apply to it.
 _LOGGER = logging.getLogger("dspy.teleprompt.psopt")
 
 
 class ProgressLine(SearchBar):
-    """Logs what is expected, what goes on and what has come of it, beside the bar; tells DSPy's callbacks of trials."""
+    """Logs expectations, progress and results next to the bar; reports trials to DSPy's callbacks."""
 
     def __init__(self) -> None:
         super().__init__(progress_bar(None))
 
     def started(self, task: Task, folder: Path) -> None:
-        """Say what is searched, and where it is written."""
+        """Say what is searched, and where the run is written."""
         _LOGGER.info("psopt: %s, written to %s", task.name, folder)
         super().started(task, folder)
 
     def phase(self, what: str) -> None:
-        """Say what is done now."""
+        """Say what is being done."""
         _LOGGER.info("psopt: %s", what)
         super().phase(what)
 
@@ -47,7 +47,7 @@ class ProgressLine(SearchBar):
 
 
 def _tell_callbacks(candidate: Candidate) -> None:
-    """Tell DSPy's callbacks of an evaluation, when it is over: its parts are asked together with those of others."""
+    """Report an evaluation to DSPy's callbacks after it ends: its parts run together with those of others."""
     val = candidate.val
     call_id = uuid.uuid4().hex
     scores = {"score": val.f1, "sensitivity": val.sensitivity, "consistency": val.consistency}

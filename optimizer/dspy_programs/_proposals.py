@@ -1,4 +1,4 @@
-"""What is proposed for a program: notes and definitions for the step of the outcome, demonstrations for every step."""
+"""Proposals for a program: notes and definitions for the step of the outcome, demonstrations for every step."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgramProposals:
-    """Proposes as `propose_edits` does, but demonstrations of steps in the place of plain examples."""
+    """Proposes like `propose_edits`, but demonstrations of steps instead of plain examples."""
 
     model: ProgramModel
-    shares: dict[str, float]  # S of each step: most demonstrations are offered for the most unstable ones
-    # How many a program has room for: a round offers as many of labels at least, if there are examples enough
+    shares: dict[str, float]  # S of each step: the most unstable ones get most demonstrations
+    # How many fit into a program: a round offers at least as many for labels, if there are enough examples
     n_demonstrations: int
 
     def __call__(
@@ -50,8 +50,8 @@ class ProgramProposals:
         pool: Sequence[Edit],
         hold_back: HoldBack = "all",
     ) -> list[Edit]:
-        """Return edits, those with most to gain first."""
-        # Of free text no note can say where it belongs, nor where a metric alone knows what is right.
+        """Return edits, those with the highest possible gain first."""
+        # Free text has no labels for notes, and neither has an output that only a metric can judge.
         outcome = self.model.outcome
         is_labelled = not isinstance(outcome, (MeantOutcome, UnreferencedOutcome))
         edits = propose_edits(task, prompt, predictions, diagnosis, pool, hold_back) if is_labelled else []
@@ -75,14 +75,14 @@ class ProgramProposals:
         return edits
 
     def _kinds_of_layers(self, n_labels: int) -> tuple[str, ...]:
-        """The usual layers; where few labels leave room, more of typical examples, of which there are always some."""
-        if not n_labels:  # open answers are shown one by one
+        """The usual layers; if few labels leave room, more layers of typical examples, which always exist."""
+        if not n_labels:  # open answers are shown separately
             return EXAMPLE_LAYERS
         n_more = math.ceil(self.n_demonstrations / n_labels) - len(EXAMPLE_LAYERS)
         return EXAMPLE_LAYERS + ("typical",) * n_more
 
     def _usable(self, task: Task, predictions: Predictions) -> Predictions:
-        """Samples that may be shown: none of val, and where the way to the answer is shown only right ones."""
+        """Samples that may be shown: none of val, and only right ones if the steps to the answer are shown."""
         keys = {text: inputs_key(example) for text, example in self.model.runner.examples.items()}
         on_val = {keys[sample.text] for sample in task.val}
         keep = np.array([keys[sample.text] not in on_val for sample in predictions.samples])
@@ -93,7 +93,7 @@ class ProgramProposals:
 
 @dataclass(eq=False)
 class FeedbackProposer(LLMProposer):
-    """Drafts as `LLMProposer` does, and is told what the metric says of answers."""
+    """Drafts like `LLMProposer`, and is also given the metric's comments on answers."""
 
     model: ProgramModel = field(kw_only=True)
 
@@ -112,13 +112,13 @@ class FeedbackProposer(LLMProposer):
         return super().propose(task, prompt, replace(predictions, remarks=remarks), diagnosis, rephrasings, pool)
 
 
-MOST_TEXTS = 50  # of train; chosen for what it costs (steps x rephrasings x this many runs), not measured
+MOST_TEXTS = 50  # of train; chosen for its cost (steps x rephrasings x this many runs), not measured
 
 
 def sensitivity_by_step(model: ProgramModel, prompt: Prompt, task: Task) -> dict[str, float]:
-    """Return S of each step, in [0, 1]; of a program of one step it is S itself.
+    """Return S of each step, in [0, 1]; for a program of one step it is S itself.
 
-    Every step takes as many runs as the search takes for one prompt, on the first 50 texts of train.
+    Every step takes as many runs as one prompt in the search, on the first 50 texts of train.
     """
     texts = [sample.text for sample in task.train[:MOST_TEXTS]]
     samples = tuple(Sample(str(number), text) for number, text in enumerate(texts))
@@ -133,9 +133,9 @@ def sensitivity_by_step(model: ProgramModel, prompt: Prompt, task: Task) -> dict
 
 
 def layers_by_step(shares: dict[str, float], outcome_step: str, n_layers: int) -> dict[str, int]:
-    """Share layers of examples out: one for every unstable step and the one of the outcome, the rest by S.
+    """Allocate layers of examples: one for every unstable step and for that of the outcome, the rest by S.
 
-    Each of the rest goes to the step with most S for the layers that it has (D'Hondt's method).
+    Each of the rest goes to the step with the highest S relative to its number of layers (D'Hondt's method).
 
     >>> layers_by_step({"topic": 0.3, "label": 0.1}, "label", 4)
     {'topic': 3, 'label': 1}

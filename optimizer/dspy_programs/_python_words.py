@@ -1,4 +1,4 @@
-"""What psopt says, in the words of whoever calls it from Python: arguments in the place of options."""
+"""psopt's messages for Python callers: arguments instead of options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OF_LM = frozenset(setting.name for setting in fields(LMConfig))
 
 
 def python_words(text: str) -> str:
-    """Say the options that a message names as arguments of `SensitivityOptimizer`.
+    """Rewrite the options in a message as arguments of `SensitivityOptimizer`.
 
     >>> python_words("Not tested (--gate off): raise --max-calls 100, or --timeout")
     "Not tested (gate='off'): raise max_calls=100, or lm=LMConfig(timeout=..)"
@@ -46,7 +46,7 @@ def python_words(text: str) -> str:
 
 @contextlib.contextmanager
 def in_python_words(*, with_traceback: bool = False) -> Iterator[None]:
-    """Let psopt's errors speak Python; on request with the traceback of what they came from."""
+    """Rewrite psopt's errors for Python; on request with the traceback of their cause."""
     try:
         yield
     except PsoptError as error:

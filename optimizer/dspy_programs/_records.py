@@ -1,4 +1,4 @@
-"""What programs answered, kept so that no run of a program is paid twice; and the texts that they failed on."""
+"""Answers of programs, stored so that no run is paid for twice; and the texts on which they failed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Record = dict[str, Any]
-    """Of a run its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
+    """A run has its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
 
-    Of a trace its ``steps``. One that ``failed`` is an answer for this process alone: the next one tries again.
+    A trace has its ``steps``. One that ``failed`` only counts for this process: the next one tries again.
     """
 
 _SHOWN = 60  # characters of a text in a message
@@ -24,7 +24,7 @@ _LONGEST = 300  # characters of an error
 
 
 class Records:
-    """Records by their key, kept in the run directory; threads may add to them at once."""
+    """Records by their key, stored in the run directory; threads may add to them concurrently."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -35,13 +35,13 @@ class Records:
         return AnswerCache(self._folder)
 
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Record]:
-        """Return the records that are kept."""
+        """Return the stored records."""
         keys = list(keys)
         failed = {key: self._failed[key] for key in keys if key in self._failed}
         return failed | self._cache.get_many(keys)
 
     def put(self, key: bytes, record: Record) -> None:
-        """Keep a record."""
+        """Store a record."""
         if record.get("failed"):
             self._failed[key] = record
         else:
@@ -49,14 +49,14 @@ class Records:
 
 
 class Failures:
-    """Counts the texts that a program, or a metric, failed on.
+    """Counts the texts on which a program or a metric failed.
 
-    A text that fails under one wording mostly fails under all: what counts is how many texts do, not how many runs.
+    A text that fails under one wording mostly fails under all, so texts are counted, not runs.
 
     Parameters
     ----------
     most : int
-        How many texts may fail: with one more the run ends.
+        How many texts may fail; one more ends the run.
     """
 
     def __init__(self, most: int) -> None:
@@ -88,16 +88,16 @@ class Failures:
             raise ModelError(f"the {what} failed on {text[:_SHOWN]!r}{reason}: {message}") from error
 
     def stop(self) -> None:
-        """End the run: nothing but failures has come.
+        """End the run: there were only failures.
 
-        Raises ModelError: always.
+        Always raises ModelError.
         """
         failing_part, error = self._first or ("program", RuntimeError())
         raise ModelError(f"the {failing_part} fails on every text: {next(iter(self._errors.values()))}") from error
 
     @property
     def line(self) -> str:
-        """What is said of them at the end; nothing where there are none."""
+        """A line about them at the end; empty if there are none."""
         if not self._errors:
             return ""
         text, message = next(iter(self._errors.items()))

@@ -1,4 +1,4 @@
-"""What a compilation has found, in the forms that users of DSPy's other optimizers look for."""
+"""The results of a compilation, in the forms that users of DSPy's other optimizers expect."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DetailedResults:
-    """The programs that were kept, as GEPA's ``detailed_results`` has them."""
+    """The programs that were kept, in the form of GEPA's ``detailed_results``."""
 
     candidates: list[Any]  # the baseline, the front and the shortest program that is as good
     val_aggregate_scores: list[float]  # F1 of each on val, or the metric's mean, in [0, 1]
     # The objectives of each: ``f1``, ``sensitivity``, and ``consistency`` where it is defined
     val_aggregate_subscores: list[dict[str, float]]
     best_idx: int  # the program that was returned
-    total_metric_calls: int  # calls of language models that were made
+    total_metric_calls: int  # number of language model calls
     log_dir: str
     seed: int
 
@@ -38,7 +38,7 @@ class DetailedResults:
 
 
 def detailed_results(compiled: Compiled, chosen: str, n_calls: int, seed: int) -> DetailedResults:
-    """Return them; `chosen` is the id of the program that is returned."""
+    """Return the results; `chosen` is the id of the returned program."""
     candidates = kept_candidates(compiled.run)
     return DetailedResults(
         [compiled.programs[candidate.id] for candidate in candidates],
@@ -52,7 +52,7 @@ def detailed_results(compiled: Compiled, chosen: str, n_calls: int, seed: int) -
 
 
 def trial_logs(compiled: Compiled) -> dict[int, dict[str, Any]]:
-    """Every trial by its number, from 1, as MIPROv2's ``trial_logs``: its score, its objectives, its edits."""
+    """Every trial by its number, from 1, like MIPROv2's ``trial_logs``: its score, objectives and edits."""
     logs = {}
     for trial in compiled.run.study.trials:
         if trial.values is None:
@@ -69,7 +69,7 @@ def trial_logs(compiled: Compiled) -> dict[int, dict[str, Any]]:
 
 
 def candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
-    """The kept programs from the best to the worst by score, as MIPROv2 and bootstrapped random search list them."""
+    """The kept programs from the best to the worst score, as in MIPROv2 and bootstrapped random search."""
     candidates = sorted(kept_candidates(compiled.run), key=lambda candidate: -candidate.val.f1)
     return [
         {"score": candidate.val.f1, **objective_values(candidate.val), "program": compiled.programs[candidate.id]}
@@ -78,7 +78,7 @@ def candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
 
 
 def kept_candidates(run: Run) -> Sequence[Candidate]:
-    """The baseline, the front, the shortest and what is recommended, each once."""
+    """The baseline, the front, the shortest and the recommended one, each once."""
     return list({member.id: member for member in (run.baseline, *run.front, run.short, run.recommended)}.values())
 
 
@@ -89,13 +89,13 @@ class ProgramCandidate:
     Attributes
     ----------
     id : str
-        Of its prompt, as in the run directory.
+        The id of its prompt, as in the run directory.
     edits : tuple of Edit
-        What it has beyond the program that was given.
+        The edits added to the given program.
     val : Scores
         On val under the search rephrasings.
     test : Scores or None
-        Under held-out rephrasings, where it was scored.
+        On test under held-out rephrasings, if it was scored there.
     """
 
     id: str

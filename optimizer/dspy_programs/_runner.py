@@ -1,4 +1,4 @@
-"""Programs run on texts: once each, in threads, and what comes out is kept so that no run is paid twice."""
+"""Runs programs on texts: once each, in threads, with the results stored so that no run is paid for twice."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from psopt.models import OnProgress
 
     Jobs = Mapping[bytes, tuple[Any, str]]
-    """By the key of the answer: the program and the text."""
+    """The program and the text, by the key of the answer."""
 
 
-_FEWEST = 3  # texts that all fail: that is no text's fault
+_FEWEST = 3  # texts: if all of these fail, the texts are not the cause
 _SHOWN = 60  # characters of an outcome or a text in a message
-_SECONDS = 1  # between two looks at how far it is: as often as a progress bar is drawn anew
+_SECONDS = 1  # between progress updates: as often as a progress bar is redrawn
 
 
 class ProgramRunner:
-    """Runs programs, each on each text once; what they answered is kept in the run directory.
+    """Runs programs, each on each text once; their answers are stored in the run directory.
 
     Parameters
     ----------
     examples : mapping of text to dspy.Example
-        How a text is put to a program.
+        The example with which a text is run.
     n_steps : int
-        How many predictors the program has: as many calls are reserved for its first runs.
+        The number of predictors of the program, and of calls reserved for its first runs.
     judged_by : str
-        What the metric, and the program's own code, are: answers that were judged otherwise are no answers here.
+        A digest of the metric and the program's own code: answers that were judged in another way are not reused.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class ProgramRunner:
         on_progress: OnProgress | None = None,
         cells: NDArray[np.bool_] | None = None,
     ) -> list[list[Record | None]]:
-        """What each program answers to each text: rows of texts, columns of programs.
+        """What each program answers to each text: texts as rows, programs as columns.
 
-        Where there are `cells`, (n_texts, n_programs), only those are run, and None stands for the others.
+        With `cells`, (n_texts, n_programs), only those are run, and the others are None.
 
         Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
@@ -109,14 +109,14 @@ class ProgramRunner:
         return rows
 
     def asked(self, text: str) -> str:
-        """What a text stands for in the key of an answer: the inputs, and the whole example where a metric judges."""
+        """What represents a text in the key of an answer: the inputs, or the whole example if there is a metric."""
         if text not in self._asked:
             key = inputs_key if self.metric is None else example_key
             self._asked[text] = key(self.examples[text])
         return self._asked[text]
 
     def prepare(self, program: Any) -> Any:
-        """Let a copy's steps ask their own models, where they have any, as the whole program's model is asked."""
+        """Ask the own models of a copy's steps, if they have any, in the same way as the whole program's model."""
         for _, predictor in program.named_predictors():
             if predictor.lm is not None:
                 predictor.lm = self._as_asked(predictor.lm)
@@ -124,12 +124,12 @@ class ProgramRunner:
         return program
 
     def run(self, program: Any, text: str) -> Record:
-        """Run a program on a text: its outcome, and what that is worth.
+        """Run a program on a text: its outcome, and the outcome's score.
 
-        An answer that can't be parsed has the outcome None; so has a run that failed, as long as few texts fail.
+        An answer that cannot be parsed has the outcome None; so has a failed run, as long as few texts fail.
 
-        Raises PsoptError if psopt's own engine gives up, which is an outage and no answer, a limit is reached, or too
-        many texts have failed.
+        Raises PsoptError if psopt's own engine gives up (an outage is not an answer), a limit is reached, or too many
+        texts have failed.
         """
         example = self.examples[text]
         try:
@@ -139,7 +139,7 @@ class ProgramRunner:
             return {"outcome": None, "merit": 0.0}
         except BudgetReachedError:
             raise
-        except Exception as error:  # noqa: BLE001  # the program is somebody's code, and counted on to fail
+        except Exception as error:  # noqa: BLE001  # the program is a user's code, and may raise anything
             if (own := own_error(error)) is not None:
                 raise own from None
             self.failures.add("program", text, error)
@@ -154,17 +154,17 @@ class ProgramRunner:
         return {**record, **self._judged(example, prediction, text)}
 
     def is_right(self, record: Record, text: str) -> bool:
-        """Whether a run got to what may be shown as an example: by the metric, else by the example's own outcome."""
+        """Whether a run's result may be shown as an example: by the metric, otherwise by the example's own outcome."""
         if self.metric is not None:
             return bool(record["merit"] >= PASSED)
         return self.outcome.is_right(record["outcome"], self.examples[text])
 
     def _judged(self, example: Any, prediction: Any, text: str) -> Record:
-        """What the metric says of a prediction: nothing of worth where it fails."""
+        """The metric's judgement of a prediction: a score of 0 if the metric fails."""
         assert self.metric is not None  # noqa: S101  # for the type checker
         try:
             judgement = judge(self.metric, example, prediction)
-        except InputError:  # it returns what no metric does: on all texts, most likely
+        except InputError:  # it returns an invalid value, probably on all texts
             raise
         except Exception as error:  # noqa: BLE001  # likewise
             self.failures.add("metric", text, error)
@@ -173,7 +173,7 @@ class ProgramRunner:
         return {"merit": judgement.score, **feedback}
 
     def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
-        """Run a few first, and stop if none of them ends in a label: the rest would be paid for nothing."""
+        """Run a few first, and stop if none of them gives a label: the rest would be a waste."""
         self._has_named_a_label |= any(map(self._names_a_label, answered))
         first = spread([*jobs], FIRST)
         if self._has_named_a_label or len(first) < FIRST:
@@ -215,14 +215,14 @@ class ProgramRunner:
 
 
 def _call(program: Any, inputs: dict[str, Any]) -> Any:
-    """Run a program; one that can only be awaited, in an event loop of its own."""
+    """Run a program; an asynchronous one in its own event loop."""
     if not hasattr(type(program), "forward") and hasattr(type(program), "aforward"):
         return asyncio.run(program.acall(**inputs))
     return program(**inputs)
 
 
 def _value(prediction: Any, field: str) -> Any:
-    """The outcome in what a program returns: a field of a prediction or mapping, or else the thing itself."""
+    """The outcome in what a program returns: a field of a prediction or mapping, otherwise the value itself."""
     if hasattr(prediction, "get"):
         return prediction.get(field)
     return getattr(prediction, field, prediction)
@@ -236,10 +236,10 @@ def name_of(program: Any) -> str:
 def _run_in_threads(
     jobs: Sequence[Callable[[], object]], n_threads: int, on_progress: OnProgress | None = None
 ) -> None:
-    """Run all jobs; each sees the context variables of the caller, among them DSPy's settings.
+    """Run all jobs; each sees the caller's context variables, including DSPy's settings.
 
-    The error of the first that fails is raised, and what has not begun is dropped. What is under way is waited for,
-    since it is paid for and will be kept; but not after Ctrl-C, for it may hang.
+    The first error is raised, and jobs that have not begun are dropped. Running jobs are awaited, since they are paid
+    for and will be stored; but not after Ctrl-C, because they may hang.
     """
     pool = ThreadPoolExecutor(n_threads, thread_name_prefix="psopt-program")
     is_interrupted = False

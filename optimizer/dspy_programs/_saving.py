@@ -1,4 +1,4 @@
-"""Programs as files that `program.load()` takes."""
+"""Programs as files for `program.load()`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 PROGRAMS = "programs"
 _KINDS: dict[str, Any] = {NUMBER: float, TEXT: str, JSON: dict[str, Any], FREE: str}
-"""What the output of a signature is, where there are no labels."""
-_HOLE = "\0"  # stands for a field; no text that psopt reads holds it
+"""The type of a signature's output without labels."""
+_HOLE = "\0"  # marks a field; no text that psopt reads contains it
 
 
 def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
@@ -35,7 +35,7 @@ def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
     target.parent.mkdir(exist_ok=True)
     try:
         program.save(target)
-    except Exception:  # noqa: BLE001  # values that no JSON takes: as plain data they can be shown all the same
+    except Exception:  # noqa: BLE001  # values that are not JSON can still be shown as plain data
         plain = copy_of(program)
         for _, predictor in plain.named_predictors():
             predictor.demos = [as_json_data(dict(demo.items())) for demo in predictor.demos]
@@ -44,11 +44,11 @@ def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
 
 
 def predict_state(prompt: Prompt) -> dict[str, Any]:
-    """Return the state of a `dspy.Predict` that asks what a prompt asks.
+    """Return the state of a `dspy.Predict` that asks the same as a prompt.
 
-    The inputs of its signature are the fields of the prompt's template, else one, the prompt's noun (spaces and other
-    signs as underscores); its output is ``label``, a Literal of the prompt's labels, or what else answers are: a list
-    of these, a number, a text.
+    The inputs of its signature are the fields of the prompt's template; without one, the prompt's noun is the only
+    input (spaces and other characters become underscores). Its output is ``label``: a Literal of the prompt's labels,
+    or for other answers a list of these, a number or a text.
     """
     kind: Any = _KINDS.get(prompt.asks)
     if kind is None:
@@ -63,7 +63,7 @@ def predict_state(prompt: Prompt) -> dict[str, Any]:
     fields = {name: (str, dspy.InputField()) for name in inputs.values()} | {"label": (kind, dspy.OutputField())}
     program = dspy.Predict(dspy.Signature(fields, instructions))
     program.demos = [_demonstration(example, inputs, prompt.asks) for example in prompt.examples]
-    versions = dspy.utils.saving.get_dependency_versions()  # without them `program.load` refuses the file
+    versions = dspy.utils.saving.get_dependency_versions()  # `program.load` refuses files without them
     state = {**program.dump_state(), "metadata": {"dependency_versions": versions}}
     plain: dict[str, Any] = json.loads(json.dumps(state, default=str))
     return plain
@@ -75,7 +75,7 @@ def _demonstration(example: Example, inputs: dict[str, str], asks: str) -> Any:
 
 
 def _field_names(columns: Sequence[str]) -> dict[str, str]:
-    """Return a name that Python takes for each column; ``label`` stays free for the output.
+    """Return a valid Python name for each column; ``label`` is reserved for the output.
 
     >>> _field_names(["subject", "e-mail body", "label"])
     {'subject': 'subject', 'e-mail body': 'e_mail_body', 'label': 'label_'}
@@ -92,11 +92,11 @@ def _field_names(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _template_instructions(prompt: Prompt) -> str:
-    """Return the text of a template that tells what to do, with the prompt's definitions and notes.
+    """Return the instructions in a template, with the prompt's definitions and notes.
 
-    Fields, examples and the form of the answer are DSPy's to lay out. So these are left out: turns that show an answer,
-    of a paragraph what follows a field, and paragraphs that ask for the answer in JSON or in a tag, unless they are
-    instructions themselves.
+    DSPy itself formats fields, examples and the answer. So these are left out: turns that show an answer, the part of a
+    paragraph after a field, and paragraphs that ask for the answer in JSON or in a tag, unless they are instructions
+    themselves.
     """
     messages = filled_template(replace(prompt, examples=())).messages
     followed_by = [*(message.role for message in messages[1:]), ""]
@@ -123,14 +123,14 @@ def _paragraphs(message: Message) -> list[str]:
         is_before_field = place + 1 < len(whole) and _HOLE in whole[place + 1] and not beginnings[place + 1]
         is_after_field = place > 0 and _HOLE in "".join(whole[:place])
         if is_before_field and re.fullmatch(r"#+ .*", beginnings[place]):
-            beginnings[place] = ""  # a heading of nothing but fields
+            beginnings[place] = ""  # a heading with only fields below it
         elif is_after_field and re.fullmatch(r".*:\s*", beginnings[place]):
-            beginnings[place] = ""  # a line that opens the answer
+            beginnings[place] = ""  # a line that introduces the answer
     return [paragraph for paragraph in beginnings if paragraph.strip()]
 
 
 def _before_fields(paragraph: str) -> str:
-    """The lines of a paragraph before its first field, without a tag that opens around that."""
+    """The lines of a paragraph before its first field, without the opening tag around that."""
     lines = paragraph.strip("\n").split("\n")
     first = next((place for place, line in enumerate(lines) if _HOLE in line), None)
     if first is None:
@@ -142,7 +142,7 @@ def _before_fields(paragraph: str) -> str:
 
 
 def _fixes_the_answer(paragraph: str, answer: str) -> bool:
-    """Whether a paragraph asks for JSON or a tag, where the template's answers are read from that."""
+    """Whether a paragraph asks for JSON or a tag, if the template's answers are read from that."""
     kind, _, name = answer.partition(":")
     if kind == "json":
         return f'"{name}"' in paragraph or "JSON" in paragraph

@@ -1,4 +1,4 @@
-"""How large a compilation is: as large as so many calls of language models pay for, its final test included."""
+"""The size of a compilation: the largest that a number of language model calls allows, including the final test."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 # MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
-# search 1,974. S needs answers under several wordings, so that this is about as much as it can be had for.
+# search 1,974. S needs answers under several wordings, so this is about the least that it costs.
 AUTO_CALLS: dict[str, int] = {"light": 1_950, "medium": 4_900, "heavy": 19_500}
-"""Calls of language models at most."""
+"""The maximum number of language model calls."""
 N_TESTED = 3
-"""Prompts that the gate looks at: the baseline, the knee, and the shortest that is as good."""
+"""Prompts that the gate tests: the baseline, the knee, and the shortest that is as good."""
 # What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
 _DEMONSTRATIONS_ALLOWED = 16
-_SHARE = 0.92  # of a limit, that is planned with: what is expected may come out higher
-_LARGEST_SHARE_HELD = 0.5  # of a limit, that is held back for the final test: else nothing would be searched
+_SHARE = 0.92  # share of a limit to plan with: the actual number may be higher than expected
+_LARGEST_SHARE_HELD = 0.5  # most of a limit to reserve for the final test: otherwise no calls would be left to search
 
 
 def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]:
-    """How many calls a compilation is expected to make, by what they are for.
+    """How many calls a compilation is expected to make, by purpose.
 
-    Every run of the program is taken to call each of its steps once.
+    It assumes that every run of the program calls each of its steps once.
     """
     grid = sizes.val * sizes.rephrasings
     n_more = max(0, sizes.trials - 1)
@@ -49,7 +49,7 @@ def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]
 
 
 def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
-    """Return the largest sizes that so many calls pay for; the least that make sense, where they pay for none."""
+    """Return the largest sizes that this many calls allow, or the smallest sensible ones if they allow none."""
     all_sizes = path({}, available)
     affordable = [
         sizes
@@ -61,7 +61,7 @@ def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *,
 
 
 def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[Compilation, ProgramData]:
-    """Choose the sizes where calls are limited, say what is expected, and hold the final test's calls back."""
+    """Choose the sizes if calls are limited, say what is expected, and reserve calls for the final test."""
     task, search = data.task, compilation.settings.search
     parts = replace(search.parts, examples_allowed=_DEMONSTRATIONS_ALLOWED)
     settings = replace(compilation.settings, search=replace(search, parts=parts))
@@ -90,7 +90,7 @@ def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[
     compilation.observer.phase(f"about {n_calls:,} calls: {parts_of_it}")
     if budget.max_calls is not None and n_calls > budget.max_calls:
         compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
-    # The final test is made under wordings of another source too, before and after.
+    # The final test also uses wordings from another source, before and after.
     n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
     most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
     budget.held_back = Need(min(n_test_runs * n_steps, most_held_back))

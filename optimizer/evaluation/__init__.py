@@ -1,4 +1,4 @@
-"""What prompts are compared on, what was predicted there, and what that is worth."""
+"""What prompts are compared on, what a model predicted there, and how good that is."""
 
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import (

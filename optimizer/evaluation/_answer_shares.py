@@ -1,4 +1,4 @@
-"""How often each label is answered and how often it is right, and whether one is answered to nearly everything."""
+"""How often each label is answered and how often it is right, and whether nearly all answers are one label."""
 
 from __future__ import annotations
 
@@ -14,47 +14,46 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
-# Of `lopsidedness`. From half on, a bias towards a label raises C by .12 or more on real models, and lowers S
-# of one that changes by more than the gate's point (docs/decisions.md, "A prompt that always says the same").
+# Threshold of `lopsidedness`. From .5 on a bias towards a label raises C by .12 or more on real models, and where S
+# changes it lowers S by more than the gate's point (docs/decisions.md, "A prompt that always says the same").
 LOPSIDED = 0.5
-# Of what a constant answer leaves to be gained; chosen. Beside it the few answers that differ and are right are sure at
-# once, however few they are; and whoever surely finds more than this of a rare class does not answer all alike.
+# Share of the F1 that a constant answer leaves to be gained; chosen. Without it a few correct answers that differ would
+# be significant at once. A prompt that surely finds more than this of a rare class is not near-constant.
 _LEAST_GAINED = 0.25
-_MOST_UNLABELLED = 0.9  # chosen: nobody knows how many texts are of the label, and nine in ten may well be
-_SLIGHT = 0.2  # of kappa: Landis and Koch, Biometrics 1977
+_MOST_UNLABELLED = 0.9  # chosen: without labels the true share is unknown, and nine in ten is plausible
+_SLIGHT = 0.2  # upper end of "slight" kappa: Landis and Koch, Biometrics 1977
 _NOTHING = ": its S and C say nothing."
-_LEVEL = 0.05  # one-sided, as the gate's: Fisher's convention
+_LEVEL = 0.05  # one-sided, as in the gate: Fisher's convention
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerShares:
-    """What a prompt answers at all, beside what is right; of single labels without an order, scored by F1."""
+    """What a prompt answers, compared with what is right; only for single labels without an order, scored by F1."""
 
-    # The share of the answers that each label has, N/A last
+    # Each label's share of the answers, N/A last
     answer_shares: dict[str, float] = field(default_factory=dict)
-    # The share of the samples that each label has; empty where samples have no labels
+    # Each label's share of the samples; empty where samples have no labels
     class_shares: dict[str, float] = field(default_factory=dict)
     constant_f1: float | None = None  # F1 of always answering the most frequent label; None without labels
-    # The label that is answered to nearly everything, for hardly more than `constant_f1`: S and C of such a prompt say
-    # nothing
+    # The label of nearly all answers, if F1 is hardly above `constant_f1`: S and C are then meaningless
     near_constant: str | None = None
-    # Its F1 is not surely above `constant_f1`, and agreement beyond chance (Cohen's kappa) slight: S and C say nothing
+    # F1 is not surely above `constant_f1`, and agreement beyond chance (Cohen's kappa) is slight: S and C mean nothing
     is_guess: bool = False
 
     @property
     def is_hollow(self) -> bool:
-        """Whether S and C say nothing of such answers."""
+        """Whether S and C of these answers are meaningless."""
         return self.near_constant is not None or self.is_guess
 
 
 def answer_shares(predictions: Predictions) -> AnswerShares | None:
-    """Return the shares of answers and classes; None of open answers, ordered labels and what a metric scores.
+    """Return the shares of answers and classes; None for open answers, ordered labels and answers scored by a metric.
 
     A prompt is near-constant if both hold:
 
-    - one label is answered so often that `lopsidedness` is half or more. A guess in the data's own shares has 0;
+    - one label is answered so often that `lopsidedness` is half or more. Guessing in the data's own shares has 0;
     - its F1 does not surely gain a quarter of what always answering the most frequent label leaves: paired over samples
-      and wordings, one-sided at 5 %. So a prompt that finds much of a rare class is none.
+      and wordings, one-sided at 5 %. So a prompt that finds much of a rare class is not near-constant.
     """
     answers = predictions.answers
     if answers.open is not None or answers.worth is not None or predictions.metric_scores is not None:
@@ -80,14 +79,14 @@ def answer_shares(predictions: Predictions) -> AnswerShares | None:
 
 
 def most_answered(given: Mapping[str, float]) -> str:
-    """Return the label with the largest share; of equal ones the first."""
+    """Return the label with the largest share; on a tie, the first."""
     return max(given, key=lambda label: given[label])
 
 
 def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> float:
-    """Return how far the most answered label exceeds its class: 0 if answered as often as it is right, 1 if always.
+    """Return how far the most frequent answer exceeds its class: 0 if answered as often as it is right, 1 if always.
 
-    Its share less that of its class, by what is not of its class: it compares between rare and frequent classes.
+    The excess is divided by the share of all other classes, which makes rare and frequent classes comparable.
 
     >>> lopsidedness({"Number": 0.75, "Human": 0.25}, {"Number": 0.5, "Human": 0.5})
     0.5
@@ -98,7 +97,7 @@ def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> f
 
 
 def _surely_gains(predictions: Predictions, most_frequent: int, share: float) -> bool:
-    """Whether F1 surely gains more than that share of what always answering the most frequent label leaves."""
+    """Whether F1 surely gains more than this share of what always answering the most frequent label leaves."""
     right = _right(predictions)
     constant = np.broadcast_to(predictions.truth[:, None] == most_frequent, right.shape)
     left = 1 - float(constant.mean())
@@ -115,10 +114,10 @@ def _right(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]:
 
 
 def why_worthless(predictions: Predictions) -> str:
-    """Return why S and C of a prompt say nothing, as words behind its name; empty where they do.
+    """Return why S and C of a prompt are meaningless, as words that follow its name; empty where they are meaningful.
 
-    It answers one label to nearly everything, or its F1 is not surely higher than that of one answer to everything. A
-    filter of rare texts may be below that and useful, so agreement beyond chance (Cohen's kappa) has to be slight too.
+    Either nearly all answers are one label, or F1 is not surely higher than that of a constant answer. A filter for
+    rare texts may be useful below that, so agreement beyond chance (Cohen's kappa) has to be slight too.
     """
     shares = answer_shares(predictions)
     if shares is None or not shares.is_hollow:
@@ -128,7 +127,7 @@ def why_worthless(predictions: Predictions) -> str:
 
 
 def _guess_phrase(scores: Mapping[str, Any]) -> str:
-    """Say that F1 is not surely above that of one answer to everything; nothing where the prompt does not guess."""
+    """Say that F1 is not surely above that of a constant answer; empty where the prompt does not guess."""
     if not scores.get("is_guess"):
         return ""
     f1, constant_f1 = scores["f1"], scores["constant_f1"]
@@ -138,9 +137,9 @@ def _guess_phrase(scores: Mapping[str, Any]) -> str:
 
 
 def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
-    """Say which label is answered to most texts, or that a prompt guesses, and where S and C say nothing; else empty.
+    """Say which label is most frequent, or that a prompt guesses, and where S and C are meaningless; otherwise empty.
 
-    `scores` are as `Scores.to_dict` has them; without labels the shares of the answers alone.
+    `scores` has the form of `Scores.to_dict`; without labels it holds only the shares of the answers.
 
     >>> given, of_class = {"Number": 0.94, "Human": 0.06}, {"Number": 0.17, "Human": 0.83}
     >>> shares_line({"answer_shares": given, "class_shares": of_class, "constant_f1": 0.83, "near_constant": None})
@@ -163,13 +162,13 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
 
 
 def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> list[str]:
-    """Return the `shares_line` of prompts by name, without one of which a verdict's reason says the same already."""
+    """Return the `shares_line` of prompts by name, except one that a verdict's reason already says."""
     lines = [shares_line(scores, name) for name, scores in shown.items()]
     return [line for line in lines if line and not reason.startswith(line.removesuffix(_NOTHING))]
 
 
 def answered_phrase(scores: Mapping[str, Any]) -> str:
-    """Say what is answered most, and how often.
+    """Say which answer is most frequent, and how often it is given.
 
     >>> answered_phrase({"answer_shares": {"Number": 0.94, "Human": 0.06}})
     'answers Number to 94 % of the texts'

@@ -1,4 +1,4 @@
-"""One line on what stands beside quality and S, wherever scores are shown."""
+"""One line on what is shown next to quality and S, wherever scores are shown."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def beside_quality_line(*measured: Mapping[str, Any]) -> str:
-    """Say what stands beside quality and S: the largest class, and what else is asked of other answers than one label.
+    """Say what else is known besides quality and S: the largest class, and measures of answers other than one label.
 
-    `measured` are scores as `Scores.to_dict` has them: of one prompt, or of two, with an arrow between.
+    `measured` are scores in the form of `Scores.to_dict`: of one prompt, or of two, shown with an arrow between.
 
     >>> beside_quality_line({"f1": 0.7}), beside_quality_line({"open": {"measures": {"PSS": 0.25}}})
     ('', 'PSS 25.0 %')
@@ -43,7 +43,7 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
 
 
 def _arrow(values: Iterable[float | None], form: str = ".1f") -> str:
-    """A value, or two with an arrow between; a dash for what is not defined."""
+    """A value, or two with an arrow between; a dash for an undefined one."""
     return " -> ".join("–" if value is None else f"{value:{form}}" for value in values)
 
 
@@ -84,9 +84,9 @@ def _ordinal_line(measured: Sequence[Mapping[str, float | None]]) -> str:
 
 
 def note_size(scores: Scores, *, limit: bool = True) -> str:
-    """Say N and Q, with `limit` what S would be with many more wordings, and what intervals are over.
+    """Say N and Q, with `limit` what S would be under many more wordings, and what the intervals cover.
 
-    S grows with Q, and C with fewer samples: neither can be compared without them.
+    S grows with Q, and C grows with fewer samples: neither can be compared without N and Q.
     """
     more = ""
     if limit and scores.sensitivity_limit is not None:
@@ -97,7 +97,7 @@ def note_size(scores: Scores, *, limit: bool = True) -> str:
 
 
 def intervals_note(scores: Scores) -> str:
-    """Say what intervals are over: one wording can't tell how wordings scatter."""
+    """Say what the intervals cover: one wording cannot show how wordings scatter."""
     if scores.n_rephrasings == 1:
         return "95 % intervals cover the sampling of texts alone: one wording tells nothing of S"
     return f"95 % intervals cover the sampling of texts and of {scores.varied}"

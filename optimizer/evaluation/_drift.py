@@ -1,4 +1,4 @@
-"""Do fresh texts, which nobody has labelled, meet the same answers as those that a prompt was measured on?"""
+"""Do fresh, unlabelled texts get the same answers as the texts that a prompt was measured on?"""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DRIFT_ALPHA = 0.05
-"""The chance that a shift of any measure is seen where there is none: the tests share it, as Holm has it."""
-_DRAWS, _AT_ONCE = 9_999, 500  # permutations, so that p is at least 1e-4; so many in memory
+"""The chance of reporting a shift of any measure where there is none: the tests share it by Holm's method."""
+_DRAWS, _AT_ONCE = 9_999, 500  # permutations, so that p is at least 1e-4; permutations in memory at once
 _SEED = 42  # the same data give the same p
 
 
@@ -28,19 +28,19 @@ class Shift:
     """How far a measure of fresh answers lies from that of known ones."""
 
     measure: str  # ``sensitivity``, ``label_shares`` or ``posix``
-    before: float | None  # None of label shares
+    before: float | None  # None for label shares
     after: float | None
     p_value: float
-    level: float = DRIFT_ALPHA  # what the p-value was held against
+    level: float = DRIFT_ALPHA  # what the p-value was compared with
     is_seen: bool = False
-    shares: tuple[dict[str, float], dict[str, float]] = ({}, {})  # of each label, N/A among them; of label shares
+    shares: tuple[dict[str, float], dict[str, float]] = ({}, {})  # of each label, including N/A; only for label shares
 
 
 def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
-    """Test whether fresh answers differ in S, in the shares of the labels, and where both have probabilities in POSIX.
+    """Test whether fresh answers differ in S, in the shares of the labels, and in POSIX where both have probabilities.
 
-    Each is a permutation test, two-sided: texts are shared out anew among the two groups, with all their answers, so
-    that nothing is presumed of how answers are distributed. Both were asked under the same wordings.
+    Each is a two-sided permutation test: texts, with all their answers, are reassigned at random to the two groups, so
+    it assumes nothing about how answers are distributed. Both groups were asked under the same wordings.
     """
     tests = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
     if known.answers.open is None:
@@ -59,7 +59,7 @@ def _of_means(measure: str, before: Floats, after: Floats) -> Shift:
 
 
 def mean_shift(before: Floats, after: Floats) -> float:
-    """The p-value of two groups having one mean, by permutation, in (0, 1].
+    """The p-value of the two groups having the same mean, by permutation, in (0, 1].
 
     >>> mean_shift(np.zeros(30), np.ones(30)), mean_shift(np.ones(5), np.ones(5))
     (0.0001, 1.0)
@@ -71,21 +71,21 @@ def mean_shift(before: Floats, after: Floats) -> float:
 
 
 def share_shift(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
-    """The p-value of two groups having the same shares, by permutation of the chi-square statistic, in (0, 1].
+    """The p-value of the two groups having the same shares, by permutation of the chi-square statistic, in (0, 1].
 
     >>> share_shift(np.array([40, 10]), np.array([10, 40])), share_shift(np.array([4, 1]), np.array([4, 1]))
     (0.0001, 1.0)
     """
     whole = before + after
     expected = whole * after.sum() / whole.sum()
-    # With both groups' sizes given, the other group's term is the same but for a factor.
+    # Both groups' sizes are fixed, so the other group's term differs only by a factor.
     weights = np.divide(1.0, expected, out=np.zeros(len(whole)), where=whole > 0)
     drawn = ((of - expected) ** 2 @ weights for of in _drawn(whole, int(after.sum())))
     return _p_value(float((after - expected) ** 2 @ weights), drawn)
 
 
 def _drawn(counts: NDArray[np.int64], n: int) -> Iterator[NDArray[np.int64]]:
-    """Draw n of all without putting back, and yield how many of each value they are: (draws, values), part by part."""
+    """Draw n without replacement, and yield how many of each value they hold: (draws, values), in batches."""
     stream = np.random.default_rng(_SEED)
     for start in range(0, _DRAWS, _AT_ONCE):
         size = min(_AT_ONCE, _DRAWS - start)
@@ -93,11 +93,11 @@ def _drawn(counts: NDArray[np.int64], n: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _p_value(seen: float, drawn: Iterator[Floats]) -> float:
-    """The share of draws that are as far away, the one that was seen among them."""
+    """The share of draws that are at least as extreme, counting the observed one."""
     as_far = sum(int((of >= seen - 1e-12).sum()) for of in drawn)
     return (1 + as_far) / (1 + _DRAWS)
 
 
 def _votes_by_label(predictions: Predictions) -> NDArray[np.int64]:
-    """How many samples each class is voted to, (C,)."""
+    """How many samples vote for each class, (C,)."""
     return np.bincount(predictions.counts.argmax(axis=1), minlength=predictions.n_classes)

@@ -41,8 +41,8 @@ def evaluate(
 ) -> Predictions:
     """Let a model answer every sample under every rephrasing of a prompt's description.
 
-    `anew` makes each column an asking of its own: with another seed, and answers of its own in the cache, also where
-    rephrasings are the same.
+    `anew` asks each column separately: with its own seed, and its own answers in the cache, even where rephrasings are
+    the same.
 
     Raises InputError if probabilities are asked for, and the model gives none.
     """
@@ -68,7 +68,7 @@ def evaluate_prompts(
     from_probabilities: bool = False,
     answer_type: AnswerType = ONE_LABEL,
 ) -> Predictions:
-    """Let a model answer every sample under prompts as they are, with the label priors that they bring.
+    """Let a model answer every sample under unchanged prompts, with the label priors that they bring.
 
     Raises InputError if probabilities are asked for, and the model gives none.
     """
@@ -86,7 +86,7 @@ def ask_cells(
     *,
     from_probabilities: bool = False,
 ) -> PartialAnswers:
-    """Let a model answer some samples under some prompts: where `cells`, (N, Q), is True.
+    """Let a model answer the samples and prompts where `cells`, (N, Q), is True.
 
     Raises InputError if probabilities are asked for, and the model gives none.
     """
@@ -108,7 +108,7 @@ def predictions_of(
     answers: PartialAnswers,
     answer_type: AnswerType = ONE_LABEL,
 ) -> Predictions:
-    """Return the predictions that a whole grid of answers under Q prompts is, with what else the model says of them."""
+    """Return a complete grid of answers under Q prompts as predictions, with what else the model reports about them."""
     texts = [sample.text for sample in samples]
     metric_scores: NDArray[np.float64] | None = None
     if answers.probabilities is None and can(model, "has_metric_scores"):
@@ -130,12 +130,12 @@ def predictions_of(
 
 
 def parts_read(model: Model, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """What a model reads of each sample, where that is only the beginning of long ones; else empty."""
+    """What a model reads of each sample, where it reads only the beginning of long ones; otherwise empty."""
     return tuple(model.parts_read([sample.text for sample in samples])) if can(model, "reads_in_part") else ()
 
 
 def assessed(predictions: Predictions, model: Model) -> Predictions:
-    """Return predictions with what somebody says of them who is asked beside the model, where there is one."""
+    """Return predictions with the assessment of a judge, where there is one besides the model."""
     if not can(model, "is_assessed"):
         return predictions
     assessment = model.assess(predictions.array, predictions.samples)
@@ -144,20 +144,20 @@ def assessed(predictions: Predictions, model: Model) -> Predictions:
 
 
 def rephrased_prompts(prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[PromptFormat] = ()) -> list[Prompt]:
-    """Return a prompt under each rephrasing: in its own form, where rephrasings have none."""
+    """Return a prompt under each rephrasing, in its own form where rephrasings have none."""
     forms = forms or [prompt.form] * len(rephrasings)
     return [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
 
 
 def numbered(prompts: Sequence[Prompt]) -> list[Prompt]:
-    """Return prompts each of which is an asking of its own."""
+    """Return prompts numbered so that each is asked separately."""
     return [replace(prompt, asking=number) for number, prompt in enumerate(prompts)]
 
 
 def no_labels(
     model: Model, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
 ) -> tuple[NoLabel, ...]:
-    """Return the predictions that are N/A, with what was answered; none where the model can't tell."""
+    """Return the predictions that are N/A, with what was answered; none where the model cannot report it."""
     if not can(model, "has_explanations") or not (array == len(prompts[0].labels)).any():
         return ()
     return model.no_labels(prompts, texts, array)
@@ -172,7 +172,7 @@ class PartialAnswers:
 
     @classmethod
     def empty(cls, n_samples: int, n_rephrasings: int, n_classes: int | None = None) -> PartialAnswers:
-        """Return a grid without any answer; with room for probabilities, where it is said of how many classes."""
+        """Return a grid without any answer; with room for probabilities where the number of classes is given."""
         array = np.full((n_samples, n_rephrasings), NOT_ASKED, dtype=np.int64)
         probabilities = None if n_classes is None else np.full((*array.shape, n_classes), np.nan)
         return cls(array, probabilities)
@@ -188,9 +188,9 @@ class PartialAnswers:
         return bool(self.is_answered.all())
 
     def filled(self, other: PartialAnswers) -> PartialAnswers:
-        """Return these answers, and the other's where there are none: an answer never changes.
+        """Return these answers, filled in with the other's where there are none: an answer never changes.
 
-        Raises ValueError if the other's are of another grid.
+        Raises ValueError if the other's grid has another shape.
         """
         if other.array.shape != self.array.shape:
             raise ValueError(f"answers of {other.array.shape} cells are not of a grid of {self.array.shape}")

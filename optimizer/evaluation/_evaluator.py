@@ -1,4 +1,4 @@
-"""A model or several, a set of rephrasings, three sets of samples: what every candidate of a search is put to."""
+"""One or more models, a set of rephrasings, three sets of samples: what every candidate of a search is evaluated on."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ Split = Literal["train", "val", "test"]
 
 
 class Evaluator:
-    """Evaluate prompts on the same samples and rephrasings for all (common random numbers), each prompt once.
+    """Evaluate all prompts on the same samples and rephrasings (common random numbers), each prompt once.
 
-    On train and val a prompt meets the search rephrasings, on test the held-out ones.
+    Train and val use the search rephrasings, test the held-out ones.
 
     Parameters
     ----------
     from_probabilities : bool
-        Ask the model for probabilities, and score these.
+        Ask the model for probabilities, and score those.
     budget : Budget, optional
         Counts what was asked.
     answer_type : AnswerType
         The task's: how answers are compared.
     others : sequence of Evaluator
-        Of further models, on the same rephrasings and samples: what they answer is part of the predictions.
+        Evaluators of further models, on the same rephrasings and samples: their answers are part of the predictions.
     over : "worst" or "mean"
-        How the scores of several models are made one.
+        How the scores of several models are combined.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Evaluator:
     def on_other(
         self, *, rephrasings: RephrasingSet | None = None, samples: Mapping[Split, tuple[Sample, ...]] | None = None
     ) -> Evaluator:
-        """The same with other rephrasings or samples, which asks the same model and pays from the same budget."""
+        """The same evaluator with other rephrasings or samples; it asks the same model and uses the same budget."""
         return Evaluator(
             self.model,
             self.rephrasings if rephrasings is None else rephrasings,
@@ -93,17 +93,17 @@ class Evaluator:
         return (self, *self.others)
 
     def show_progress(self, on_progress: OnProgress) -> None:
-        """Tell of answers from now on, as they come in."""
+        """Report answers from now on, as they come in."""
         for evaluator in self.each:
-            evaluator._on_progress = on_progress  # of its own kind
+            evaluator._on_progress = on_progress  # private, but of the same class
 
     def announce(self, on_ask: Callable[[Prompt, Split], None] | None) -> None:
-        """Tell of each evaluation that is about to be asked for, from now on; an error refuses it. None: of no more."""
+        """Announce each evaluation before it is asked, from now on; an error refuses it. None stops announcing."""
         for evaluator in self.each:
-            evaluator._on_ask = on_ask  # of its own kind
+            evaluator._on_ask = on_ask  # private, but of the same class
 
     def knows(self, prompt_id: str, split: Split) -> bool:
-        """Whether a prompt's whole grid on a split is at hand."""
+        """Whether a prompt's whole grid on a split is available."""
         key = (prompt_id, split)
         return key in self._predictions or (key in self._answers and self._answers[key].is_whole)
 
@@ -114,11 +114,11 @@ class Evaluator:
         array: NDArray[np.int64],
         probabilities: NDArray[np.float64] | None = None,
     ) -> None:
-        """Take over answers of an earlier run or another worker, where they are all that is scored.
+        """Take over answers of an earlier run or another worker, if answers alone are scored.
 
-        They may be of a part of the grid: -1 is no answer.
+        They may cover part of the grid: -1 is no answer.
         """
-        # what else is said of answers, by a metric or a judge, is never among them
+        # scores from a metric or a judge are never among them
         is_all = self.from_probabilities == (probabilities is not None)
         if not is_all or not capabilities_of(self.model).can_race or self.knows(prompt.id, split):
             return
@@ -129,7 +129,7 @@ class Evaluator:
         self._n_recalled[key] += int((answers.is_answered & ~before.is_answered).sum())
 
     def partial_answers(self, prompt: Prompt, split: Split) -> PartialAnswers:
-        """Return what is answered so far of a prompt's grid on a split; nothing is asked."""
+        """Return the answers so far in a prompt's grid on a split; nothing is asked."""
         key = (prompt.id, split)
         if key in self._predictions:
             return PartialAnswers(self._predictions[key].array, self._predictions[key].probabilities)
@@ -140,16 +140,16 @@ class Evaluator:
         return self._answers[key]
 
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return a prompt's answers on a split, (N, Q), once these cells are among them; what is missing is asked for.
+        """Return a prompt's answers on a split, (N, Q), including at least these cells; missing ones are asked.
 
-        They are all that there are so far, -1 in cells that nobody has asked for.
+        All answers so far are returned, with -1 in cells that were not asked.
 
-        Raises ValueError if the cells, (N, Q), are of another grid.
+        Raises ValueError if the cells, (N, Q), have another grid's shape.
         """
         answers = self.partial_answers(prompt, split)
         if cells.shape != answers.array.shape:
             raise ValueError(f"{cells.shape} cells are not of a grid of {answers.array.shape}")
-        self.budget.count(cached=self._n_recalled.pop((prompt.id, split), 0))  # what was taken over, once it is used
+        self.budget.count(cached=self._n_recalled.pop((prompt.id, split), 0))  # answers taken over count once used
         missing = cells & ~answers.is_answered
         if missing.any():
             answers = answers.filled(self._ask(prompt, split, missing))
@@ -157,7 +157,7 @@ class Evaluator:
         return answers.array.copy()
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
-        """Return a prompt's predictions on a split, of all models; of grids only what is missing is asked for."""
+        """Return a prompt's predictions on a split, from all models; only missing cells are asked."""
         key = (prompt.id, split)
         if key not in self._predictions:
             prompts, samples = self.rephrased(prompt, split), self.samples[split]
@@ -171,7 +171,7 @@ class Evaluator:
         return self._predictions[key]
 
     def predictions_so_far(self, prompt: Prompt, split: Split) -> Predictions:
-        """Return a prompt's predictions for the samples that it was asked about so far; nothing is asked."""
+        """Return a prompt's predictions for the samples asked so far; nothing new is asked."""
         answers = self.partial_answers(prompt, split)
         if answers.is_whole:
             return self.predictions(prompt, split)
@@ -202,19 +202,19 @@ class Evaluator:
             self._on_progress,
             from_probabilities=self.from_probabilities,
         )
-        # Models that are asked over a client count by themselves: there an answer may be cached, or be asked for twice.
+        # Models that are asked through a client count their own calls: an answer may be cached there, or asked twice.
         if not counts_calls:
             self.budget.count(made=n_new, cached=int(cells.sum()) - n_new)
         return answers
 
     def n_unkept(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> int:
-        """How many of these cells, (N, Q), a model that answers here has not in its cache: all, where it has none."""
+        """How many of these cells, (N, Q), are not in the cache of a model in this process: all if it has no cache."""
         return n_unkept(self.model, self.rephrased(prompt, split), self.texts(split), cells)
 
     def prior_calls(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_] | None = None) -> int:
-        """How many answers it still takes to measure a prompt's label priors, where it is calibrated.
+        """How many more answers it takes to measure a prompt's label priors, if it is calibrated.
 
-        Under all wordings of a split, or those with any of these cells, (N, Q).
+        Counted for all wordings of a split, or only those with any of these cells, (N, Q).
         """
         if not calibrates(self.model):
             return 0

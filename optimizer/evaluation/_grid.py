@@ -1,4 +1,4 @@
-"""What it takes to ask a model under some prompts about some texts: calls exactly, tokens about; nothing is sent."""
+"""The cost of asking a model under some prompts about some texts: exact calls, estimated tokens; nothing is sent."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class Grid:
     """Requests for prompts on some texts."""
 
-    # How many there are, and how many of their answers are in the cache
+    # How many requests there are, and how many of their answers are in the cache
     calls: int
     cached: int
     tokens: TokenRange  # of all messages that would be sent
     answer: TokenRange  # of one answer
-    # Of the messages' tokens, what the server will have read before, by what it has counted so far
+    # The share of the messages' tokens that the server has read before, judging by its counts so far
     cached_share: float = 0.0
 
     @classmethod
@@ -40,7 +40,7 @@ class Grid:
         *,
         ignoring_cache: bool = False,
     ) -> Grid:
-        """Count what a model would be asked: in all, or where `cells`, (n_texts, n_prompts), is True.
+        """Count what a model would be asked: everywhere, or where `cells`, (n_texts, n_prompts), is True.
 
         `ignoring_cache`: as if nothing had been asked yet.
         """
@@ -57,7 +57,7 @@ class Grid:
         return cls(len(unique), 0, _total(unique), tokens_of_answer(prompts[0]))
 
     def sized(self, calls: int) -> Grid:
-        """The same for so many calls, none of them cached."""
+        """The same for this many calls, none of them cached."""
         return replace(self, calls=calls, cached=0, tokens=self.tokens.times(calls / max(1, self.sent)))
 
     @property
@@ -66,20 +66,20 @@ class Grid:
         return self.calls - self.cached
 
     def grown(self, by: float) -> Grid:
-        """The same for an unknown prompt that is longer by so many tokens."""
+        """The same for an unknown prompt that is longer by this many tokens."""
         each = self.tokens.times(1 / max(1, self.sent)) if self.sent else TokenRange()
         added = TokenRange(by, by)
         return replace(self, cached=0, tokens=(each + added).times(self.calls))
 
     def need(self, price: Price | None, times: float = 1.0) -> Need:
-        """What it takes, with tokens as expected."""
+        """The cost, with tokens as expected."""
         read = self.tokens.middle * times
         written = self.answer.middle * self.sent * times
         cost = price.of(read, written, read * self.cached_share) if price else 0.0
         return Need(round(self.sent * times), round(read + written), cost)
 
     def spread(self, price: Price | None) -> tuple[float, float]:
-        """By what share tokens may be fewer or more than expected, over what is read and written."""
+        """By what share tokens may be fewer or more than expected, over input and output together."""
         weight_in = price.tokens_in if price else 1.0
         weight_out = price.tokens_out if price else 1.0
         read = self.tokens

@@ -1,4 +1,4 @@
-"""Values of dataclasses read back from run.json and front.json, scores among them."""
+"""Values of dataclasses, including scores, read back from run.json and front.json."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ T = TypeVar("T")
 
 
 def read_data(kind: type[T], data: Mapping[str, Any]) -> T:
-    """Build a dataclass from `asdict`'s data as JSON keeps it; what a later version has added is passed over.
+    """Build a dataclass from `asdict`'s data as stored in JSON; fields that a later version has added are ignored.
 
     Raises ValueError if the data are damaged.
     """
-    reader: TypeAdapter[T] = _reader(kind)  # type: ignore[arg-type]  # mypy takes no class for hashable
+    reader: TypeAdapter[T] = _reader(kind)  # type: ignore[arg-type]  # mypy treats no class as hashable
     return reader.validate_python(dict(data))
 
 
 @functools.cache
 def _reader(kind: type[Any]) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter  # takes .1 s, and most commands read nothing
+    from pydantic import TypeAdapter  # importing takes .1 s, and most commands read nothing
 
     return TypeAdapter(kind)
 
@@ -46,9 +46,9 @@ def scores_from_dict(data: Mapping[str, Any]) -> Scores:
 
 
 def kept_arrays(splits: Mapping[str, Predictions]) -> dict[str, NDArray[Any]]:
-    """Return answers as files of predictions keep them: per split the (N, Q) array, and the samples' ids.
+    """Return answers in the form stored in files of predictions: per split the (N, Q) array and the samples' ids.
 
-    Open answers are places among the texts that ``answers`` holds, JSON in UTF-8; N/A comes after the last.
+    Open answers are indices into the texts in ``answers``, JSON in UTF-8; N/A comes after the last.
     """
     arrays: dict[str, NDArray[Any]] = {}
     codes = {split: predictions.array for split, predictions in splits.items()}

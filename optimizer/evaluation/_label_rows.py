@@ -1,4 +1,4 @@
-"""Answers that are several labels, label by label: C is then E25's, a sample counting once for each of its labels."""
+"""Answers that are several labels, label by label: C is then E25's, with a sample counted once per label."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _GIVEN, _NOT_GIVEN, _NA = range(3)
-_LEAST_WEIGHT = 1e-300  # where nothing weighs the mean is 0, and nothing adds to it
+_LEAST_WEIGHT = 1e-300  # where all weights are 0 the mean is 0, and nothing adds to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +27,14 @@ class LabelRows:
 
     given: NDArray[np.bool_]  # (N, Q, L): which labels each answer names
     true: NDArray[np.bool_]  # (N, L): which labels each sample has
-    # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where nobody has asked
+    # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where it was not asked
     said: NDArray[np.int64]
     labels: NDArray[np.int64]  # the row's label
-    samples: NDArray[np.int64]  # the row's sample: rows of one sample come from one draw
+    samples: NDArray[np.int64]  # the row's sample: rows of one sample are drawn together
 
     @classmethod
     def of(cls, array: NDArray[np.int64], true: Sequence[str], labels: Sequence[str]) -> LabelRows:
-        """Take a grid of answers apart, (N, Q), by the sets of labels that are right, as `Sample.label` has them."""
+        """Split a grid of answers, (N, Q), by the sets of correct labels, written as in `Sample.label`."""
         own = [set_written(written) for written in true]
         has_label = np.array([[label in names for label in labels] for names in own], dtype=np.bool_)
         is_given = _given_labels(array, labels)
@@ -59,13 +59,13 @@ class LabelRows:
 
     @property
     def consistency_no_self_pairs(self) -> float | None:
-        """C without each row's pair with itself; None where no label has two samples."""
+        """C without each row's pair with itself; None if no label has two samples."""
         sizes = np.bincount(self.labels) if len(self.labels) else np.zeros(1)
         return float(self.contributions.mean()) if sizes.max() > 1 else None
 
     @property
     def consistency_of_labels(self) -> dict[int, float]:
-        """C of each label that a sample has."""
+        """C of each label that any sample has."""
         if not len(self.labels):
             return {}
         of_labels = consistency(self._p_tau, self.labels, average=None)
@@ -73,7 +73,7 @@ class LabelRows:
 
     @property
     def consistency_of_samples(self) -> NDArray[np.float64]:
-        """Mean consistency of each sample with those of its labels: (N,); 1 where it has no label, or is alone."""
+        """Mean consistency of each sample with the others of its labels: (N,); 1 if it has no label or is alone."""
         if not len(self.labels):
             return np.ones(self.n_samples)
         of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels), nan=1.0)
@@ -112,7 +112,7 @@ def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np
 def mean_influences(
     scores: NDArray[np.float64], weights: NDArray[np.float64] | None = None
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the mean of one number an answer, (N, Q), and what each sample adds to it, (N,), which sum to 0.
+    """Return the mean of one number per answer, (N, Q), and each sample's contribution, (N,); contributions sum to 0.
 
     With weights (N, Q) it is a ratio of sums, as micro-F1 over several labels is.
 
@@ -130,9 +130,9 @@ def mean_influences(
 def consistency_contributions(
     with_others: NDArray[np.float64], labels: NDArray[np.int64]
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return C without self-pairs, and by how much each row's contribution is off it, (M,): Hajek's projection.
+    """Return C without self-pairs, and how far each row's contribution is from it, (M,): Hajek's projection.
 
-    `with_others`, (M,), is the mean consistency of each row with the others of its class; where there are none, 1.
+    `with_others`, (M,), is the mean consistency of each row with the others of its class, or 1 if there are none.
     """
     others = np.bincount(labels)[labels] - 1.0
     weights = others / others.mean() if others.any() else np.ones(len(others))

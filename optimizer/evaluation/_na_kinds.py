@@ -1,4 +1,4 @@
-"""Answers that name no label, counted by kind, and what must be said of a score that rests on them."""
+"""Answers that name no label, counted by kind, and the warning for a score that depends on them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from psopt.evaluation._predictions import Predictions
 
 
-MOST_NA = 0.2  # a choice, not a measurement: one answer in five, on which no wording can be judged
-_SAMPLES_LISTED = 20  # of a kind, by their ids: a list that one reads
-_LONGEST_KIND = 16  # characters: an array of strings cuts longer ones without a word
+MOST_NA = 0.2  # chosen, not measured: with one answer in five unread, no wording can be judged
+_SAMPLES_LISTED = 20  # ids per kind: short enough to read
+_LONGEST_KIND = 16  # characters: a NumPy array of strings silently cuts longer ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class NaExample:
     """Answers of one kind that name no label."""
 
     said: str  # one of them, shortened
-    samples: tuple[str, ...]  # the ids of the samples concerned, the first twenty
+    samples: tuple[str, ...]  # the ids of the affected samples, at most twenty
 
 
 def na_kinds(predictions: Predictions) -> dict[str, int]:
@@ -37,7 +37,7 @@ def na_kinds(predictions: Predictions) -> dict[str, int]:
 
 
 def na_examples(predictions: Predictions) -> dict[str, NaExample]:
-    """For each kind of answers that name no label, give one answer, and list the samples concerned."""
+    """For each kind of answer that names no label, give one example, and list the affected samples."""
     examples = {}
     for kind in na_kinds(predictions):
         of_kind = [missed for missed in predictions.no_labels if missed.kind == kind]
@@ -48,7 +48,7 @@ def na_examples(predictions: Predictions) -> dict[str, NaExample]:
 
 
 def kind_array(predictions: Predictions) -> NDArray[np.str_]:
-    """Return the kinds of answers that name no label: (N, Q) str, empty for those that do."""
+    """Return the kind of each answer that names no label: (N, Q) str, empty for those that do."""
     kinds = np.full(predictions.array.shape, "", dtype=f"<U{_LONGEST_KIND}")
     for missed in predictions.no_labels:
         kinds[missed.sample, missed.rephrasing] = missed.kind
@@ -56,12 +56,12 @@ def kind_array(predictions: Predictions) -> NDArray[np.str_]:
 
 
 def rests_on_na(na_rate: float) -> bool:
-    """Whether so many answers name no label that S and C are not to be trusted."""
+    """Whether so many answers name no label that S and C cannot be trusted."""
     return na_rate > MOST_NA
 
 
 def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
-    """Say how many answers name no label, and what helps; empty if few.
+    """Say how many answers name no label, and what helps; empty if few do.
 
     >>> na_note(0.34, {"cut off": 3, "empty": 1})
     'S is unreliable: 34 % of the answers name no label (3 cut off, 1 empty); raise --max-tokens'
@@ -75,7 +75,7 @@ def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
 
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:
-    """Say how unreliable N/A makes scores (as `Scores.to_dict` has them), and of each kind how many with an example.
+    """Say how unreliable N/A makes scores (in the form of `Scores.to_dict`), with a count and an example per kind.
 
     >>> na_lines({"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}})
     ['S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
@@ -94,14 +94,14 @@ def na_lines(scores: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-_LEAST = 2  # readable answers of a sample: one alone can't differ from any
+_LEAST = 2  # readable answers per sample: one alone cannot differ from another
 
 
 def readable_sensitivity(predictions: Predictions) -> float | None:
-    """Return S over the answers that were read alone; None where all were, or too few for any sample.
+    """Return S over the readable answers alone; None if all were readable, or every sample has too few.
 
-    For each sample with at least two readable answers p_tau is taken over these, N/A out of it; its entropy is divided
-    by ln C as in S, so that the two can be set side by side. S beside it counts N/A as a class, as E25 does.
+    For each sample with at least two readable answers, p_tau is taken over these alone, without N/A. Its entropy is
+    divided by ln C as in S, so the two are comparable. S itself counts N/A as a class, as E25 does.
     """
     if predictions.answers.open is not None:
         return _of_open(predictions)

@@ -1,4 +1,4 @@
-"""What prompts are compared by, F1, S and C, as gains; whether one is better on the same samples, and is it chance?"""
+"""What prompts are compared by: F1, S and C as gains; is one better on the same samples, or is it chance?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OBJECTIVES: dict[str, Direction] = {
 
 
 class Objectives(Protocol):
-    """Scores, measured or estimated, that have the objectives."""
+    """Measured or estimated scores that have the objectives."""
 
     @property
     def f1(self) -> float:
@@ -43,17 +43,17 @@ class Objectives(Protocol):
 
 
 def objectives_of(answers: AnswerType) -> dict[str, Direction]:
-    """Return the objectives that answers have: without classes there is no C."""
+    """Return the objectives that this type of answer has: without classes there is no C."""
     return {name: way for name, way in OBJECTIVES.items() if name != "consistency" or answers.has_consistency}
 
 
 def measure_names(quality: str) -> dict[str, str]:
-    """Return what screens and pages call the objectives, by their keys; `quality` stands in the place of F1."""
+    """Return what screens and pages call the objectives, by their keys; `quality` replaces F1."""
     return {"f1": quality, "sensitivity": "S", "consistency": "C"}
 
 
 def objective_values(scores: Objectives | Mapping[str, Any]) -> dict[str, float]:
-    """Return the objectives that are defined by name, in the order of `OBJECTIVES`; of run.json's data too.
+    """Return the defined objectives by name, in the order of `OBJECTIVES`; also accepts run.json's data.
 
     >>> objective_values({"f1": 0.8, "sensitivity": 0.1, "consistency": None, "na_rate": 0.0})
     {'f1': 0.8, 'sensitivity': 0.1}
@@ -63,12 +63,12 @@ def objective_values(scores: Objectives | Mapping[str, Any]) -> dict[str, float]
 
 
 def objective_gains(scores: Objectives | Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the objectives that are defined, all to be maximised: F1, -S and C."""
+    """Return the defined objectives, all to be maximised: F1, -S and C."""
     values = objective_values(scores)
     return np.array([value if OBJECTIVES[name] == "maximize" else -value for name, value in values.items()])
 
 
-SIGNIFICANT = 0.05  # Fisher's convention, and what the 95 % intervals beside it stand for
+SIGNIFICANT = 0.05  # Fisher's convention, matching the 95 % intervals shown next to it
 
 
 def compare_paired(
@@ -76,10 +76,10 @@ def compare_paired(
 ) -> dict[str, PairedDifference]:
     """Test the difference of two prompts on the same samples and rephrasings, second minus first.
 
-    What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of a metric's
-    scores, or of closeness, where answers have such. Keys are ``f1``, ``sensitivity``, and ``consistency`` where C is
-    defined. Of several models each is tested, and the one that gains least, or the mean, stands for all. New
-    rephrasings would be drawn if `wordings` are random, else only new samples.
+    The test uses what is scored: probabilities where both have them. The mean of a metric's scores, or of closeness,
+    replaces F1 where answers have one. Keys are ``f1``, ``sensitivity``, and ``consistency`` where C is defined. Of
+    several models each is tested, and the one that gains least, or the mean, represents all. If `wordings` are random,
+    the test assumes that new rephrasings would be drawn, otherwise only new samples.
     """
     if first.others:
         pairs = zip(first.each, second.each, strict=True)
@@ -115,7 +115,7 @@ def compare_paired(
 def combined_differences(
     of_models: Sequence[Mapping[str, PairedDifference]], over: Over
 ) -> dict[str, PairedDifference]:
-    """Return the differences of two prompts with several models as one: of the model that gains least, or the mean."""
+    """Combine the differences of two prompts with several models: that of the model that gains least, or the mean."""
     combined = {}
     for name in of_models[0]:
         differences = [of_measures[name] for of_measures in of_models]
@@ -126,10 +126,10 @@ def combined_differences(
 
 
 def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
-    """Return the mean of differences on the same samples, whose correlation nobody needs to know.
+    """Return the mean of differences on the same samples, whose correlation need not be known.
 
     The standard error of a mean is at most the mean of the standard errors, whatever the correlation (Minkowski), so
-    that intervals and tests are conservative. It is unknown where one is, and as thin as the thinnest.
+    intervals and tests are conservative. It is unknown if any of them is, and thin if any of them is.
     """
     errors = [paired.standard_error for paired in differences]
     freedom = [paired.df for paired in differences if paired.df is not None]
@@ -151,11 +151,11 @@ def verdict(measure: str, difference: PairedDifference | None) -> str:
 
 
 def holm(p_values: Sequence[float], alpha: float) -> list[tuple[bool, float]]:
-    """Say of each of m tests whether it passes, and at which level it was judged.
+    """Return for each of m tests whether it passes, and at which level it was judged.
 
-    The least p-value is held against alpha / m, the next against alpha / (m - 1), and so on; after the first that does
-    not pass none does. The chance that any passes whose null hypothesis is true is at most alpha, whatever the order of
-    the tests, their number and how they hang together; one test has all of alpha (Holm, "A simple sequentially
+    The smallest p-value is compared with alpha / m, the next with alpha / (m - 1), and so on; after the first that
+    fails none passes. The chance that any test passes whose null hypothesis is true is at most alpha, whatever the
+    order of the tests, their number and their dependence; a single test has all of alpha (Holm, "A simple sequentially
     rejective multiple test procedure", Scandinavian Journal of Statistics 1979).
 
     >>> holm([0.04, 0.02], 0.05)

@@ -1,6 +1,6 @@
-"""What else is asked of other answers than one label: of ordered labels, and of open answers.
+"""Further measures of answers other than one label: of ordered labels, and of open answers.
 
-Of these quality stands in the place of F1, S is by what is the same or alike, and C where there are labels.
+For these, quality replaces F1, S counts which answers are the same or alike, and C needs labels.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 _CONFIDENCE = "confidence"
 _CONFIDENCE_AGAINST_S = "confidence against S"
-_DIGITS = 12  # what differs less is equal: sums of the same numbers in another order must not get ranks of their own
-# Measures that are no shares, and how they are written.
+_DIGITS = 12  # smaller differences are equal: sums of the same numbers in another order must share a rank
+# Measures that are not shares, and their formats.
 NO_SHARES = {"mean absolute error": ".4g", _CONFIDENCE_AGAINST_S: "+.2f"}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenScores:
-    """What else is asked of open answers."""
+    """Further measures of open answers."""
 
-    quality_name: str  # what stands in the place of F1
-    # Of several labels ``subset accuracy`` and ``S of equal sets``; of numbers ``mean absolute error``; of texts
-    # ``exact match``; of free answers S at other thresholds; of all ``PSS`` (P24), how far the quality of a sample's
-    # answers lies apart; where log-probabilities were asked for ``confidence`` and ``confidence against S``
-    # (`_confidence_measures`). None where no answer was read.
+    quality_name: str  # what replaces F1
+    # For several labels ``subset accuracy`` and ``S of equal sets``; for numbers ``mean absolute error``; for texts
+    # ``exact match``; for free answers S at other thresholds; for all ``PSS`` (P24), the spread of quality over a
+    # sample's answers; where log-probabilities were asked for, ``confidence`` and ``confidence against S``
+    # (`_confidence_measures`). None if no answer could be read.
     measures: dict[str, float | None] = field(default_factory=dict)
 
 
 def open_scores(predictions: Predictions) -> OpenScores | None:
-    """Return what else is asked; None of single labels."""
+    """Return the further measures; None for single labels."""
     rule, kind = predictions.answers.open, predictions.answers.spec.kind
     if rule is None:
         return None
@@ -74,15 +74,15 @@ class OrdinalScores:
     """Scores of ordered labels."""
 
     micro_f1: float  # the share of answers that are exactly right
-    nominal_sensitivity: float  # S_tau of E25, which counts a near answer as any other
-    # How far answers that name a label are from the truth, on the labels' scale; None where none does
+    nominal_sensitivity: float  # S_tau of E25, which counts a near answer like any other
+    # Mean distance from the truth of answers that name a label, on the labels' scale; None if none does
     mean_distance: float | None
-    # Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None where it is not defined
+    # Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None if undefined
     quadratic_kappa: float | None
 
 
 def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
-    """Score ordered labels; None of labels that have no order."""
+    """Score ordered labels; None for labels without an order."""
     positions = np.array(predictions.answers.positions)
     if not len(positions):
         return None
@@ -103,7 +103,7 @@ def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) 
     if not len(true):
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of one label alone it is 0 / 0, and NaN says so
+        warnings.simplefilter("ignore")  # with a single label it is 0 / 0, hence NaN
         kappa = float(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
     return None if np.isnan(kappa) else kappa
 
@@ -118,7 +118,7 @@ def _mean_absolute_error(predictions: Predictions) -> float | None:
 
 
 def _band(predictions: Predictions) -> dict[str, float | None]:
-    """S at other thresholds: how much of it is the matcher's."""
+    """S at other thresholds: how much of it comes from the matcher."""
     band: dict[str, float | None] = {}
     for threshold in BAND:
         if threshold != predictions.answers.spec.equivalence.threshold:
@@ -138,7 +138,7 @@ def _exact_match(predictions: Predictions) -> float:
 
 
 def label_f1(predictions: Predictions) -> dict[str, float | None]:
-    """F1 of each of several labels, over all answers; None where a label is neither true nor answered."""
+    """F1 of each of several labels, over all answers; None if a label is neither true nor answered."""
     return {
         label: float((right * weights).sum() / weights.sum()) if weights.any() else None
         for label, right, weights in _class_answers(predictions)
@@ -146,7 +146,7 @@ def label_f1(predictions: Predictions) -> dict[str, float | None]:
 
 
 def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
-    """95 % intervals of `label_f1`, of the labels that have an F1: each over the samples that have or are given it."""
+    """95 % intervals of `label_f1` for labels that have an F1: each over the samples that have or are given it."""
     intervals = {}
     for label, right, weights in _class_answers(predictions):
         concerned = weights.any(axis=1)
@@ -158,10 +158,10 @@ def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float
 def label_by_label(
     predictions: Predictions, rows: LabelRows
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return answers that are several labels as answers to one question a label: is it this one, or not?
+    """Return answers that are several labels as answers to one question per label: is it this one, or not?
 
-    What is answered, (N * L, Q), and what is true, (N * L,): the label's number, or L for "not this one"; and the row's
-    sample, (N * L,).
+    Returned are the answers, (N * L, Q), the truth, (N * L,), each the label's number or L for "not this one", and the
+    row's sample, (N * L,).
     """
     n_labels = len(predictions.labels)
     numbers = np.arange(n_labels)
@@ -171,11 +171,11 @@ def label_by_label(
 
 
 def _confidence_measures(predictions: Predictions) -> dict[str, float | None]:
-    """Return the decoded confidence of open answers (P24), and how it goes with S; empty where nobody asked for it.
+    """Return the decoded confidence of open answers (P24), and its correlation with S; empty if it was not asked for.
 
-    ``confidence`` is the mean over the answers of which it is known, in [0, 1]; ``confidence against S`` Spearman's
-    rank correlation, over samples, of their mean confidence and their S, in [-1, 1]: below 0 where the answers that
-    change are those that the model was less sure of. None where nothing is known, or either does not vary.
+    ``confidence`` is the mean over the answers for which it is known, in [0, 1]. ``confidence against S`` is Spearman's
+    rank correlation, over samples, of mean confidence and S, in [-1, 1]: below 0 if the model was less sure of the
+    answers that change. None if nothing is known, or either does not vary.
     """
     if predictions.confidence is None:
         return {}
@@ -189,8 +189,8 @@ def _confidence_measures(predictions: Predictions) -> dict[str, float | None]:
 
 
 def _rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    """Spearman's, equal values of a mean rank; None where either does not vary."""
-    from scipy.stats import spearmanr  # costs .8 s to import: where it is needed
+    """Spearman's, with mean ranks for ties; None if either does not vary."""
+    from scipy.stats import spearmanr  # takes .8 s to import, so only where needed
 
     first, second = first.round(_DIGITS), second.round(_DIGITS)
     if len(np.unique(first)) <= 1 or len(np.unique(second)) <= 1:
@@ -204,18 +204,18 @@ class ClassDifference:
 
     label: str
     n: int  # its samples
-    # Its F1; of answers that are scored the mean score of its samples
+    # Its F1, or where answers are scored the mean score of its samples
     before: float
     after: float
     paired: PairedDifference  # after minus before
 
 
 def compare_classes(first: Predictions, second: Predictions) -> list[ClassDifference]:
-    """Compare two prompts class by class, on the same samples and rephrasings; no classes, none."""
+    """Compare two prompts class by class, on the same samples and rephrasings; empty without classes."""
     sides = [list(_class_answers(side)) for side in (first, second)]
     differences = []
     for (label, right, weights), (_, second_right, second_weights) in zip(*sides, strict=True):
-        # a sample that neither has nor is given the label tells nothing of its F1
+        # a sample that neither has nor is given the label does not affect its F1
         concerned = weights.any(axis=1) | second_weights.any(axis=1)
         n = len(first.members(label))
         if n and concerned.any():
@@ -231,10 +231,10 @@ def compare_classes(first: Predictions, second: Predictions) -> list[ClassDiffer
 
 
 def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
-    """Each label with what every answer is worth to it, and how much that counts, (N, Q) each.
+    """Each label with the score and the weight of every answer for it, (N, Q) each.
 
-    F1 is a ratio of sums: an answer that is right weighs two, one that misses or adds the label one. Where a metric or
-    closeness scores the answers, it is the mean over the samples of the class. Of texts without classes there is none.
+    F1 is a ratio of sums: a right answer weighs two, one that misses or adds the label weighs one. Where a metric or
+    closeness scores the answers, it is the mean over the samples of the class. Texts without classes yield nothing.
     """
     if predictions.label_rows is not None:
         is_answered, true = predictions.label_rows.given, predictions.label_rows.true
@@ -268,7 +268,7 @@ def _encoder() -> Encoder:
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return unit vectors, (n, 384), of all-MiniLM-L6-v2: of a text's first 256 tokens.
+    """Return unit vectors, (n, 384), by all-MiniLM-L6-v2, of each text's first 256 tokens.
 
     Raises MissingExtraError if the model is not installed.
     """

@@ -1,4 +1,4 @@
-"""What a model answered: the grid that every number is computed from, and the rules by which it is read."""
+"""What a model answered: the grid from which every number is computed, and the rules for reading it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 NA = "N/A"
 """The name of the last class: answers that name no label."""
-_FEWEST_CLASSES = 2  # of one answer alone nothing could differ, and ln 1 is nothing to divide by
-_HALF = 0.5  # of what a judge can give
+_FEWEST_CLASSES = 2  # with one class nothing could differ, and ln 1 = 0 cannot be a divisor
+_HALF = 0.5  # of the most that a judge can give
 _OF_TEXTS = frozenset({*TEXT_FAMILIES, UNCHANGED})
 _GRIDS = ("array", "probabilities", "metric_scores", "same", "confidence")  # (N, Q) and more
 
@@ -47,46 +47,46 @@ _GRIDS = ("array", "probabilities", "metric_scores", "same", "confidence")  # (N
 class Predictions:
     """What a model answered to N samples under Q rephrasings of one prompt."""
 
-    # (N, Q): indices into `labels`, ``len(labels)`` is N/A, and -1 where nobody has asked; every sample is asked at
-    # least once. Open answers are numbers of `psopt.answers.text_of`.
+    # (N, Q): indices into `labels`, ``len(labels)`` is N/A, and -1 where not asked; every sample is asked at least
+    # once. Open answers are the codes that `psopt.answers.text_of` reads.
     array: NDArray[np.int64]
     samples: tuple[Sample, ...]  # N, in the array's order
-    labels: tuple[str, ...]  # C - 1: N/A is the last of the C classes. Where answers are open, those they may name
-    # (N, Q, C): what the model gave each class, where it was asked for that; `array` then holds the most probable ones
+    labels: tuple[str, ...]  # C - 1: N/A is the last of the C classes. For open answers, the labels they may name
+    # (N, Q, C): the probability of each class, where asked for; `array` then holds the most probable classes
     probabilities: NDArray[np.float64] | None = None
-    families: tuple[str, ...] = ()  # of each rephrasing, or what is changed of the texts; empty where all are of one
-    # (N, Q) in [0, 1]: what a metric gives each answer, where something else than the right class decides
+    families: tuple[str, ...] = ()  # of each rephrasing, or of each change of the texts; empty if all are of one
+    # (N, Q) in [0, 1]: a metric's score of each answer, where something other than the right class decides
     metric_scores: NDArray[np.float64] | None = None
     rephrasings: tuple[str, ...] = ()  # Q; empty where only the answers are known
-    no_labels: tuple[NoLabel, ...] = ()  # the answers that are N/A and what they said, where the model can tell
+    no_labels: tuple[NoLabel, ...] = ()  # the N/A answers and their text, where the model can report it
     answers: AnswerType = ONE_LABEL  # how answers are compared with each other and with the truth
-    # Of open answers: how many different ones a sample might have got, by which S is normalised; 0 is Q
+    # For open answers: how many different ones a sample can get, by which S is normalised; 0 stands for Q
     most_different: int = 0
     judge_measures: Mapping[str, float] | None = None  # how far a judge agrees with itself, where there is one
-    # (N, Q): which open answers to a sample are the same, numbered as `places`, where something else than they say so
+    # (N, Q): which open answers to a sample are the same, numbered as `places`, where a judge decides
     same: NDArray[np.int64] | None = None
-    # (N, Q) in [0, 1]: of open answers the mean probability of the tokens that the model wrote, where it was asked for;
-    # NaN where it is not known
+    # (N, Q) in [0, 1]: for open answers the mean probability of the tokens that the model wrote, where asked for; NaN
+    # if unknown
     confidence: NDArray[np.float64] | None = None
-    remarks: Mapping[str, str] = field(default_factory=dict)  # what a metric says in words, by a sample's text
-    parts_read: tuple[str, ...] = ()  # what the model reads of each sample's text; empty where that is all of it
-    model: str = ""  # which of several has answered; empty where there is one
+    remarks: Mapping[str, str] = field(default_factory=dict)  # a metric's comments in words, by the sample's text
+    parts_read: tuple[str, ...] = ()  # what the model reads of each sample's text; empty if it reads all
+    model: str = ""  # which of several models answered; empty if there is one
     others: tuple[Predictions, ...] = ()  # of further models, to the same samples and rephrasings
-    over: Over = "worst"  # how the scores of several models are made one
+    over: Over = "worst"  # how the scores of several models are combined
 
     def __repr__(self) -> str:
-        """The size: answers would fill screens."""
+        """The size only: answers would fill screens."""
         n_samples, n_rephrasings = self.array.shape
         return f"<Predictions: {n_samples} samples x {n_rephrasings} rephrasings, {self.answers.name}>"
 
     @property
     def each(self) -> tuple[Predictions, ...]:
-        """Each model's answers by themselves; these, where there is one."""
+        """Each model's answers separately; only these if there is one model."""
         return (replace(self, others=()), *self.others) if self.others else (self,)
 
     @property
     def texts(self) -> list[str]:
-        """What the model read of each sample: what it did not read says nothing of its answers."""
+        """What the model read of each sample: the rest cannot explain its answers."""
         return [*self.parts_read] or [sample.text for sample in self.samples]
 
     @property
@@ -101,13 +101,13 @@ class Predictions:
 
     @property
     def column_names(self) -> list[str]:
-        """What each column is of: its rephrasing, or what is changed of the texts, as ``[typos] Sort it.``."""
+        """Each column's rephrasing, with the change of the texts if there is one, as in ``[typos] Sort it.``."""
         columns = zip(self.rephrasings, self.families or [""] * len(self.rephrasings), strict=True)
         return [f"[{family}] {text}" if family in _OF_TEXTS else text for text, family in columns]
 
     @property
     def diversity(self) -> float | None:
-        """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None of fewer than two texts."""
+        """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None for fewer than two texts."""
         return diversity_of_instructions(self.rephrasings, self.labels)
 
     @property
@@ -117,7 +117,7 @@ class Predictions:
 
     @property
     def n_classes(self) -> int:
-        """C, with N/A; of open answers how many different ones a sample can have got."""
+        """C, with N/A; for open answers how many different ones a sample can get."""
         if self.answers.open is None:
             return len(self.labels) + 1
         n_sets = 2 ** len(self.labels) + 1 if self.labels else math.inf
@@ -130,7 +130,7 @@ class Predictions:
 
     @cached_property
     def truth(self) -> NDArray[np.int64]:
-        """The samples' labels as (N,) indices; of open answers the numbers of what is right.
+        """The samples' labels as (N,) indices; for open answers the codes of the right answers.
 
         Raises ValueError if a sample has no label.
         """
@@ -142,7 +142,7 @@ class Predictions:
 
     @property
     def true_classes(self) -> NDArray[np.int64]:
-        """The classes that C is pooled over, (N,): the samples' labels; open answers have none, and are all of one."""
+        """The classes over which C is pooled, (N,): the samples' labels; open answers have none, so all get one."""
         return self.truth if self.answers.open is None else np.zeros(len(self.samples), dtype=np.int64)
 
     def members(self, label: str) -> NDArray[np.int64]:
@@ -158,17 +158,17 @@ class Predictions:
 
     @property
     def is_na(self) -> NDArray[np.bool_]:
-        """Which answers name no label, or can't be read: (N, Q)."""
+        """Which answers name no label, or cannot be read: (N, Q)."""
         return np.asarray(self.array == len(self.labels))
 
     @property
     def is_read(self) -> NDArray[np.bool_]:
-        """Which answers were asked for, and could be read: (N, Q)."""
+        """Which cells were asked, and have a readable answer: (N, Q)."""
         return self.asked & ~self.is_na
 
     @property
     def na_rate(self) -> float:
-        """The share of answers that name no label, or can't be read."""
+        """The share of answers that name no label, or cannot be read."""
         return float(self.is_na.sum() / self.asked.sum())
 
     @property
@@ -178,21 +178,21 @@ class Predictions:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How often each class was predicted for each sample, (N, C) int; of open answers each different one."""
-        # what nobody has asked is counted as one class more, and left out
+        """How often each class was predicted for each sample, (N, C) int; for open answers each different one."""
+        # cells that were not asked count as one more class, which is dropped
         with_unasked = np.where(self.asked, self.places, self.n_classes)
         return prediction_counts(with_unasked, self.n_classes + 1)[:, : self.n_classes]
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
-        """The answers as classes, (N, Q): the array; open answers are numbered sample by sample, -1 as there."""
+        """The answers as classes, (N, Q): the array; open answers are numbered per sample, with -1 where not asked."""
         if self.same is not None:
             return self.same
         return self.array if self.answers.open is None else places_of(self.array, self.answers.open)
 
     @cached_property
     def similarity(self) -> NDArray[np.float64] | None:
-        """How alike two classes are, (C, C), or two answers to each sample, (N, C, C); None where the same or not."""
+        """How alike two classes are, (C, C), or two answers to each sample, (N, C, C); None if only equality counts."""
         if self.answers.open is None:
             return self.answers.similarity
         return similarities_of(self.array, self.places, self.answers.open, self.n_classes)
@@ -205,17 +205,17 @@ class Predictions:
 
     @property
     def worths(self) -> NDArray[np.float64]:
-        """What each open answer is worth, (N, Q) in [0, 1]: by a metric, or beside the truth."""
+        """The score of each open answer, (N, Q) in [0, 1]: by a metric, or compared with the truth."""
         return self._open_worths[0] if self.metric_scores is None else self.metric_scores
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """How much each answer counts in the mean quality, (N, Q); None where all count the same."""
+        """How much each answer counts in the mean quality, (N, Q); None if all count the same."""
         return self._open_worths[1] if self.answers.spec.kind == LABELS and self.metric_scores is None else None
 
     @property
     def quality(self) -> NDArray[np.float64] | None:
-        """What each answer is worth, (N, Q) in [0, 1]: by a metric, or beside the truth; None if right or wrong."""
+        """The score of each answer, (N, Q) in [0, 1]: by a metric or against the truth; None if only right or wrong."""
         if self.answers.open is not None:
             return self.worths
         worth = self.answers.worth
@@ -225,14 +225,14 @@ class Predictions:
 
     @property
     def scored(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """What every score, interval and test is of: the probabilities where there are any, else the answers."""
+        """What every score, interval and test is computed from: the probabilities if any, otherwise the answers."""
         return self.places if self.probabilities is None else self.probabilities
 
     @property
     def p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """What S and C_y are computed from: the counts, or with probabilities their means over rephrasings, (N, C).
+        """What S and C_y are computed from, (N, C): the counts, or the mean probabilities over rephrasings.
 
-        Where samples were asked under unequally many rephrasings, each one's shares.
+        If samples were asked under different numbers of rephrasings, each sample's shares.
         """
         if self.probabilities is not None:
             return prediction_distribution(self.probabilities)
@@ -241,7 +241,7 @@ class Predictions:
 
     @cached_property
     def label_rows(self) -> LabelRows | None:
-        """The answers label by label, where they are several labels."""
+        """The answers label by label, if they are several labels."""
         if self.answers.spec.kind != LABELS:
             return None
         return LabelRows.of(self.array, [str(sample.label) for sample in self.samples], self.labels)
@@ -253,7 +253,7 @@ class Predictions:
 
     @property
     def consistencies(self) -> NDArray[np.float64]:
-        """Mean consistency of each sample with its class: (N,) in [0, 1]; 1 where it is alone in its class."""
+        """Mean consistency of each sample with its class: (N,) in [0, 1]; 1 if it is alone in its class."""
         if self.label_rows is not None:
             return self.label_rows.consistency_of_samples
         if self.answers.open is not None:
@@ -262,9 +262,9 @@ class Predictions:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Which answers are right: (N, Q). N/A never is; of graded answers, those that are wholly right.
+        """Which answers are right: (N, Q). N/A never is; a graded answer counts only if it is completely right.
 
-        An open answer is right if it is the same as a reference, or has half of what a judge or a metric can give.
+        An open answer is right if it equals a reference, or gets at least half of what a judge or a metric can give.
         """
         rule = self.answers.open
         if rule is None:
@@ -274,7 +274,7 @@ class Predictions:
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """Which answers are wrong, N/A among them: (N, Q)."""
+        """Which answers are wrong, including N/A: (N, Q)."""
         return self.asked & ~self.right
 
     @property
@@ -284,33 +284,33 @@ class Predictions:
 
     @property
     def share_right(self) -> NDArray[np.float64]:
-        """The share of right answers to each sample: (N,) in [0, 1]; of open answers their mean worth."""
+        """The share of right answers to each sample: (N,) in [0, 1]; for open answers their mean score."""
         worths = self.right if self.answers.open is None else np.where(self.asked, self.worths, 0.0)
         return np.asarray(worths.sum(axis=1) / self.asked.sum(axis=1))
 
     @property
     def share_wrong(self) -> NDArray[np.float64]:
-        """The share of wrong answers to each sample, N/A among them: (N,) in [0, 1]."""
+        """The share of wrong answers to each sample, including N/A: (N,) in [0, 1]."""
         return 1 - self.share_right
 
     def answers_to(self, index: int) -> dict[str, int]:
-        """How often a sample was answered with which class: those that it was answered with at all.
+        """How often each class was answered for a sample; only classes that were answered at all.
 
-        Open answers that are the same stand under the first of them.
+        Open answers that count as the same are listed under the first of them.
         """
         if self.answers.open is None:
             return {name: int(n) for name, n in zip(self.class_names, self.counts[index], strict=True) if n}
         places = self.places[index].tolist()
-        codes = dict(zip(reversed(places), reversed(self.array[index].tolist()), strict=True))  # of each the first
+        codes = dict(zip(reversed(places), reversed(self.array[index].tolist()), strict=True))  # first code wins
         counts = Counter(self.name_of(codes[place]) for place in places if place >= 0)
         return dict(counts.most_common())
 
     def name_of(self, answer: int) -> str:
-        """What an answer of the array says: a class, or an open answer."""
+        """The text of an answer in the array: a class, or an open answer."""
         return text_of(answer) if answer >= FIRST_CODE else self.class_names[answer]
 
     def most_answered(self, members: NDArray[np.int64], *, besides: int | None = None) -> str | None:
-        """Return the class that some samples are given most often, `besides` left out; None if there is no other."""
+        """Return the class that some samples are given most often, excluding `besides`; None if there is no other."""
         if self.answers.open is not None:
             return None
         votes = self.counts[members].sum(axis=0)
@@ -336,7 +336,7 @@ class Predictions:
         )
 
     def of_samples(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Predictions:
-        """The predictions for some of the samples: by their numbers, in that order, or where True."""
+        """The predictions for some of the samples: by their indices, in that order, or where True."""
         numbers = np.arange(len(self.samples))[rows]
         return replace(
             self,
@@ -353,13 +353,13 @@ class Predictions:
         )
 
     def _grids(self, cells: Any) -> dict[str, Any]:
-        """A part of each grid that there is."""
+        """A part of each existing grid."""
         grids = {name: getattr(self, name) for name in _GRIDS}
         return {name: grid[cells] for name, grid in grids.items() if grid is not None}
 
 
 def what_varies(families: Iterable[str]) -> str:
-    """Say what differs between the columns of a grid, which are of these families.
+    """Say what differs between a grid's columns, given their families.
 
     >>> what_varies(["paraphrase"]), what_varies(["unchanged", "typos"]), what_varies(["format", "unchanged", "typos"])
     ('wordings', 'changed texts', 'wordings and changed texts')

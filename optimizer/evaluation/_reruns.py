@@ -1,4 +1,4 @@
-"""What asking again changes: S of reruns beside S, and what of S is beyond it."""
+"""What asking again changes: S of reruns next to S, and how much of S exceeds it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 N_PROBED = 60
 """How many samples are asked twice before all are asked again.
 
-Chosen: where none of so many changes its answer, fewer than 5 % of all do, at 95 % (the rule of three: Hanley and
-Lippman-Hand, 1983).
+Chosen: if none of this many changes its answer, fewer than 5 % of all do, at 95 % confidence (the rule of three: Hanley
+and Lippman-Hand, 1983).
 """
-_MOST_UNSEEN = 0.05  # the chance to see none of what is said to be rarer
+_MOST_UNSEEN = 0.05  # the chance of seeing no change although changes are more frequent than reported
 
 
 @dataclass(frozen=True, slots=True)
 class Reruns:
-    """S of the same requests asked again, on the same samples and as often as S has wordings."""
+    """S of the same requests asked again, on the same samples, as many times as S has wordings."""
 
     sensitivity: float  # under the original wording, in [0, 1]
-    beyond: float  # S less that: negative where asking again changes more than the wordings do
-    ci: tuple[float, float]  # its 95 % interval, over samples and askings
+    beyond: float  # S minus that: negative if asking again changes more than the wordings do
+    ci: tuple[float, float]  # its 95 % interval, over samples and repetitions
     n_samples: int
-    n_askings: int  # Q; 2 where no sample of a probe changed its answer, and nothing more was asked
+    n_askings: int  # Q; 2 if no sample of a probe changed its answer, so nothing more was asked
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -41,7 +41,7 @@ class Reruns:
         return self.sensitivity > 0
 
     def line(self, sensitivity: float) -> str:
-        """Say how much of an S is by asking again.
+        """Say how much of S comes from asking again.
 
         >>> Reruns(0.031, 0.192, (0.151, 0.233), 500, 10).line(0.223)
         'S 22.3, of it 3.1 by asking again: 19.2 beyond that (95 %: 15.1 to 23.3).'
@@ -59,14 +59,14 @@ class Reruns:
 
 
 def flipped(predictions: Predictions) -> NDArray[np.bool_]:
-    """Which samples are answered otherwise in some column than in the first: (N,)."""
+    """Which samples are answered differently in some column than in the first: (N,)."""
     return np.asarray((predictions.places != predictions.places[:, :1]).any(axis=1))
 
 
 def compare_reruns(first: Predictions, again: Predictions) -> Reruns:
-    """Compare S with that of reruns of the same samples, as many askings as `first` has wordings.
+    """Compare S with that of reruns of the same samples, as many reruns as `first` has wordings.
 
-    The two sets of columns have nothing in common but their number, so that their scatter adds up.
+    The two sets of columns share only their number, so their variances add.
     """
     paired = compare_scores(
         again.scored,
@@ -81,7 +81,7 @@ def compare_reruns(first: Predictions, again: Predictions) -> Reruns:
 
 
 def no_reruns(first: Predictions, n_probed: int) -> Reruns:
-    """What is said where no sample of a probe changed its answer: all of S is beyond."""
+    """The result if no sample of a probe changed its answer: all of S comes from the wordings."""
     no_labels = np.zeros(len(first.samples), dtype=np.int64)
     interval = score_intervals(first.scored, no_labels, first.n_classes, similarity=first.similarity)["sensitivity"]
     return Reruns(0.0, interval.estimate, interval.bounds, n_probed, 2)

@@ -1,4 +1,4 @@
-"""From predictions to the three objectives and what stands beside them in every report."""
+"""From predictions to the three objectives and the other measures in every report."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ if TYPE_CHECKING:
     from psopt.metrics import Interval
 
 
-# A class that a server does not list among its likeliest has 0, whose logarithm is no number. Set by hand: no change of
-# an answer's likelihood is then above 20.7 nats.
+# A class that a server does not list among its likeliest has probability 0, whose logarithm is not finite. Chosen by
+# hand: it limits any change of an answer's likelihood to 20.7 nats.
 _LEAST_PROBABILITY = 1e-9
-_FEWEST_WORDINGS = 2  # under one there is no disagreement
+_FEWEST_WORDINGS = 2  # with one wording there is no disagreement
 
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
-    """The scores of one class; None where the class has no sample."""
+    """The scores of one class; None if the class has no sample."""
 
     n: int  # its samples
     f1: float | None
     sensitivity: float | None
     consistency: float | None
-    # 95 % intervals of those that are defined; empty where not asked
+    # 95 % intervals of the defined ones; empty if not asked for
     ci: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -66,84 +66,84 @@ class ClassScores:
 class FamilyScores:
     """The scores under one family of rephrasings, or of changed texts, alone."""
 
-    n: int  # Its columns. S grows with their number: compare families of equal n.
+    n: int  # Columns. S grows with their number: compare families of equal n.
     f1: float | None  # None without labels
-    sensitivity: float  # of changed texts with the answer to the unchanged one among them
-    # Of changed texts: the share of the answers that differ from the one to the unchanged text, which hangs on no n
+    sensitivity: float  # for changed texts, includes the answer to the unchanged one
+    # For changed texts: the share of answers that differ from the one to the unchanged text; independent of n
     flips: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelScores:
-    """What a prompt is worth with one of several models, as it stands beside the scores of all."""
+    """A prompt's scores with one of several models, shown next to the scores of all."""
 
     f1: float
     sensitivity: float
     consistency: float | None
     na_rate: float
-    is_hollow: bool  # whether it answers one label to nearly everything or guesses, so that S and C say nothing
-    # 95 % intervals by measure; empty where not asked
+    is_hollow: bool  # whether nearly all answers are one label or guesses, so that S and C are meaningless
+    # 95 % intervals by measure; empty if not asked for
     ci: dict[str, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a prompt is worth on N samples under Q rephrasings."""
+    """A prompt's scores on N samples under Q rephrasings."""
 
-    # micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean; of
-    # ordered labels the mean closeness to the truth (`AnswerType`).
+    # micro-F1 over all N x Q predictions, in [0, 1]; higher is better. The metric's mean if a metric scores the
+    # answers; for ordered labels the mean closeness to the truth (`AnswerType`).
     f1: float
-    # Mean F1 over the labels that are true or predicted anywhere, N/A not among them; None where there are no labels
+    # Mean F1 over the labels that are true or predicted anywhere, without N/A; None if there are no labels
     macro_f1: float | None
-    # S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Of ordered labels by their similarities.
+    # S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Ordered labels use their similarities.
     sensitivity: float
-    # C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better. None where there are no classes.
+    # C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better. None if there are no classes.
     consistency: float | None
     na_rate: float  # share of answers that name no label
     per_class: dict[str, ClassScores]
-    # 95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where not
-    # asked
+    # 95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty if not
+    # asked for
     ci: dict[str, tuple[float, float]]
-    # The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing
+    # The only class ever predicted, if there is just one: such a prompt has S = 0 and C = 1 without any merit
     constant: str | None = None
-    # Where the rephrasings are of several families: what the model is sensitive to
+    # If the rephrasings are of several families: what the model is sensitive to
     per_family: dict[str, FamilyScores] = field(default_factory=dict)
-    # How many of them are of which kind, most frequent first, where the model can tell
+    # How many N/A answers there are of each kind, most frequent first, if the model can report kinds
     na_kinds: dict[str, int] = field(default_factory=dict)
-    # For each kind one answer and the samples concerned
+    # For each kind one answer and the affected samples
     na_examples: dict[str, NaExample] = field(default_factory=dict)
-    # S among the answers that name a label alone (`readable_sensitivity`); None where all do
+    # S over only the answers that name a label (`readable_sensitivity`); None if all do
     sensitivity_readable: float | None = None
-    # N and Q, without which S says little; None of what only a study tells
+    # N and Q, without which S means little; None where only a study is known
     n_samples: int | None = None
     n_rephrasings: int | None = None
-    # S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
+    # S at infinitely many wordings, by the jackknife: it may exceed 1. None for one wording and for probabilities.
     sensitivity_limit: float | None = None
     # C without each sample's pair with itself, which makes C comparable between different N; None without a pair
     consistency_no_self_pairs: float | None = None
-    # What else is asked of ordered labels, among it F1 and S as of labels without an order
+    # Further measures of ordered labels, such as F1 and S computed without the order
     ordinal: OrdinalScores | None = None
-    open: OpenScores | None = None  # what else is asked of answers that are no single labels
-    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None where answers
-    # are scored, not probabilities, and under one wording
+    open: OpenScores | None = None  # further measures of answers other than single labels
+    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None if answers are
+    # scored instead of probabilities, and under one wording
     posix: float | None = None
-    # How far correctness lies apart between wordings (PSS, P24), in [0, 1]; None of other answers than single labels,
-    # and under one wording
+    # The spread of correctness between wordings (PSS, P24), in [0, 1]; None for answers other than single labels, and
+    # under one wording
     pss: float | None = None
-    # How often each label is answered and is right; None of other answers than single labels
+    # How often each label is answered and is right; None for answers other than single labels
     shares: AnswerShares | None = None
-    # Of several models: what each has by its name, and whether the scores are those of the worst or the mean
+    # With several models: each model's scores by name, and whether the combined scores are the worst or the mean
     per_model: dict[str, ModelScores] = field(default_factory=dict)
     over: str = ""
 
     def __repr__(self) -> str:
-        """The measures and the size: classes and intervals would fill a screen."""
+        """The measures and the size only: classes and intervals would fill a screen."""
         n = "" if self.n_samples is None else f", of {self.n_samples} samples x {self.n_rephrasings} rephrasings"
         measures = ", ".join(f"{name} {shown_number(value)}" for name, _, value in self._measures if value is not None)
         return f"<Scores: {measures}{n}>"
 
     def _repr_html_(self) -> str:
-        """The measures with their intervals, and those of each class, as notebooks show them."""
+        """The measures with their intervals, in total and per class, as shown in notebooks."""
         measures = [(name, with_interval(value, self.ci.get(key))) for name, key, value in self._measures]
         classes = [(label, of.n, of.f1, of.sensitivity, of.consistency) for label, of in self.per_class.items()]
         constant = f"It always answers {self.constant}: S = 0 and C = 1 are worth nothing." if self.constant else ""
@@ -153,7 +153,7 @@ class Scores:
 
     @property
     def _measures(self) -> tuple[tuple[str, str, float | None], ...]:
-        """The measures by the names that people read and those of the intervals."""
+        """The measures with their display names and their interval keys."""
         return (
             (self.quality_name, "f1", self.f1),
             ("macro-F1", "macro_f1", self.macro_f1),
@@ -169,20 +169,20 @@ class Scores:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether S and C say nothing: one answer (`is_one_answer`), a guess; or that with one of several models."""
+        """Whether S and C are meaningless: one answer (`is_one_answer`) or a guess, with any of the models."""
         if self.per_model:
             return any(scores.is_hollow for scores in self.per_model.values())
         return self.is_one_answer or bool(self.shares and self.shares.is_hollow)
 
     @property
     def is_one_answer(self) -> bool:
-        """Whether it gives one answer throughout that is near enough to many, or nearly throughout."""
+        """Whether it always gives one answer that is near enough to many, or nearly always does."""
         is_near_many = self.constant is not None and (self.ordinal is not None or self.open is not None)
         return is_near_many or self.near_constant is not None
 
     @property
     def near_constant(self) -> str | None:
-        """The label that is answered to nearly everything, for hardly more than always doing so (`AnswerShares`)."""
+        """The label of nearly all answers, if F1 is hardly better than always answering it (`AnswerShares`)."""
         return None if self.shares is None else self.shares.near_constant
 
     @property
@@ -192,13 +192,13 @@ class Scores:
 
     @property
     def quality_name(self) -> str:
-        """What `f1` is called: it is of other answers than one label another measure (`AnswerType.quality_name`)."""
+        """What `f1` is called: for answers other than one label it is another measure (`AnswerType.quality_name`)."""
         if self.open is not None:
             return self.open.quality_name
         return F1 if self.ordinal is None else CLOSENESS
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scores as plain JSON data, as run.json holds them; S among readable answers only where N/A is."""
+        """Return the scores as plain JSON data, as in run.json; S over readable answers only if there is any N/A."""
         where_defined = ("sensitivity_readable", "ordinal", "open", "posix", "pss")
         data = {name: value for name, value in asdict(self).items() if value is not None or name not in where_defined}
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
@@ -265,20 +265,20 @@ def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) ->
 
 
 def _constant(predictions: Predictions) -> str | None:
-    """The only answer there is, where there is just one."""
+    """The only answer, if there is just one."""
     distinct = np.unique(predictions.array[predictions.asked])
     return predictions.name_of(int(distinct[0])) if len(distinct) == 1 else None
 
 
 def sensitivity_limit(predictions: Predictions) -> float | None:
-    """Estimate S at infinitely many wordings; None from one wording, and of probabilities or unequally many answers."""
+    """Extrapolate S to infinitely many wordings; None for one wording, probabilities or unequal numbers of answers."""
     if predictions.probabilities is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
         return None
     return sensitivity(predictions.counts, correction="jackknife", similarity=predictions.similarity)
 
 
 def quality_of(predictions: Predictions) -> float:
-    """Return what stands in the place of F1, and F1 itself of one label."""
+    """Return what replaces F1, or F1 itself for one label."""
     if predictions.quality is None:
         return micro_f1(predictions.array, predictions.truth)
     weights = predictions.weights
@@ -305,7 +305,7 @@ def _intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
 
 
 def _macro_f1_interval(predictions: Predictions) -> Interval | None:
-    """Of single labels, or of several; None where there are none, or no answer and no sample has any."""
+    """For single labels or several; None without labels, or if no answer and no sample has any."""
     n_labels = len(predictions.labels)
     labels = range(n_labels)
     if predictions.answers.open is None:
@@ -345,7 +345,7 @@ def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
 
 
 def _per_label(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
-    """Of each of several labels; empty where answers have none. Of intervals there are those of F1."""
+    """Scores of each of several labels; empty if answers have none. Only F1 gets intervals."""
     rows = predictions.label_rows
     if rows is None:
         return {}
@@ -361,7 +361,7 @@ def _per_label(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
 
 
 def family_scores(predictions: Predictions) -> dict[str, FamilyScores]:
-    """Return the scores under each family of rephrasings or of changed texts; empty where there is one alone."""
+    """Return the scores under each family of rephrasings or of changed texts; empty if there is only one."""
     families = predictions.families
     if len(set(families)) < 2:
         return {}
@@ -384,16 +384,16 @@ def _number(value: float) -> float | None:
 
 
 def sample_posix_of(predictions: Predictions) -> NDArray[np.float64] | None:
-    """Return POSIX of single labels, (N,) in nats a label, 0 or more; None without probabilities or under one wording.
+    """Return POSIX of single labels, (N,) in nats per label, at least 0; None without probabilities or for one wording.
 
-    What wording j answers is its most probable class, N/A among them; a label is a unit, of length 1.
+    The answer of wording j is its most probable class, which may be N/A; a label has length 1.
     """
     probabilities = predictions.probabilities
     if probabilities is None or predictions.answers.open is not None or not predictions.is_whole:
         return None
     if predictions.n_rephrasings < _FEWEST_WORDINGS:
         return None
-    # sums of rounded probabilities may pass 1
+    # sums of rounded probabilities may exceed 1
     logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))
     answers = predictions.array
     return sample_posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))

@@ -1,4 +1,4 @@
-"""Several models that answer the same: what a prompt is worth with all of them, by the worst or in the mean."""
+"""Several models that answer the same: a prompt's scores with all of them, by the worst or the mean."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
-    """Score labelled predictions; of several models, all as one.
+    """Score labelled predictions; several models are combined.
 
-    On request with 95 % intervals, over samples and rephrasings; over samples alone for one rephrasing.
+    `intervals` adds 95 % intervals over samples and rephrasings; over samples alone for one rephrasing.
     """
     of_models = {answers.model: score_one_model(answers, intervals=intervals) for answers in predictions.each}
     return combined_scores(of_models, predictions.over) if predictions.others else next(iter(of_models.values()))
 
 
 def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
-    """Return the scores of several models as one: each objective of the model that is worst in it, or the mean.
+    """Combine the scores of several models: each objective is that of the model worst in it, or the mean.
 
-    An interval is that of the worst model, or the mean of the bounds: the mean of correlated scores scatters no more.
-    What else there is, classes for instance, is the first model's.
+    An interval is that of the worst model, or has the mean bounds, since the mean of correlated scores varies no more.
+    The rest, such as the classes, is the first model's.
     """
     each = list(of_models.values())
     values: dict[str, float] = {}
@@ -63,10 +63,10 @@ def _of_model(scores: Scores) -> ModelScores:
 
 
 def pooled(predictions: Predictions) -> Predictions:
-    """Return several models' answers side by side, (N, models x Q), as if one had been asked so many wordings.
+    """Return several models' answers side by side, (N, models x Q), as if one model had been asked that many wordings.
 
-    For diagnosis: what one model fails, and what models answer differently, is both found. No scores: S would be of
-    the models' disagreement too.
+    For diagnosis: it finds both what one model gets wrong and what models answer differently. Not for scores: S would
+    also measure the models' disagreement.
     """
     each = predictions.each
     if len(each) == 1:

@@ -1,4 +1,4 @@
-"""How steady an answer is that several wordings vote on, and how right those are that are steady enough."""
+"""How steady an answer is that several wordings vote on, and how often steady enough answers are right."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 NO_LABEL = -1.0
 """The steadiness of answers that name no label: they are never kept."""
 ALPHA = 0.05
-"""The chance that a bound on the errors is passed."""
-_TIE = 1e-6  # levels of S lie further apart
-_ROUNDING = 1e-9  # of shares that are sums of floats
-_STEPS = 10  # thresholds that are tested at most: each further one that fails by chance ends the sequence
-_LEAST_SHARE = 0.25  # of val that the first one keeps: of fewer samples one error would end it
+"""The chance that a bound on the errors is exceeded."""
+_TIE = 1e-6  # distinct levels of S differ by more
+_ROUNDING = 1e-9  # tolerance for shares that are sums of floats
+_STEPS = 10  # most thresholds tested: with more of them, one is likelier to fail by chance and end the sequence
+_LEAST_SHARE = 0.25  # share of val that the first threshold keeps: with fewer, a single error would end the sequence
 
 
 class Votes(NamedTuple):
-    """What several wordings vote for, of each of N samples."""
+    """What several wordings vote for, for each of N samples."""
 
-    answers: list[str]  # of labels that equally many gave, the first in the labels' order
+    answers: list[str]  # on a tie, the first in the labels' order
     shares: Floats  # of the wordings that gave it, (N,) in (0, 1]
-    sensitivities: Floats  # S of the answers, whatever their probabilities, (N,) in [0, 1]; 0 under one wording
+    sensitivities: Floats  # S of the answers, ignoring probabilities, (N,) in [0, 1]; 0 under one wording
     steadiness: Floats  # see `steadiness`
 
 
@@ -58,36 +58,36 @@ def votes(predictions: Predictions) -> Votes:
 
 
 def steadiness(predictions: Predictions) -> Floats:
-    """Return 1 - S of each sample's answers, (N,) in [0, 1]; -1 where most wordings name no label.
+    """Return 1 - S of each sample's answers, (N,) in [0, 1]; -1 if most wordings name no label.
 
-    Of equal S the more steady one is that whose label has the higher mean probability, or where there are no
-    probabilities the larger share of the vote (`experiments/confidence.py`).
+    With equal S, the steadier one is that whose label has the higher mean probability, or without probabilities the
+    larger share of the vote (`experiments/confidence.py`).
     """
     return votes(predictions).steadiness
 
 
 def vote_is_right(predictions: Predictions) -> Bools:
-    """Whether what most wordings answered is right: (N,), of samples with a single label each."""
+    """Whether the majority answer is right: (N,), for samples with a single label each."""
     return np.asarray(predictions.counts.argmax(axis=1) == predictions.truth)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How right the answers are that are steady enough, of some samples with labels."""
+    """How often steady enough answers are right, on some labelled samples."""
 
     n: int  # samples
     n_kept: int
-    n_wrong: int  # of those that are kept
-    least: float  # the steadiness from which on they are
+    n_wrong: int  # among the kept ones
+    least: float  # the least steadiness that is kept
 
     @property
     def share(self) -> float:
-        """The share of samples that are kept: the coverage."""
+        """The share of samples kept: the coverage."""
         return self.n_kept / self.n
 
     @property
     def f1(self) -> float:
-        """Micro-F1 of what is kept, which is the share that is right; NaN where nothing is."""
+        """Micro-F1 of the kept answers, which is the share that is right; NaN if none is kept."""
         return 1 - self.n_wrong / self.n_kept if self.n_kept else float("nan")
 
     @property
@@ -97,18 +97,18 @@ class Kept:
 
 
 def kept_from(steady: Floats, right: Bools, least: float) -> Kept:
-    """How right the answers are that are at least so steady."""
+    """How often answers of at least this steadiness are right."""
     is_kept = is_steady(steady, least)
     return Kept(len(steady), int(is_kept.sum()), int((is_kept & ~right).sum()), least)
 
 
 def is_steady(steady: Floats, least: float) -> Bools:
-    """Which answers are kept: those that name a label, and are at least so steady."""
+    """Which answers are kept: those that name a label and have at least this steadiness."""
     return np.asarray((steady >= least - _ROUNDING) & (steady > NO_LABEL))
 
 
 def most_error(n_wrong: int, n: int, alpha: float = ALPHA) -> float:
-    """The largest share of errors that so many wrong ones of n speak for, one-sided (Clopper and Pearson, 1934).
+    """The largest share of errors consistent with n_wrong of n, one-sided (Clopper and Pearson, 1934).
 
     >>> round(most_error(0, 59), 4), round(most_error(3, 100), 4), most_error(2, 2)
     (0.0495, 0.0757, 1.0)
@@ -119,7 +119,7 @@ def most_error(n_wrong: int, n: int, alpha: float = ALPHA) -> float:
 
 
 def fewest_kept(error: float) -> int:
-    """How many samples, all answered rightly, show that the share of errors is at most this.
+    """How many samples, all answered correctly, show that the share of errors is at most this.
 
     >>> fewest_kept(0.05), fewest_kept(0.2)
     (59, 14)
@@ -128,7 +128,7 @@ def fewest_kept(error: float) -> int:
 
 
 def risk_coverage(steady: Floats, right: Bools, steps: int = 20) -> list[Kept]:
-    """How right answers are when more and more are kept, the steadiest first; some twenty points, or one a level."""
+    """How often answers are right as more are kept, the steadiest first; about twenty points, or one per level."""
     levels = _levels(steady)
     n_kept = [int(is_steady(steady, level).sum()) for level in levels]
     places = _thinned(n_kept, len(steady), steps)
@@ -136,9 +136,9 @@ def risk_coverage(steady: Floats, right: Bools, steps: int = 20) -> list[Kept]:
 
 
 def level_for_rate(steady: Floats, rate: float) -> float:
-    """The steadiness below which at most this share of the answers lies, as many as there can be.
+    """The highest steadiness below which at most this share of the answers lies.
 
-    Answers that are equally steady go together, and those without a label count as left.
+    Equally steady answers stay together, and those without a label count as dropped.
 
     >>> level_for_rate(np.array([0.2, 0.5, 1.0, 1.0]), 0.3), level_for_rate(np.array([0.2, 0.5, 1.0, 1.0]), 0.9)
     (0.5, 1.0)
@@ -150,13 +150,13 @@ def level_for_rate(steady: Floats, rate: float) -> float:
 
 
 def level_for_error(steady: Floats, right: Bools, error: float) -> Kept | None:
-    """The lowest steadiness from which on the share of errors is surely at most this; None where none is.
+    """The lowest steadiness from which on the share of errors is surely at most this; None if there is none.
 
-    Thresholds are tested one by one, from the steadiest answers downwards, each at 5 %, until the first that fails: a
-    fixed sequence, so that the chance to return one that errs more is 5 % however many are tested (Angelopoulos et al.,
-    *Learn then test*, 2021; Geifman and El-Yaniv, *Selective classification for deep neural networks*, 2017, share 5 %
-    out among them). Which thresholds are tested depends on the answers, and on no label: some tenths of the samples,
-    from the first that keeps a quarter of them and could pass at all.
+    Thresholds are tested one by one, from the steadiest answers downwards, each at 5 %, until the first that fails. The
+    sequence is fixed, so the chance of returning one that errs more is 5 % however many are tested (Angelopoulos et
+    al., *Learn then test*, 2021; Geifman and El-Yaniv, *Selective classification for deep neural networks*, 2017, split
+    the 5 % among them). Which thresholds are tested depends on the answers, not on labels: about one per tenth of the
+    samples, from the first that keeps a quarter of them and could pass at all.
     """
     passed = None
     for threshold in sequence(steady, right, error):
@@ -167,20 +167,20 @@ def level_for_error(steady: Floats, right: Bools, error: float) -> Kept | None:
 
 
 def sequence(steady: Floats, right: Bools, error: float) -> list[Kept]:
-    """Return the thresholds that `level_for_error` tests, the steadiest first; none where no answer names a label."""
+    """Return the thresholds that `level_for_error` tests, the steadiest first; empty if no answer names a label."""
     points = risk_coverage(steady, right, _STEPS)
     first = max(fewest_kept(error), _LEAST_SHARE * len(steady))
     return [point for point in points if point.n_kept >= first] or points[-1:]
 
 
 def _levels(steady: Floats) -> list[float]:
-    """The distinct steadinesses of answers that name a label, the highest first."""
+    """The distinct levels of steadiness of answers that name a label, the highest first."""
     distinct = np.unique(np.round(steady[steady > NO_LABEL], 9))
     return [float(level) for level in distinct[::-1]]
 
 
 def _thinned(n_kept: list[int], n: int, steps: int) -> list[int]:
-    """Places of at most so many levels, each the first that keeps one part more of the samples; the last is among them.
+    """Indices of at most `steps` levels, each the first to keep one more part of the samples; the last is included.
 
     >>> _thinned([60, 70, 75, 100], 100, 10), _thinned([1, 2, 3, 4, 5, 6], 6, 3)
     ([0, 1, 3], [1, 3, 5])

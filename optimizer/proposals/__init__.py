@@ -1,4 +1,4 @@
-"""Proposals: edits that may improve what a diagnosis found, drawn from train only; by `rules`, or by an `llm`."""
+"""Proposals: edits that may improve what a diagnosis found, drawn from train only, by `rules` or an `llm`."""
 
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim

@@ -1,4 +1,4 @@
-"""What must be true of every edit, whoever proposes it: the rules or a language model."""
+"""What every edit must satisfy, whether proposed by the rules or a language model."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
 
 
-_LONGEST_COUNTED = 3  # words of a phrase that train was counted for
-_MOSTLY = 0.5  # an input that so many samples fill in belongs to what a sample is
+_LONGEST_COUNTED = 3  # words: phrases of train are counted up to this length
+_MOSTLY = 0.5  # an input that this share of samples fill in is an essential part
 _NEAR_COPY = 0.8
 _QUOTES = 0.9
 _NEARLY_ALL = 0.95
-_LEAST_TEXTS = 10  # of fewer, what all hold may be what they are about
-_LEAST_QUOTED = 8  # distinct words; fewer are a way of asking ("what is the capital of .."), and no text of its own
+_LEAST_TEXTS = 10  # with fewer samples, shared parts may be their topic
+_LEAST_QUOTED = 8  # distinct words; fewer are a common phrasing ("what is the capital of .."), not a copied text
 
 
 @dataclass(frozen=True, eq=False)
 class ProposalChecks:
-    """Says what speaks against an edit."""
+    """Finds objections to an edit."""
 
     task: Task
-    evidence: PhraseEvidence  # what train tells of phrases
+    evidence: PhraseEvidence  # what train shows about phrases
     columns: tuple[str, ...] = ()  # further columns that the prompt's template shows
-    hold_back: HoldBack = "all"  # which samples are shown as no example: see `SearchRestriction`
+    hold_back: HoldBack = "all"  # which samples may not be examples: see `SearchRestriction`
 
     @classmethod
     def of(cls, task: Task, prompt: Prompt | None = None, hold_back: HoldBack = "all") -> ProposalChecks:
@@ -55,11 +55,11 @@ class ProposalChecks:
         return cls(task, PhraseEvidence.of(task), tuple(template.fields) if template else (), hold_back)
 
     def against_statement(self, kind: str, label: str, text: str) -> str | None:
-        """Say what speaks against a note or a definition: it tells of somebody, or quotes what is no sign of a label.
+        """Return an objection to a note or a definition: it holds private text, or its quote is not a sign of a label.
 
-        Phrases that a sentence quotes as signs of one label must have been written in enough texts of it, purely
-        enough, and tell a topic; see `PhraseEvidence`. A sentence of a note that names several labels is not judged;
-        where answers are no single labels no phrase is a sign of one.
+        Phrases that a sentence quotes as signs of one label must appear in enough of its texts, with enough purity, and
+        indicate a topic; see `PhraseEvidence`. A sentence of a note that names several labels is not judged. If answers
+        are not single labels, no phrase is a sign of one.
         """
         if private := self._private(text):
             return f"holds private text: {private!r}"
@@ -74,7 +74,7 @@ class ProposalChecks:
         return next((objection for objection in objections if objection), None)
 
     def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
-        """The edits without notes and definitions that something speaks against; the task's own may stand."""
+        """The edits without notes and definitions that have an objection; the task's own are always allowed."""
         return [
             edit
             for edit in edits
@@ -84,7 +84,7 @@ class ProposalChecks:
         ]
 
     def against_example(self, sample: Sample) -> str | None:
-        """Say what speaks against showing a sample: it is empty, tells of somebody, or stands in val or test too."""
+        """Return an objection to showing a sample: it is empty, holds private text, or is nearly in val or test."""
         if not words_of(without_markup(shown_words(sample.text))):
             return "is empty"
         inputs = inputs_of(sample.text)
@@ -140,17 +140,17 @@ class ProposalChecks:
         return NearCopies((sample.text for sample in (*self.task.val, *self.task.test)), shared)
 
     def names_a_case(self, sample: Sample) -> bool:
-        """Whether a sample holds the number of an order or a case: no person's, but better shown in no prompt."""
+        """Whether a sample holds an order or case number: not personal, but better kept out of prompts."""
         return next(private_pieces(shown_words(sample.text), with_cases=True), None) is not None
 
     def held_back(self, samples: Iterable[Sample]) -> dict[str, str]:
-        """What speaks against showing samples, by their ids."""
+        """The objections to showing samples, by their ids."""
         objections = {sample.id: self.against_example(sample) for sample in samples}
         return {name: objection for name, objection in objections.items() if objection}
 
     @cached_property
     def _shared_pieces(self) -> frozenset[str]:
-        """What is private by its form and stands in nearly all samples, as a policy's phone number does: nobody's."""
+        """What looks private but is in nearly all samples, like a policy's phone number: it belongs to no person."""
         return _held_by_nearly_all(set(private_pieces(shown_words(sample.text))) for sample in self.task.samples)
 
     @cached_property
@@ -168,17 +168,17 @@ def _parts(words: Sequence[str]) -> list[str]:
 
 
 class NearCopies:
-    """Finds out whether a text is nearly one of others, by the words that both hold.
+    """Checks whether a text is nearly the same as another, by their shared words.
 
-    A near copy shares four fifths of all distinct words of the two (Jaccard's index), or holds, or stands in, the other
-    but for a tenth of the shorter one's words, where these are eight or more: a mail that quotes another. Order and
-    repetition do not count.
+    A near copy shares four fifths of all distinct words of the two (Jaccard's index). Or one holds at least nine tenths
+    of the shorter one's words, if these are eight or more, such as a mail that quotes another. Order and repetition do
+    not count.
 
-    Words of `shared`, which nearly all samples hold, tell none from another: a policy, a list of tools, a form that all
-    are written in. They count only in a text that has no others.
+    Words in `shared`, which nearly all samples hold, do not distinguish texts: a policy, a list of tools, a form that
+    all use. They count only in a text that has no others.
 
-    The texts are read once; each text that is asked about takes time in proportion to those that hold its words. Both
-    thresholds were chosen by judgement, not measured.
+    The texts are read once; each check takes time proportional to the texts that hold its words. Both thresholds were
+    chosen by judgement, not measured.
     """
 
     def __init__(self, texts: Iterable[str], shared: Set[str] = frozenset()) -> None:
@@ -195,7 +195,7 @@ class NearCopies:
         self._shown = sparse.csr_array((ones, indices, ends), shape=shape).tocsc()
 
     def holds(self, text: str) -> bool:
-        """Tell whether one of the texts is nearly this one."""
+        """Return whether one of the texts is nearly this one."""
         words = self._telling(text)
         columns = [self._columns[word] for word in words if word in self._columns]
         if not columns:
@@ -217,7 +217,7 @@ def _words_in(text: str) -> set[str]:
 
 
 def _held_by_nearly_all(parts: Iterable[Set[str]]) -> frozenset[str]:
-    """What nearly all of the sets hold, of ten or more."""
+    """What nearly all of the sets hold, if there are at least ten."""
     sets = list(parts)
     counts = Counter(part for held in sets for part in held)
     return frozenset(part for part, n in counts.items() if n >= max(_LEAST_TEXTS, _NEARLY_ALL * len(sets)))

@@ -1,4 +1,4 @@
-"""No text of a sample in a prompt: what `SearchRestriction.no_verbatim` asks of every edit, whoever proposes it."""
+"""No text of a sample in a prompt: what `SearchRestriction.no_verbatim` requires of every edit from any proposer."""
 
 from __future__ import annotations
 
@@ -21,33 +21,32 @@ if TYPE_CHECKING:
     Run = tuple[str, ...]
 
 LEAST_TEXTS = 5
-"""In so many different texts a word must stand, or two, that is nobody's own: the least size of a group of which
-figures are usually given out (k-anonymity with k = 5: El Emam and Dankar, "Protecting privacy using k-anonymity",
-2008)."""
-_SENTENCE = 3  # words that are a piece of a text, however often they stand
-# What psopt's own notes and definitions are put together of. A rare pair with such a word is a way of putting things.
+"""A word, or a pair of words, counts as nobody's own if it is in this many different texts: the usual smallest group
+for published figures (k-anonymity with k = 5: El Emam and Dankar, "Protecting privacy using k-anonymity", 2008)."""
+_SENTENCE = 3  # words in a row that count as a piece of a text, however frequent they are
+# The words of which psopt's own notes and definitions consist. A rare pair with such a word is only phrasing.
 _SCAFFOLD = FUNCTION_WORDS.union(["begins", "contains", "usually", "belongs", "whose", "answer", "write"])
 _BORDERS = re.compile(r"[^\w\s'’-]+")
 
 
 @dataclass(frozen=True, eq=False)
 class NoVerbatim:
-    """Says which edits hold text of samples.
+    """Finds edits that hold text of samples.
 
-    An edit may hold words that no sample holds; the user's own words, of the task file and of the prompt that a search
-    starts from; function words; and words, or two side by side, that at least `LEAST_TEXTS` different texts hold. It
-    holds no example, no run of three words that stands in any sample, no number of any sample, and nothing that is
-    private by its form (see `psopt.text.private_words`), how ever many texts hold it.
+    An edit may hold words that no sample holds; the user's own words, from the task file and the prompt that a search
+    starts from; function words; and words, or pairs of adjacent words, that at least `LEAST_TEXTS` different texts
+    hold. It may hold no example, no run of three words from any sample, no number from any sample, and nothing with a
+    private form (see `psopt.text.private_words`), however many texts hold it.
 
-    Texts that differ in what is private alone are one text. A sample's texts are all of its columns, and where answers
-    have no labels the right answer too. All splits count.
+    Texts that differ only in private parts are one text. A sample's texts are all of its columns, and if answers have
+    no labels also the right answer. All splits count.
     """
 
     task: Task
-    prompt: Prompt  # that the search starts from
+    prompt: Prompt  # the prompt that the search starts from
 
     def refused(self, edits: Sequence[Edit]) -> dict[str, str]:
-        """What speaks against edits, by their ids; what the task itself defines may stand."""
+        """The objections to edits, by their ids; the task's own definitions are always allowed."""
         checked = [edit for edit in edits if edit.provenance.author != "task" or edit.kind == "example"]
         wanted = {run for edit in checked for run in _runs(edit.text)}
         n_texts = self._count(wanted)
@@ -55,7 +54,7 @@ class NoVerbatim:
         return {name: objection for name, objection in objections.items() if objection}
 
     def allowed(self, edits: Sequence[Edit]) -> list[Edit]:
-        """The edits against which nothing speaks."""
+        """The edits without an objection."""
         refused = self.refused(edits)
         return [edit for edit in edits if edit.id not in refused]
 
@@ -77,7 +76,7 @@ class NoVerbatim:
         return None
 
     def _count(self, wanted: set[Run]) -> Counter[Run]:
-        """How many different texts hold each of the runs."""
+        """How many different texts hold each run."""
         counts: Counter[Run] = Counter()
         for alike in self._texts:
             counts.update({run for words in alike for run in _runs_of(words) if run in wanted})
@@ -85,7 +84,7 @@ class NoVerbatim:
 
     @cached_property
     def _texts(self) -> tuple[list[Run], ...]:
-        """The words of all texts; those that differ in what is private alone stand together."""
+        """The words of all texts; texts that differ only in private parts are grouped."""
         alike: dict[Run, list[Run]] = {}
         for sample in self.task.samples:
             words = tuple(words_of(_whole(sample, self.task)))
@@ -106,16 +105,16 @@ class NoVerbatim:
 
 
 def _whole(sample: Sample, task: Task) -> str:
-    """All that is a sample's, in one text."""
+    """Everything in a sample as one text."""
     columns = [value for _, value in columns_of_row(sample.text)] or [str(sample.text)]
     answer = [] if task.spec.has_labels else [str(sample.label or "")]
     return "\n".join(without_markup(value) for value in (*columns, *answer))
 
 
 def _runs(text: str) -> tuple[Run, ...]:
-    """The runs of a text that is to be looked at: of three words wherever they stand, of two within a part of it.
+    """The runs of a text that are checked: three words anywhere, and two within one part of it.
 
-    In the order of the text, not of a set's hashes: of several objections the same is named in every process.
+    They follow the text's order, not a set's hashes, so that every process reports the same objection first.
     """
     words = words_of(text)
     runs = dict.fromkeys(run for run in _runs_of(words) if len(run) != 2)

@@ -1,6 +1,6 @@
-"""What train tells of phrases: which one may be quoted as a sign of which class.
+"""What train shows about phrases: which one may be quoted as a sign of which class.
 
-How the constants were looked at: ``experiments/proposal_constants.py``.
+The constants were examined with ``experiments/proposal_constants.py``.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
 
 _MOST_TEXTS = 5_000  # stratified by class
-LEAST_TEXTS = 3  # of a class, however small it is: two that share a phrase may be one person's
+LEAST_TEXTS = 3  # of a class of any size: two that share a phrase may be by one person
 LEAST_SHARE = 0.01  # of a class's texts
-LEAST_PURITY = 0.5  # more likely that class than all others together
-_TAIL = 0.05  # of the interval of purity, at its lower end
-_FALSE_DISCOVERIES = 0.1  # of the phrases that pass: Benjamini and Hochberg 1995
-_AS_SURE = 0.05  # of purity, for which a note is better said in fewer words; chosen by judgement, not measured
+LEAST_PURITY = 0.5  # above this the class is likelier than all others together
+_TAIL = 0.05  # lower tail of the interval of purity
+_FALSE_DISCOVERIES = 0.1  # of the accepted phrases: Benjamini and Hochberg 1995
+_AS_SURE = 0.05  # purity that a shorter phrase may lose, as shorter notes are better; chosen by judgement, not measured
 
 
 @dataclass(frozen=True, eq=False)
 class PhraseEvidence:
-    """Phrases and the distinct texts of train that show them as they are written.
+    """Phrases, and the distinct texts of train that show them exactly as written.
 
-    Texts that differ in names and the like alone are one text: a letter sent thirty times is one piece of evidence.
+    Texts that differ only in names and similar parts are one text: a letter sent thirty times is one piece of evidence.
     """
 
     labels: tuple[str, ...]
-    # How many texts of each class show it; phrases that fewer than `LEAST_TEXTS` show are left out
+    # How many texts of each class show each phrase; phrases in fewer than `LEAST_TEXTS` texts are left out
     counts: dict[str, NDArray[np.int64]]
-    # How many texts of a class must show a phrase: 1 % of its texts, three at least, so that what is quoted is about a
+    # How many texts of a class must show a phrase: 1 % of its texts, at least three, so that a quoted phrase is about a
     # part of the class and not about a few senders
     least: NDArray[np.int64]
-    # The classes that a phrase is a sign of: as often as `least`, of a purity surely over one half, and surely more
-    # often than the class itself is met (false discovery rate of 10 %, Benjamini and Hochberg, over all phrases and
-    # classes that were looked at)
+    # The classes that a phrase is a sign of: at least `least` texts, a purity surely over one half, and surely more
+    # frequent with the phrase than overall (false discovery rate of 10 %, Benjamini and Hochberg, over all phrases and
+    # classes examined)
     signs: dict[str, frozenset[int]]
-    # Of the signs those that no shorter phrase, which they imply, could stand for: one as sure but for .05
+    # The signs that no shorter phrase implied by them can replace with a purity at most .05 lower
     plainest: frozenset[str]
     private: frozenset[str]  # words that are private in train
     samples: tuple[Sample, ...]  # the distinct ones
 
     @classmethod
     def of(cls, task: Task) -> PhraseEvidence:
-        """Look at a task's train."""
+        """Collect the evidence from a task's train."""
         labelled = [sample for sample in task.train if sample.label is not None]
         samples = task.subset(labelled, _MOST_TEXTS, seed=0) if labelled else ()
         private = private_words(shown_words(sample.text) for sample in samples)
-        if task.spec.is_open:  # without classes no phrase is a sign of one
+        if task.spec.is_open:  # without classes no phrase is a sign
             nothing: NDArray[np.int64] = np.array([], dtype=np.int64)
             return cls(tuple(task.labels), {}, nothing, {}, frozenset(), private, tuple(samples))
         distinct = _distinct(samples, private)
@@ -84,7 +84,7 @@ class PhraseEvidence:
         )
 
     def is_sign(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
-        """Which phrases are plainest signs of which class: (n_phrases, C) bool; see `psopt.diagnosis.Signs`."""
+        """Which phrases are the simplest signs of which class: (n_phrases, C) bool; see `psopt.diagnosis.Signs`."""
         marked = np.zeros((len(phrases), len(self.labels)), dtype=bool)
         for row, phrase in enumerate(phrases):
             if phrase in self.plainest:
@@ -95,8 +95,8 @@ class PhraseEvidence:
 def lower_purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """The lower end of Jeffreys' interval of each class's share of texts: (n, C) in [0, 1).
 
-    Three of three are .56, five of five .69, thirty of thirty .94 (one-sided, 95 %). Its coverage is near 95 % for few
-    texts too (Brown, Cai and DasGupta, 2001).
+    Three of three are .56, five of five .69, thirty of thirty .94 (one-sided, 95 %). Its coverage is near 95 % even for
+    few texts (Brown, Cai and DasGupta, 2001).
     """
     from scipy.special import betaincinv
 
@@ -105,7 +105,7 @@ def lower_purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def is_more_than_chance(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where a class is met more often beside a phrase than without one, by Benjamini and Hochberg's procedure."""
+    """Where a class is more frequent with a phrase than overall, by Benjamini and Hochberg's procedure."""
     from scipy.stats import binom
 
     n = counts.sum(axis=1, keepdims=True)
@@ -116,7 +116,7 @@ def is_more_than_chance(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> 
 
 
 def _names_another(phrases: Sequence[str], labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Where a phrase holds the name of another class than the one that it would be a sign of."""
+    """Where a phrase contains the name of a class other than the one it would be a sign of."""
     names = [f" {' '.join(words_of(label))} " for label in labels]
     named = np.zeros((len(phrases), len(labels)), dtype=bool)
     for row, phrase in enumerate(phrases):
@@ -126,7 +126,7 @@ def _names_another(phrases: Sequence[str], labels: Sequence[str]) -> NDArray[np.
 
 
 def _has_plainer(phrase: str, signs: Mapping[str, frozenset[int]], lower: Mapping[str, NDArray[np.float64]]) -> bool:
-    """Whether a shorter phrase, or the same of the whole text, says what this one says of all its classes."""
+    """Whether a shorter phrase, or the same in the whole text, indicates all classes that this one does."""
     return any(
         signs.get(plainer, frozenset()) >= signs[phrase]
         and all(lower[plainer][label] >= lower[phrase][label] - _AS_SURE for label in signs[phrase])
@@ -135,7 +135,7 @@ def _has_plainer(phrase: str, signs: Mapping[str, frozenset[int]], lower: Mappin
 
 
 def implied(phrase: str) -> Iterator[str]:
-    """The other phrases that every text shows which shows this one."""
+    """The other phrases that every text with this phrase shows."""
     field, alone = field_and_phrase(phrase)
     words = alone.removeprefix("^").split()
     parts = [(start, end) for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
@@ -148,7 +148,7 @@ def implied(phrase: str) -> Iterator[str]:
 
 
 def _holders(samples: Iterable[Sample]) -> dict[str, NDArray[np.int64]]:
-    """Which samples show each phrase, of those that enough do."""
+    """Which samples show each phrase, for phrases that enough samples show."""
     rows: dict[str, list[int]] = defaultdict(list)
     for row, sample in enumerate(samples):
         for phrase in written_sample_phrases(sample.text):
@@ -157,7 +157,7 @@ def _holders(samples: Iterable[Sample]) -> dict[str, NDArray[np.int64]]:
 
 
 def _distinct(samples: Iterable[Sample], private: frozenset[str]) -> list[Sample]:
-    """The first of samples of one class that have the same words, but for what is private."""
+    """The first of each class's samples that have the same words apart from private ones."""
     first: dict[tuple[str | None, ...], Sample] = {}
     for sample in samples:
         words = [word for word in words_of(shown_words(sample.text)) if word not in private]

@@ -33,11 +33,11 @@ def propose_edits(
     pool: Sequence[Edit] = (),
     hold_back: HoldBack = "all",
 ) -> list[Edit]:
-    """Propose edits for a prompt from its diagnosis on train, those with most to gain first.
+    """Propose edits for a prompt from its diagnosis on train, those with the highest possible gain first.
 
-    Every edit names the train samples it was drawn from. What the prompt already holds is not proposed, and no example
-    that is in the pool; no second note of a topic, and nothing against which `ProposalChecks` speak; nor, for a
-    template, what would read as a part of it once it is exported. `hold_back` says which samples are no examples.
+    Every edit names the train samples it was drawn from. Excluded are edits that the prompt already holds, examples in
+    the pool, second notes on a topic, and edits that `ProposalChecks` object to. For a template, so is text that would
+    read as a part of it once exported. `hold_back` sets which samples may not be examples.
     """
     checks = ProposalChecks.of(task, prompt, hold_back)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
@@ -46,7 +46,7 @@ def propose_edits(
     else:
         edits = _edits_of_labels(task, predictions, diagnosis, shown, checks)
     new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
-    if not task.spec.is_open:  # notes on forms name no label, and are about different things
+    if not task.spec.is_open:  # notes on the form name no label, and have different topics
         new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
     return with_support(sorted(new, key=lambda edit: (-edit.gain, edit.id)), task)
 
@@ -64,16 +64,16 @@ def _edits_of_open_answers(
 def _edits_of_labels(
     task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
 ) -> list[Edit]:
-    """What the rules find, less what the checks speak against."""
+    """The edits that the rules find, minus those that the checks object to."""
     definitions = definitions_from_task(task, predictions) + definitions_from_subclasses(task, predictions)
     notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, checks.evidence), task.noun)
     return checks.allowed([*definitions, *notes, *examples_from_train(predictions, taken=shown, checks=checks)])
 
 
 def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: PhraseEvidence) -> list[FailureSlice]:
-    """The slices of the diagnosed views, named by nothing but what train shows to be signs of their classes.
+    """The slices of the diagnosed views, named only by phrases that train shows to be signs of their classes.
 
-    They are found anew: a slice that a chance phrase names would hide those that others could name.
+    They are searched again: a slice named by a chance phrase would hide those that other phrases could name.
     """
     views = dict.fromkeys(failing.view for failing in diagnosis.slices if failing.how == "phrases")
     return [
@@ -92,7 +92,7 @@ def _holds(prompt: Prompt, edit: Edit) -> bool:
 
 
 def _is_ambiguous(prompt: Prompt, edit: Edit) -> bool:
-    """Whether a template that shows the edit would hold what reads as a field, such as a sample's own ``{body}``."""
+    """Whether the edit would add text to a template that reads as a field, such as a sample's own ``{body}``."""
     if prompt.template is None:
         return False
     shown = [value for name, value in edit.fields if name in prompt.template.fields]

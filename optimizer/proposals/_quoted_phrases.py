@@ -1,4 +1,4 @@
-"""The phrases that notes quote: what of train shows them, and texts of other classes that they are planted in."""
+"""The phrases that notes quote: which train texts show them, and texts of other classes to plant them in."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit
     from psopt.tasks import Sample, Task
 
-_MOST_TEXTS = 5_000  # as for definitions; more tell hardly more of a share
+_MOST_TEXTS = 5_000  # as for definitions; more hardly make a share more precise
 
 
 def with_support(edits: Sequence[Edit], task: Task) -> list[Edit]:
-    """Let each note that quotes phrases bear how many texts of train show one, and which have another label."""
+    """Record in each note that quotes phrases how many train texts show one, and which have another label."""
     train = task.train[:_MOST_TEXTS]
     cues = {edit.id: cues_of(edit, task.labels) for edit in edits if edit.kind == "note"}
     phrases = sorted({cue for of_note in cues.values() for cue in of_note})
@@ -44,7 +44,7 @@ def cues_of(note: Edit, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 class Planted(NamedTuple):
-    """A text of another class than a note's label, as it is and with a phrase of the note."""
+    """A text of a class other than a note's label, unchanged and with a phrase of the note."""
 
     label: str
     plain: Sample
@@ -52,9 +52,9 @@ class Planted(NamedTuple):
 
 
 def planted_texts(notes: Iterable[Edit], task: Task, n: int = 8) -> list[Planted]:
-    """Plant each note's phrases in up to `n` texts of train whose label is another; the same ones for a note always.
+    """Plant each note's phrases in up to `n` train texts with another label, always the same texts for a note.
 
-    Notes that quote no phrase, and phrases of a single column, are left out: a row can't be changed in a column alone.
+    Notes without quoted phrases are left out, as are phrases of a single column: a row cannot be changed in one column.
     """
     made: list[Planted] = []
     for note in notes:
@@ -74,7 +74,7 @@ def planted_texts(notes: Iterable[Edit], task: Task, n: int = 8) -> list[Planted
 
 
 def _with(text: str, phrase: str) -> str:
-    """Put a phrase beside a text, at its beginning where notes look for it there.
+    """Add a phrase to a text, at its beginning if notes look for it there.
 
     >>> _with("What is a fjord ?", "^how many"), _with("My parcel is late", "charge")
     ('how many: What is a fjord ?', 'My parcel is late (charge)')

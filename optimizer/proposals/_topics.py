@@ -1,4 +1,4 @@
-"""Topics of edits, and at most one note for each: what a prompt says twice it pays twice, and may confuse."""
+"""Topics of edits, and at most one note per topic: repetition in a prompt costs tokens and may confuse."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     Topics = frozenset[str]
 
-# Jaccard's index of the words of two notes that don't both quote. Chosen by judgement: .6 are three words of five.
+# Jaccard's index of the words of two notes, unless both quote phrases. Chosen by judgement: .6 is three words in five.
 _SAME_WORDS = 0.6
 
 
 class NoteTopics:
     """The topics that notes have taken, by label.
 
-    Notes that quote phrases are about the words in these that tell a topic, and two of one label that share one are
-    about the same. Others are about all their words, and about the same where three of five agree.
+    Notes that quote phrases have the topic words in these as topics, and two of one label share a topic if they share
+    one. For other notes all words count, and three in five must agree.
     """
 
     def __init__(self, task: Task, edits: Iterable[Edit], notes: Iterable[str]) -> None:
@@ -33,15 +33,15 @@ class NoteTopics:
             self.take(text)
 
     def take(self, text: str) -> None:
-        """Note down what a note is about."""
+        """Record the topics of a note."""
         self._taken += self._topics(text)
 
     def is_taken(self, text: str) -> bool:
-        """Tell whether a note is about what another one is about."""
+        """Return whether another note already has this note's topic."""
         return any(_are_one(own, taken) for own in self._topics(text) for taken in self._taken)
 
     def _topics(self, text: str) -> list[tuple[int, Topics, Topics]]:
-        """Of each sentence that names a label: the label, the topics it quotes, and all its words."""
+        """For each sentence that names a label: the label, the topics it quotes, and all its words."""
         return [
             (
                 mention.label,
@@ -53,7 +53,7 @@ class NoteTopics:
 
 
 def one_a_topic(edits: Sequence[Edit], topics: NoteTopics) -> list[Edit]:
-    """Leave out notes about what another one is about; the one of most gain stays, of equal ones the first by id."""
+    """Leave out notes whose topic another note has; the one with the most gain stays, on a tie the first by id."""
     left_out = set()
     for edit in sorted(edits, key=lambda edit: (-edit.gain, edit.id)):
         if edit.kind != "note":

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages
     from psopt.tasks import Task
 
-# Chosen by judgement, not measured. Forty words are a long sentence; one or two words tell nothing.
+# Chosen by judgement, not measured. Forty words are a long sentence; one or two words are meaningless.
 MOST_WORDS = 40
 _LEAST_WORDS = 3
-_MOST_OTHERS = 2  # labels that a sentence names beside its own
-# A run of eight words is somebody's sentence. One of five is a way of asking ("what is the name of"), unless fewer than
+_MOST_OTHERS = 2  # other labels that a sentence may name besides its own
+# A run of eight words is a copied sentence. One of five is a common phrasing ("what is the name of"), unless fewer than
 # three texts show it.
 _LONG = 8
 _COPIED = 5
 _COMMON = 3
-_TELLING = 2  # words that a sentence is about; one alone is a topic
-_ECHOED = 6  # words of a request in a row: shorter runs ("are Person not Number") are asked for
-# The prompt, samples and an earlier draft stand between tags: they may be spoken of.
+_TELLING = 2  # least topic words of a sentence that copies a sample; one alone is only a topic
+_ECHOED = 6  # words of a request in a row: the request itself asks for shorter runs ("are Person not Number")
+# The prompt, samples and an earlier draft are between tags: drafts may use their words.
 _BETWEEN_TAGS = re.compile(r"<(\w+)>.*?</\1>", re.DOTALL)
 _AS_A_LABEL = re.compile(
     r"(?:belongs?\s+to|label(?:l?ed)?(?:\s+as)?|class(?:ified)?(?:\s+as)?|category|answer(?:\s+with)?)"
@@ -48,29 +48,29 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 class DraftError(Exception):
-    """A draft that is not used, and why."""
+    """Why a draft is not used."""
 
 
 class RepeatedDraftError(DraftError):
-    """A draft that says what another edit says: nothing is wrong with it."""
+    """A draft that repeats another edit: nothing else is wrong with it."""
 
 
 @dataclass(frozen=True)
 class DraftChecks:
-    """Reads drafts, and refuses those that say too much, copy a sample or invent a label."""
+    """Reads drafts, and refuses those that are too long, copy a sample or invent a label."""
 
     labels: tuple[str, ...]
-    # All of train: no run of eight words may come from any of them, and none of five from just one or two. What three
-    # or more share, and is shorter, is a way of asking, and may be quoted.
+    # All of train: no run of eight words may come from any text, and no run of five from just one or two. A shorter run
+    # that three or more texts share is a common phrasing, and may be quoted.
     texts: tuple[str, ...]
-    # Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field
+    # Whether drafts are for the user's own template, in whose file a name in braces would be read as a field
     in_template: bool = False
-    of_every_edit: ProposalChecks | None = None  # what must be true of edits by rule too; None where no train tells it
+    of_every_edit: ProposalChecks | None = None  # checks shared with edits by rule; None without train
     noun: str = ""  # what a sample is called
 
     @classmethod
     def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
-        """The checks for a task's labels and its texts of train."""
+        """The checks for a task's labels and its train texts."""
         return cls(
             tuple(task.labels),
             tuple(sample.text for sample in task.train),
@@ -82,7 +82,7 @@ class DraftChecks:
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks.
 
-        Raises DraftError: saying what is wrong.
+        Raises DraftError, which explains what is wrong.
 
         Parameters
         ----------
@@ -91,9 +91,9 @@ class DraftChecks:
         field : str
             ``note`` or ``definition``.
         label : str
-            What it is about. Empty where answers are no single labels.
+            The label it is about. Empty if answers are not single labels.
         taken : iterable of str
-            Texts that are in the pool already.
+            Texts that are already in the pool.
         """
         draft = parsed(written, field, str)
         if label:
@@ -102,15 +102,15 @@ class DraftChecks:
         boundary = draft.get("boundary")
         if isinstance(boundary, str) and self._tells(boundary, text):
             ended = text.rstrip() if text.rstrip().endswith((".", "!", "?")) else f"{text.rstrip()}."
-            with contextlib.suppress(DraftError):  # a definition is of use without its boundary
+            with contextlib.suppress(DraftError):  # a definition is useful even without its boundary
                 return self.check(f"{ended} {boundary}", field, label, taken)
         return self.check(text, field, label, taken)
 
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return a text that passes all checks; see `read`.
 
-        Sentences beyond `MOST_WORDS` are left out, and so are examples that are samples. A note that does not name its
-        label begins with it.
+        Sentences beyond `MOST_WORDS` are dropped, and so are examples that are samples. A note that does not name its
+        label gets it as its beginning.
         """
         text = _fitted(" ".join(said.split()))
         if self._copied(text):
@@ -139,7 +139,7 @@ class DraftChecks:
         return text
 
     def check_is_own(self, text: str, messages: Messages) -> None:
-        """Refuse the text of a draft that repeats what it was asked with.
+        """Refuse a draft whose text repeats the request.
 
         Raises DraftError.
         """
@@ -155,7 +155,7 @@ class DraftChecks:
         return words_of(text)
 
     def _tells(self, boundary: str, definition: str) -> bool:
-        """Whether a sentence names a label, and is about more than the definition and what it was asked for."""
+        """Whether a sentence names a label, and adds something to the definition and the request."""
         names_one = any(names_label(boundary, label) for label in self.labels)
         own = self._own_topics | _topics(f"{_ASKED_FOR} {definition}")
         return names_one and bool(_topics(boundary) - own) and "(" not in boundary
@@ -181,9 +181,9 @@ class DraftChecks:
         return None
 
     def _is_about_one(self, text: str) -> str | None:
-        """The words of a sentence that are those of one sample, and most of these: it tells of no other.
+        """A sentence's topic words, if one sample holds them all and few others: it describes only that sample.
 
-        What a sentence quotes is a sign, which other checks weigh.
+        Quoted phrases are signs, which other checks judge.
         """
         if quoted_cues(text):
             return None
@@ -195,7 +195,7 @@ class DraftChecks:
 
     @cached_property
     def _own_topics(self) -> frozenset[str]:
-        """The labels, and what a sample is called: every draft speaks of them."""
+        """The labels and the noun for a sample: every draft mentions them."""
         return _topics(f"{' '.join(self.labels)} {self.noun} {self.noun}s")
 
     @cached_property
@@ -204,7 +204,7 @@ class DraftChecks:
 
     @cached_property
     def _shown_by(self) -> Counter[tuple[str, ...]]:
-        """By how many texts each run of five and of eight words is shown."""
+        """How many texts show each run of five and of eight words."""
         shown: Counter[tuple[str, ...]] = Counter()
         for text in self.texts:
             words = words_of(text)
@@ -213,9 +213,9 @@ class DraftChecks:
 
 
 def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
-    """Read the JSON object of a draft, in a fence or behind a sentence too.
+    """Read the JSON object of a draft, even inside a code fence or after a sentence.
 
-    Raises DraftError if there is none, or none whose `field` is of this kind.
+    Raises DraftError if there is none whose `field` is of this kind.
     """
     text = written.strip()
     if not text:
@@ -234,7 +234,7 @@ def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
 
 
 def _fitted(text: str) -> str:
-    """The sentences at its beginning that are not too long together; the whole of one that is too long by itself."""
+    """The first sentences that together are not too long; if the first alone is too long, all of it."""
     fitting: list[str] = []
     for sentence in _SENTENCE_END.split(text):
         if fitting and len(" ".join([*fitting, sentence]).split()) > MOST_WORDS:

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
 
-# What a round costs: at most 13 requests, each once more where its draft is refused. Chosen for that, not measured.
+# Limits a round's cost: at most 13 requests, each repeated once if its draft is refused. Chosen, not measured.
 MOST_SLICES = 6
 _ATTEMPTS = 2
-_ENOUGH_TO_JUDGE = 4  # drafts, by which a writer is judged; chosen, not measured
+_ENOUGH_TO_JUDGE = 4  # drafts before a writer is judged; chosen, not measured
 _KEPT = 1000  # characters of a refused draft, in proposals.json
-_LATER_TEMPERATURE = 0.8  # at 0 a second draft would often be the first again
+_LATER_TEMPERATURE = 0.8  # at 0 a second draft would often equal the first
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedDraft:
-    """A draft that did not pass the checks: what it answered, who wrote it, and why it is not used."""
+    """A draft that failed the checks: which request it answered, who wrote it, and why it is not used."""
 
     kind: str
     label: str
@@ -52,17 +52,17 @@ class RefusedDraft:
 
 @dataclass(eq=False)
 class LLMProposer:
-    """Lets a model write notes for groups of weak samples, and definitions of labels.
+    """Asks a model for notes on groups of weak samples, and for definitions of labels.
 
-    A draft that is refused is asked for once more, with what was wrong. A writer whose drafts are mostly refused is
-    unfit: none of them is used, since what passes then passes by chance, and it is asked no more.
+    A refused draft is requested once more, with the reason. A writer whose drafts are mostly refused is unfit: none of
+    its drafts is used, since those that pass do so by chance, and it is not asked again.
     """
 
     writer: Writer
-    # How many groups and labels a round, those most in need first: what is common costs no more calls than what is rare
+    # How many groups and labels per round, those most in need first: a frequent one costs no more calls than a rare one
     most_slices: int = MOST_SLICES
     refused: list[RefusedDraft] = field(default_factory=list)  # every draft that was not used
-    unfit: str = ""  # how it was found out that the writer is
+    unfit: str = ""  # why the writer is unfit; empty if it is not
 
     def propose(
         self,
@@ -109,7 +109,7 @@ class LLMProposer:
         return requests + [note_request(author, prompt, failing, predictions) for failing in self._slices(diagnosis)]
 
     def refuse(self, objections: Mapping[Edit, str]) -> None:
-        """Take down why edits that it has drafted are not used after all; others are not its own."""
+        """Record why edits that it drafted are not used after all; edits by others are ignored."""
         for edit, why in objections.items():
             if edit.provenance.author == self.writer.name:
                 self._refuse(edit, edit.text, why)
@@ -119,10 +119,10 @@ class LLMProposer:
         self.refused.append(RefusedDraft(edit.kind, edit.label, origin.topic, origin.author, written[:_KEPT], reason))
 
     def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
-        """Return a shorter note for each label of which `edits` hold several that a model wrote."""
-        if task.spec.is_open:  # notes on the form of an answer, and on what to look for, are about different things
+        """Return a shorter note for each label with several model-written notes in `edits`."""
+        if task.spec.is_open:  # notes on the form of an answer and on what to look for are about different things
             return []
-        # Notes that hold no braces are said in one without braces, of whichever prompt they are.
+        # Notes without braces are merged into one without braces, whichever prompt they belong to.
         checks = DraftChecks.of(task, in_template=not any(template_marks(edit.text) for edit in edits))
         by_label: dict[str, list[Edit]] = {}
         for edit in edits:
@@ -142,7 +142,7 @@ class LLMProposer:
         return merged
 
     def _drafts(self, requests: Sequence[DraftRequest], number: int = 0) -> list[str]:
-        """What the model writes to each request, the first time or another one."""
+        """What the model writes for each request, on the first or a later attempt."""
         if not requests:
             return []
         return self.writer.write(
@@ -160,7 +160,7 @@ class LLMProposer:
         pool: Sequence[Edit],
         topics: NoteTopics | None = None,
     ) -> list[Edit]:
-        """The edit of a draft, or those of all labels; raises `DraftError` where it is refused."""
+        """The edit of a draft, or those of all labels; raises `DraftError` if it is refused."""
         taken = [edit.text for edit in pool]
         if request.labels:
             return _of_all_labels(request, draft, checks, taken)
@@ -179,7 +179,7 @@ class LLMProposer:
 
 
 def _of_all_labels(request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str]) -> list[Edit]:
-    """Definitions of one style, switched on together: those that pass the checks, where at least half do."""
+    """Definitions in one style, switched on together: those that pass the checks, if at least half do."""
     written = parsed(draft, "definitions", dict)["definitions"]
     gain = request.edit.gain / len(request.labels)
     edits, objections = [], []

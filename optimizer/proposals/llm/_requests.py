@@ -1,4 +1,4 @@
-"""What drafts are asked for: notes on groups, definitions of a label and of all labels, several notes in one."""
+"""Requests for drafts: notes on groups, definitions of one label and of all labels, several notes merged into one."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages, Prompt
 
 N_WITHOUT_TOPIC = 2
-"""How many notes on open answers are asked for whatever their topic: of the most severe samples by each view."""
-_MOST_CHARACTERS = 320  # of a draft that a grammar holds: more than its checks let pass, and no endless text
-_MOST_FAILING = 24  # samples that a note is drawn from; the first of them are shown. Chosen, not measured
-_MOST_LABELS = 20  # that are defined at once: more make a long answer, in which small models lose the form
+"""How many notes on open answers are requested on any topic: on the most severe samples by each view."""
+_MOST_CHARACTERS = 320  # limit of a draft under a grammar: above what the checks allow, but not endless
+_MOST_FAILING = 24  # samples behind a note; the first of them are shown. Chosen, not measured
+_MOST_LABELS = 20  # labels defined at once: with more, the answer gets long and small models break its form
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """One edit that a draft is asked for, or one of each label."""
+    """A request for a draft of one edit, or of one edit per label."""
 
-    edit: Edit  # all of it but the text; where answers are no single labels, its label is empty
+    edit: Edit  # complete except for its text; its label is empty if answers are not single labels
     messages: Messages
-    other: str = ""  # the label to which a definition is to say the boundary; empty where there is none
-    labels: tuple[str, ...] = ()  # where all labels are to be defined at once: these
+    other: str = ""  # the label to which a definition should draw the boundary; empty if there is none
+    labels: tuple[str, ...] = ()  # the labels, if all are to be defined at once
 
     @property
     def schema(self) -> str:
-        """The form of the answer as a JSON schema, for models that can be held to one."""
+        """The form of the answer as a JSON schema, for models that can be constrained to one."""
         text: dict[str, object] = {"type": "string", "maxLength": _MOST_CHARACTERS}
         if self.labels:
             fields = {"definitions": _object(dict.fromkeys(self.labels, text))}
@@ -73,7 +73,7 @@ def open_note_requests(
     rephrasings: Sequence[str],
     topics: Sequence[FailureSlice] = (),
 ) -> list[DraftRequest]:
-    """Ask for notes on answers that are no single labels.
+    """Ask for notes on answers other than single labels.
 
     One on each topic of weak samples, one on the samples most often wrong, and one on the most unstable ones.
     """
@@ -93,9 +93,9 @@ def open_note_requests(
 
 
 def definition_requests(author: str, prompt: Prompt, predictions: Predictions, most: int) -> list[DraftRequest]:
-    """Ask for all labels' definitions in one style, where these are not too many, and for one of each weak label.
+    """Ask for all labels' definitions in one style, unless there are too many, and for one definition per weak label.
 
-    The boundary is that to the label for which most of a label's samples are taken.
+    The boundary is to the label that a label's samples are most often mistaken for.
     """
     wrong = predictions.share_wrong
     by_label = {label: predictions.members(label) for label in predictions.labels}
@@ -120,14 +120,14 @@ def definition_requests(author: str, prompt: Prompt, predictions: Predictions, m
 
 
 def _taken_for(label: str, predictions: Predictions) -> str | None:
-    """The other label that is answered most often to a label's samples; None where they are given no other."""
+    """The other label that a label's samples are given most often; None if they are given no other."""
     counts = predictions.counts[predictions.members(label)].sum(axis=0)[: len(predictions.labels)]
     counts[predictions.labels.index(label)] = 0
     return predictions.labels[int(counts.argmax())] if counts.any() else None
 
 
 def _to_gain(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -> float:
-    """The share of all answers that are wrong ones to these samples."""
+    """The share of all answers that are wrong answers to these samples."""
     return float(predictions.share_wrong[members].sum() / len(predictions.samples))
 
 
@@ -136,7 +136,7 @@ def _ids(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -
 
 
 def merge_request(author: str, notes: Sequence[Edit]) -> DraftRequest:
-    """Ask for one note in place of several of a label."""
+    """Ask for one note that replaces several notes of a label."""
     label = notes[0].label
     origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one")
     return DraftRequest(Edit("note", label, "", origin), ask_to_merge(label, [note.text for note in notes]))

@@ -1,1 +1,1 @@
-"""Proposals by rule, free of charge: one file for each kind of edit."""
+"""Proposals by rule, which cost nothing: one file per kind of edit."""

@@ -1,8 +1,8 @@
-"""Definitions of labels that the task brings: of whole labels, and of weak subclasses. Rules write none of their own.
+"""Definitions of labels from the task: of whole labels, and of weak subclasses. Rules do not write definitions.
 
-How the constants were looked at: ``experiments/proposal_constants.py`` with minilm on TREC, 500 questions of train to
-propose from and 500 of val to score all edits of a kind at once (F1 / S; .518 / .122 without any). The standard error
-of F1 is .02 there, so that small differences tell nothing.
+The constants were examined with ``experiments/proposal_constants.py``: minilm on TREC, 500 train questions to propose
+from and 500 val questions to score all edits of a kind at once (F1 / S; .518 / .122 without any). The standard error of
+F1 is .02 there, so small differences mean nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 # Of TREC's 50 subclasses 5 give .521 / .095, 10 .557 / .084, 20 .571 / .093, all that are ever wrong (35) .586 / .081:
-# each helps a little, so the number is for the prompt's length and the size of the search.
+# each helps a little, so the limit is for the prompt's length and the size of the search.
 _MOST_SUBCLASSES = 10
 
 
@@ -43,7 +43,7 @@ def definitions_from_subclasses(task: Task, predictions: Predictions) -> list[Ed
 
 
 def _of_wrong(label: str, text: str, topic: str, members: NDArray[np.bool_], predictions: Predictions) -> list[Edit]:
-    """A definition of the task's own, if any of the samples that it is about is ever answered wrong."""
+    """One of the task's own definitions, if any of its samples is ever answered wrong."""
     wrong = predictions.share_wrong
     ids = tuple(predictions.samples[index].id for index in np.flatnonzero(members & (wrong > 0)))
     gain = float(wrong[members].sum() / len(wrong))

@@ -1,10 +1,10 @@
-"""Few-shot examples, chosen from train in layers of one for each label, so that labels stay in balance.
+"""Few-shot examples, chosen from train in layers with one per label, so that labels stay balanced.
 
-A layer is chosen as a whole: how many layers are chosen is how many examples a label has.
+A layer is used completely or not at all: the number of layers is the number of examples per label.
 
-The constants were looked at with ``experiments/proposal_constants.py``: minilm on TREC, 500 questions of train to
-choose from and 500 of val to score all layers at once (F1 / S; .518 / .122 without any). This reader hardly uses
-examples, so that its figures say nothing of language models.
+The constants were examined with ``experiments/proposal_constants.py``: minilm on TREC, 500 train questions to choose
+from and 500 val questions to score all layers at once (F1 / S; .518 / .122 without any). This model hardly uses
+examples, so its figures do not carry over to language models.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 # borderline .540 / .110, one weak spot .542 / .120.
 EXAMPLE_LAYERS = ("typical", "typical", "borderline", WEAK_SPOT)
 N_OPEN_EXAMPLES = 6
-"""Of open answers two of each kind; a choice, not a measurement."""
+"""For open answers two per kind; chosen, not measured."""
 N_EXAMPLE_TOPICS = 3
-"""How many topics of open answers have examples of their own: three parameters more to search. Likewise a choice."""
+"""How many topics of open answers have their own examples: three more parameters to search. Also chosen."""
 N_OF_TOPIC = 2
-"""How many: one might be taken for the answer itself."""
+"""Examples per topic: a single one might be mistaken for the answer itself."""
 MOST_OPEN_EXAMPLES = N_OPEN_EXAMPLES + N_EXAMPLE_TOPICS * N_OF_TOPIC
-"""Of open answers, that one round offers."""
-# Prompts are paid by length: where most texts are short the long ones are passed over, and where most are long they are
-# what there is. TREC's questions have at most 196 characters, so that it says nothing of this.
+"""The most examples of open answers that one round offers."""
+# Prompts are paid by length: if most texts are short, long ones are skipped; if most are long, they must be used.
+# TREC's questions have at most 196 characters, so they could not be used to measure this.
 _SHORT = 400
-_SHARE_SHOWN = 0.75  # of texts, that are short enough whatever their length
-# How much likeness to an example that is chosen already takes away. 0, .25, .5, .75 and 1 give .542 to .550: no trend.
+_SHARE_SHOWN = 0.75  # this share of the texts, the shortest, may always be shown
+# Weight of the similarity to an already chosen example. 0, .25, .5, .75 and 1 give .542 to .550: no trend.
 _DIVERSITY = 0.5
 
 
@@ -55,22 +55,22 @@ def examples_from_train(
     taken: Set[str] = frozenset(),
     checks: ProposalChecks | None = None,
 ) -> list[Edit]:
-    """Choose one sample of each label for every layer, unlike those already chosen for the label.
+    """Choose one sample per label for every layer, unlike those already chosen for the label.
 
-    Chosen among the diagnosed train samples; the longest quarter is passed over as far as it has over 400 characters,
-    so that prompts stay short. A label without a fitting sample is left out of a layer.
+    They are chosen from the diagnosed train samples. Texts in the longest quarter with over 400 characters are skipped,
+    so that prompts stay short. A label without a suitable sample is left out of a layer.
 
     Parameters
     ----------
     predictions : Predictions
-        Of train samples.
+        For train samples.
     layers : sequence of str
-        The kind of each layer: ``typical`` samples are nearest to the centre of their class, ``borderline`` ones are
-        right by the smallest majority of rephrasings, ``weak spot`` ones are most unstable.
+        The kind of each layer: ``typical`` samples are closest to the centre of their class, ``borderline`` ones are
+        right by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable.
     taken : set of str
-        Texts that the prompt or the pool holds already.
+        Texts that the prompt or the pool already holds.
     checks : ProposalChecks, optional
-        With them no sample is chosen against which something speaks, and none whose label is suspect.
+        If given, samples with an objection or a suspect label are not chosen.
     """
     samples = predictions.samples
     chooser = _Chooser(predictions, checks)
@@ -93,10 +93,10 @@ def examples_from_train(
 def examples_of_open_answers(
     predictions: Predictions, taken: Set[str], checks: ProposalChecks, topics: Sequence[FailureSlice] = ()
 ) -> list[Edit]:
-    """Choose samples with their right answers as examples, by the same kinds, each one switched on by itself.
+    """Choose samples with their right answers as examples, of the same kinds, each switched on separately.
 
-    Without classes a sample is typical that is nearest to the centre of all. Of each of the first three topics of weak
-    samples there are two more, those nearest to the centre of the topic's samples, switched on together.
+    Without classes, the typical samples are those closest to the centre of all. Each of the first three topics of weak
+    samples adds two more, those closest to the centre of the topic's samples, switched on together.
     """
     samples = predictions.samples
     chooser = _Chooser(predictions, checks)
@@ -128,13 +128,13 @@ def examples_of_open_answers(
 
 
 def _centre(vectors: Vector) -> Vector:
-    """The direction of their sum; zeros where no text has a word."""
+    """The direction of their sum; zeros if no text has a word."""
     total = vectors.sum(axis=0)
     return np.asarray(total / max(float(np.linalg.norm(total)), 1e-12))
 
 
 class _Chooser:
-    """Chooses samples that may be shown, each unlike those that are chosen already."""
+    """Chooses samples that may be shown, each unlike those already chosen."""
 
     def __init__(self, predictions: Predictions, checks: ProposalChecks | None) -> None:
         self.vectors = _vectors(predictions.samples)
@@ -143,9 +143,9 @@ class _Chooser:
         self._may_be_shown = _may_be_shown(predictions, checks)
 
     def choose(self, n: int, fitness: Vector, own: NDArray[np.bool_], chosen: list[int]) -> list[int]:
-        """Up to `n` of one's own samples, the fittest less their likeness to what is `chosen`; they are added to that.
+        """Up to `n` of the `own` samples with the highest fitness minus similarity to those `chosen`, which they join.
 
-        One without the number of an order or a case comes before one with it.
+        Samples without an order or case number come first.
         """
         n_before = len(chosen)
         for _ in range(n):
@@ -164,7 +164,7 @@ class _Chooser:
 
 
 def _may_be_shown(predictions: Predictions, checks: ProposalChecks | None) -> NDArray[np.bool_]:
-    """Which samples are short enough, and have nothing that speaks against them: (N,)."""
+    """Which samples are short enough and have no objection: (N,)."""
     lengths = np.array([len(sample.text) for sample in predictions.samples], dtype=np.int64)
     longest = max(_SHORT, float(np.quantile(lengths, _SHARE_SHOWN))) if len(lengths) else _SHORT
     may_be = lengths <= longest
@@ -178,7 +178,7 @@ def _may_be_shown(predictions: Predictions, checks: ProposalChecks | None) -> ND
 
 
 def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
-    """How well each sample serves as each kind of example, in [0, 1]; 0 is not at all."""
+    """How suitable each sample is as each kind of example, in [0, 1]; 0 means not at all."""
     right = predictions.share_right
     centres = np.stack([vectors[predictions.truth == index].sum(axis=0) for index in range(len(predictions.labels))])
     # A class without a word keeps the zero vector.
@@ -202,6 +202,6 @@ def _vectors(samples: Sequence[Sample]) -> Vector:
     texts = [shown_words(sample.text) for sample in samples]
     try:
         weights = TfidfVectorizer(tokenizer=words_of, token_pattern=None).fit_transform(texts)
-    except ValueError:  # not a word in any text
+    except ValueError:  # no word in any text
         return np.zeros((len(samples), 1))
     return np.asarray(weights.toarray())

@@ -1,4 +1,4 @@
-"""Clarifying notes: one sentence that tells where a slice of failing samples belongs; and several said in one."""
+"""Clarifying notes: one sentence on the label of a slice of failing samples; and several notes merged into one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST_PHRASES = 12  # in one sentence; chosen by judgement, not measured
 
 
 def notes_from_slices(slices: Iterable[FailureSlice], noun: str) -> list[Edit]:
-    """Write a note for every slice whose phrases, if obeyed, would do more good than harm.
+    """Write a note for every slice whose phrases, if followed, would do more good than harm.
 
-    Slices of several views that say the same make one note, credited to the first.
+    Slices of several views with the same content make one note, credited to the first.
     """
     notes: dict[tuple[str, frozenset[str]], Edit] = {}
     for failing in slices:
@@ -33,7 +33,7 @@ def notes_from_slices(slices: Iterable[FailureSlice], noun: str) -> list[Edit]:
 
 
 def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
-    """Say in a sentence that what shows these phrases usually belongs to a label: a phrase is no proof.
+    """Say in one sentence that texts with these phrases usually belong to a label: a phrase is not a proof.
 
     >>> note_text("question", ["^when", "what year"], "Number")
     'A question that begins with "when" or contains "what year" usually belongs to Number.'
@@ -45,12 +45,12 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
 
 
 def described(noun: str, phrases: Sequence[str]) -> str:
-    """Name what shows any of some phrases.
+    """Describe a text that shows any of these phrases.
 
     >>> described("text", ["price", "cost"])
     'a text that contains "price" or "cost"'
     """
-    of_fields: dict[str, list[str]] = {"": []}  # what is said of the whole text comes first
+    of_fields: dict[str, list[str]] = {"": []}  # phrases of the whole text come first
     for phrase in phrases:
         field, alone = field_and_phrase(phrase)
         of_fields.setdefault(field, []).append(alone)
@@ -74,9 +74,9 @@ def _or(items: Sequence[str]) -> str:
 
 
 def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> list[Edit]:
-    """Merge the notes of each label that were written by rule, where there are several.
+    """Merge each label's notes that were written by rule, if there are several.
 
-    A phrase that another one implies is left out.
+    A phrase that another one makes redundant is left out.
 
     >>> from psopt.search_spaces import Edit, Provenance
     >>> notes = [note_text("question", phrases, "Number") for phrases in (["^when"], ["what year", "when did"])]
@@ -97,7 +97,7 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
 
 
 def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
-    """The edit that stands in place of several notes, or several definitions, of one label."""
+    """The edit that replaces several notes, or several definitions, of one label."""
     first = edits[0]
     samples = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.samples))
     support = sum(edit.provenance.support for edit in edits)
@@ -105,19 +105,19 @@ def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
     origin = Provenance(author, first.provenance.view, f"{len(edits)} {first.kind}s in one", samples, support, counter)
     names = tuple(name for edit in edits for name in edit.stands_for)
     gains = [edit.gain for edit in edits]
-    gain = sum(gains) if first.kind == "note" else max(gains)  # definitions of a label are about the same samples
+    gain = sum(gains) if first.kind == "note" else max(gains)  # a label's definitions concern the same samples
     return Edit(first.kind, first.label, text, origin, gain, step=first.step, merges=names)
 
 
 def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Edits with merged ones in place of their parts."""
+    """Edits in which merged ones replace their parts."""
     merged = tuple(merged)
     replaced = {name for edit in merged for name in edit.merges}
     return (*(edit for edit in edits if replaced.isdisjoint(edit.stands_for)), *merged)
 
 
 def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
-    """The phrases of a note that says nothing else; none for a note that was written otherwise."""
+    """The phrases of a note that says nothing else; none for notes in any other form."""
     mentions = label_mentions(note.text, labels)
     if len(mentions) != 1 or not mentions[0].cues:
         return ()
@@ -126,6 +126,6 @@ def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
 
 
 def without_implied(phrases: Sequence[str]) -> list[str]:
-    """Return each phrase once, without those that can't be shown unless another one is."""
+    """Return each phrase once, without those that only occur together with another one."""
     unique = dict.fromkeys(phrases)
     return [phrase for phrase in unique if unique.keys().isdisjoint(implied(phrase))]

@@ -1,7 +1,7 @@
-"""Notes on answers that are no single label: about their form, of all or of one topic alone, by train's right answers.
+"""Notes on answers other than single labels: on their form, for all or for one topic, from train's right answers.
 
-What a note says is counted on train, and its gain is the share of answers that would turn right if it were obeyed, as
-far as that can be told from what was answered.
+A note's statement is counted on train. Its gain is the share of answers that would become right if it were followed, as
+far as the given answers show that.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ NONE_APPLIES = "If no label applies, answer with an empty list: []."
 MEMBERS = "Answer with one JSON object with exactly these members: {members}."
 LENGTH = "Answer in about {most} words."
 OPEN_NOTES = (LENGTH, NUMBER_ALONE, ONE_NUMBER, BRIEF, VERBATIM, SEVERAL, ONLY_CLEAR, NONE_APPLIES, MEMBERS)
-# In so large a share of train's right answers must hold what a note says of all; and where so many of the answers that
-# err so are of one topic, the others need no such note. Chosen by judgement.
+# A note on all answers must hold for this share of train's right answers. If this share of the answers with an error
+# are of one topic, the others need no such note. Chosen by judgement.
 _NEARLY_ALL = 0.9
-# All chosen by judgement: three samples are no one's slip; half of a topic makes it the topic's own.
+# All chosen by judgement: three samples are not a single slip; an error in half of a topic is typical of it.
 _LEAST_SAMPLES = 3
 _LEAST_OF_TOPIC = 0.5
-_OTHER_LENGTH = 1.5  # times as long or as short as right answers are, in the mean; likewise
+_OTHER_LENGTH = 1.5  # times as long or as short as right answers on average; also chosen
 
 
 class FormNote(NamedTuple):
@@ -51,9 +51,9 @@ class FormNote(NamedTuple):
     Attributes
     ----------
     form : str
-        Which of the `OPEN_NOTES` it is, whatever it counted.
+        Which of the `OPEN_NOTES` it is, regardless of its counts.
     gain : float
-        The share of the answers that would turn right.
+        The share of the answers that would become right.
     concerned : (N,) bool
         The samples it was drawn from.
     """
@@ -65,7 +65,7 @@ class FormNote(NamedTuple):
 
 
 def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
-    """Return the notes that a prompt may need; none where nothing is wrong and nothing is unstable."""
+    """Return the notes that a prompt may need; none if nothing is wrong or unstable."""
     if not (predictions.share_wrong.any() or predictions.sensitivities.any()):
         return []
     edits = []
@@ -83,7 +83,7 @@ def _concerned(note: FormNote, predictions: Predictions) -> tuple[str, ...]:
 def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[FailureSlice]) -> list[Edit]:
     """Return notes such as ``For a text that contains "price": write one number in digits and nothing else.``.
 
-    What a note says is counted on the topic's own samples; so is its gain, as a share of all answers.
+    The note's statement and its gain, a share of all answers, are counted on the topic's own samples.
     """
     edits = []
     for failing in topics:
@@ -106,12 +106,12 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
 
 
 def _on_cells(form: str, cells: Flags, **words: str) -> FormNote:
-    """A note after which so many answers, (N, Q), would turn right."""
+    """A note after which these answers, (N, Q), would become right."""
     return FormNote(form, form.format(**words), float(cells.mean()), np.asarray(cells.any(axis=1)))
 
 
 def form_notes(task: Task, predictions: Predictions) -> list[FormNote]:
-    """What the predictions' right answers have in common and the given ones have not."""
+    """What the predictions' right answers have in common that the given ones lack."""
     find = {NUMBER: _of_numbers, TEXT: _of_texts, JSON: _of_json, LABELS: _of_sets, FREE: _of_free}[task.spec.form]
     return list(find(task, predictions))
 
@@ -127,7 +127,7 @@ def _of_texts(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     right = [references_of(str(sample.label)) for sample in predictions.samples]
     lengths = [max(len(answer_words(text)) for text in texts) for texts in right]
     most = max(1, int(np.quantile(lengths, _NEARLY_ALL)))
-    # an answer that holds a right one among further words would be right without these
+    # an answer that holds a right one among other words would be right without those
     holds = _share(predictions, lambda row, answer: any(_is_within(text, answer) for text in right[row]))
     if holds.any():
         yield _on_cells(BRIEF, holds, most="one word" if most == 1 else f"{most} words")
@@ -173,7 +173,7 @@ def _of_free(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noq
 
 
 def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags:
-    """Which wrong answers that were read are so: (N, Q) bool."""
+    """Which readable wrong answers satisfy `is_so`: (N, Q) bool."""
     flags: Flags = np.zeros(predictions.array.shape, dtype=np.bool_)
     for row, column in np.argwhere(predictions.wrong & (predictions.array >= FIRST_CODE)):
         flags[row, column] = is_so(int(row), text_of(int(predictions.array[row, column])))
@@ -181,7 +181,7 @@ def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags
 
 
 def _is_within(part: str, whole: str) -> bool:
-    """Whether a text holds another one, as whole words, however they are written."""
+    """Whether a text contains another one, as whole words, regardless of how they are written."""
     return f" {normal_form(part)} " in f" {normal_form(whole)} "
 
 
