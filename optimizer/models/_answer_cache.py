@@ -1,4 +1,4 @@
-"""Answers kept on disk: one that was paid for is not paid for again, by any run."""
+"""Answers kept on disk, so that no run pays for the same answer twice."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 FILE = "answers.db"
-_IN_ONE_QUERY = 500  # SQLite took 999 parameters at most until 3.32 (sqlite.org/limits.html)
+_IN_ONE_QUERY = 500  # before 3.32 SQLite took at most 999 parameters (sqlite.org/limits.html)
 
 
 class AnswerCache:
     """JSON values by key, in a SQLite file (WAL) that several processes and threads may share.
 
-    A value is on its way to the disk when `put` returns: it survives a kill of the process. Unlike an embedding, an
-    answer may have cost money, so a file that can't be used is an error and not done without.
+    Once `put` has returned, a value survives a kill of the process. Unlike an embedding, an answer may have cost money,
+    so a file that can't be used is an error, and psopt does not continue without it.
 
-    The file is in `folder`, or is made there; None keeps answers in memory only. Raises InputError if it can't be
-    opened or is no cache.
+    The file is in `folder`, and is created if missing; None keeps answers in memory only. Raises InputError if it can't
+    be opened or is not a cache.
     """
 
     def __init__(self, folder: Path | None, file: str = FILE) -> None:
@@ -40,7 +40,7 @@ class AnswerCache:
             path = ":memory:" if folder is None else str(folder / file)
             self._connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode=WAL")
-            # With WAL a kill of the process loses nothing; a loss of power may lose the last answers, never the file.
+            # With WAL, killing the process loses nothing; a power failure may lose the last answers, never the file.
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
@@ -50,7 +50,7 @@ class AnswerCache:
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
-        """Return the values of those keys that are kept."""
+        """Return the values of those keys that have one."""
         distinct = list(dict.fromkeys(keys))
         values = {}
         for start in range(0, len(distinct), _IN_ONE_QUERY):
@@ -63,12 +63,12 @@ class AnswerCache:
         return values
 
     def put(self, key: bytes, value: Any) -> None:
-        """Keep a value; one that is kept already stays as it is."""
+        """Keep a value; one that is already kept is not replaced."""
         self.put_many({key: value})
 
     def put_many(self, values: Mapping[bytes, Any]) -> None:
         """Keep these values, all or none."""
-        # ASCII, since UTF-8 can't hold half a surrogate pair, which models write now and then
+        # ASCII, since UTF-8 can't hold half a surrogate pair, which models sometimes write
         rows = [(key, json.dumps(value)) for key, value in values.items()]
         with self._lock, self._explained(), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
@@ -90,7 +90,7 @@ class AnswerCache:
 
 
 def answer_key(**parts: Any) -> bytes:
-    """Return the key of an answer: everything that decides it, by name, as JSON data."""
+    """Return the key of an answer, from everything that determines it: named parts, as JSON data."""
     canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
 

@@ -1,4 +1,4 @@
-"""What is said of a grid of free answers by something that must be asked: which are the same, what each is worth."""
+"""Verdicts on a grid of free answers, by a model or function: which are the same, and what each is worth."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     Pair = tuple[str, str, str]
     """The text of a sample, and two answers to it."""
     Rated = tuple[str, str, str]
-    """The text of a sample, what is right, and an answer."""
+    """The text of a sample, its reference, and an answer."""
 
 
 class _Asked(Protocol):
-    """Somebody who is asked about answers."""
+    """A model or function that is asked about answers."""
 
     def measures(self, asked: Sequence[tuple[str, str, str]], /) -> dict[str, float]:  # noqa: ARG002
-        """Return how far what is said of these can be relied on; nothing where that is not known."""
+        """Return how reliable the verdicts on these are, by name; empty where that is not known."""
         return {}
 
 
@@ -35,7 +35,7 @@ class Matcher(_Asked, Protocol):
 
 
 class Rater(_Asked, Protocol):
-    """Says what an answer is worth beside what is right."""
+    """Says what an answer is worth, compared with the reference."""
 
     def rate(self, answers: Sequence[Rated], /) -> list[float]:
         """Return what each answer is worth, in [0, 1]."""
@@ -44,26 +44,26 @@ class Rater(_Asked, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What is said of a grid of answers, (N, Q)."""
+    """The verdicts on a grid of answers, (N, Q)."""
 
-    # What each answer is worth, in [0, 1], N/A nothing; None where it is not asked for, or samples have no label
+    # What each answer is worth, in [0, 1], 0 for N/A; None where nobody asked for it, or samples have no label
     worths: NDArray[np.float64] | None = None
-    # Which answers to each sample are the same, numbered as `psopt.answers.places_of` does; None where not asked for
+    # Which answers to each sample are the same, numbered as in `psopt.answers.places_of`; None where not asked for
     same: NDArray[np.int64] | None = None
-    measures: dict[str, float] = field(default_factory=dict)  # how far that can be relied on, by name
+    measures: dict[str, float] = field(default_factory=dict)  # how reliable the verdicts are, by name
 
 
 @dataclass(frozen=True)
 class Assessor:
     """Asks about whole grids of answers."""
 
-    matcher: Matcher | None = None  # none where an embedding says which answers are the same
-    rater: Rater | None = None  # none where the reference says what they are worth
+    matcher: Matcher | None = None  # None where an embedding decides which answers are the same
+    rater: Rater | None = None  # None where comparing with the reference is enough
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
-        """Return what is said of answers, (N, Q) as `Predictions.array` has them, to N samples.
+        """Return the verdicts on the answers to N samples, (N, Q) as in `Predictions.array`.
 
-        Raises PsoptError if what is asked fails, or can't be understood.
+        Raises PsoptError if the matcher or rater fails, or its reply can't be understood.
         """
         worths, of_rater = self._worths(array, samples)
         same, of_matcher = self._same(array, samples)

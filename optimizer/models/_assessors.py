@@ -1,4 +1,4 @@
-"""Who compares and rates a task's free answers."""
+"""What compares and rates a task's free answers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def assessor_for(
     spec: AnswerSpec, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None
 ) -> Assessor | None:
-    """Return who compares or rates a task's answers; None where the answers themselves tell.
+    """Return what compares or rates a task's answers; None where the answers alone are enough.
 
-    Raises InputError if there is no such model or function, or a judge is to be asked by batches.
+    Raises InputError if there is no such model or function, or a judge would be asked in batches.
     """
     if not spec.is_assessed:
         return None
@@ -55,10 +55,10 @@ def assessor_for(
 
 
 class _OwnFunction(Matcher, Rater):
-    """A function of two texts of the user's own, ``MODULE:NAME``; modules in the working directory count.
+    """The user's own function of two texts, ``MODULE:NAME``; the module may be in the working directory.
 
-    ``NAME(answer, other)`` says whether two answers are the same, True or False; ``NAME(answer, reference)`` what an
-    answer is worth, a number from 0 to 1: of several references the best.
+    ``NAME(answer, other)`` says whether two answers are the same, True or False. ``NAME(answer, reference)`` says what
+    an answer is worth, a number from 0 to 1; of several references the best one counts.
     """
 
     def __init__(self, name: str) -> None:
@@ -79,7 +79,7 @@ class _OwnFunction(Matcher, Rater):
     def _said(self, first: str, second: str, is_verdict: Callable[[Any], bool], wanted: str) -> Any:
         try:
             verdict = self._function(first, second)
-        except Exception as error:  # whatever the user's function does
+        except Exception as error:  # the user's function may raise anything
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(f"--answers: {self._name} failed on an answer: {reason}") from error
         if not is_verdict(verdict):

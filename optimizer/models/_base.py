@@ -1,4 +1,4 @@
-"""What a task model is, what it can do beside answering, and how parts of a grid are asked of it."""
+"""What a task model is, what it can do besides answering, and how it is asked for parts of a grid."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     Cells = NDArray[np.bool_]
 
 OnProgress = Callable[[int, int], None]
-"""Called with (done, total) as a long call goes on."""
+"""Called with (done, total) during a long call."""
 
 
 class Model(Protocol):
     """A classifier that reads prompts.
 
-    The evaluation is the only caller. A call is a whole grid, so that a model can batch it as it likes; equal prompts
+    Only the evaluation calls it. A call is for a whole grid, so that a model can batch it as it likes; equal prompts
     and texts always get equal answers. A model that can't answer raises ModelError: a failure never becomes a label.
 
-    A model may have `capabilities`, which say what else it can do; see `capabilities_of` for one that has none.
+    A model may have `capabilities`, which say what else it can do; see `capabilities_of` for a model without them.
     """
 
     @property
@@ -55,13 +55,13 @@ class Model(Protocol):
 class Capabilities:
     """What a model can do, and what its answers cost and depend on.
 
-    A model says it by an attribute of this type, `capabilities`. The defaults are what is safe to presume of a model
-    that says nothing.
+    A model states them in its attribute `capabilities`. The defaults are safe assumptions about a model that states
+    nothing.
     """
 
     is_free: bool = False  # whether a further evaluation costs next to nothing
     reads_order: bool = True  # whether the order of few-shot examples can change its answers
-    counts_calls: bool = False  # whether it counts what it is asked in the run's budget by itself
+    counts_calls: bool = False  # whether it counts its calls in the run's budget itself
     # Which of the methods of `AbleModel` it has: `predict_proba`, `metric_scores`, `no_labels`
     has_probabilities: bool = False
     has_metric_scores: bool = False
@@ -69,32 +69,32 @@ class Capabilities:
     # Whether it is a `ChatModel`: its requests can be counted and priced before they are sent
     asks_in_chat: bool = False
     has_cells: bool = False  # `predict_cells`, and where it has probabilities `predict_proba_cells`
-    # Whether it can answer anything else than one of the prompt's labels: with several, with numbers, with texts
+    # Whether it can answer with anything but one of the prompt's labels: several labels, numbers, texts
     writes: bool = False
     is_assessed: bool = False  # `assess`
     has_confidences: bool = False  # `confidences`
-    # Whether its probabilities are a language model's: they hold a preference for some labels, whatever the text
+    # Whether its probabilities come from a language model, which prefers some labels whatever the text
     has_label_prior: bool = False
-    # Whether it is a `CalibratedModel`: under prompts that say so the label prior is taken out
+    # Whether it is a `CalibratedModel`, which takes out the label prior under prompts that ask for it
     calibrates: bool = False
-    has_longest: bool = False  # `can_read`: what is longer than so many tokens is an error
-    reads_in_part: bool = False  # `parts_read`: it reads no more than the beginning of long texts
-    # What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance
+    has_longest: bool = False  # `can_read`: it has a maximum number of tokens, and longer input is an error
+    reads_in_part: bool = False  # `parts_read`: it reads only the beginning of long texts
+    # The text in every call besides the prompt and the sample: what DSPy's adapters add, for instance
     frame: str = ""
 
     @property
     def can_race(self) -> bool:
-        """Whether parts of a grid tell what the whole will: not where something else has the last word on answers."""
+        """Whether parts of a grid predict the whole: not where a metric or an assessor has the last word on answers."""
         return not self.has_metric_scores and not self.is_assessed
 
     @property
     def costs_time(self) -> bool:
-        """Whether answers are computed here, one after the other: neither at once, nor by somebody who is paid."""
+        """Whether answers are computed here, one after the other: neither almost free, nor by a paid service."""
         return not self.is_free and not self.counts_calls
 
 
 def capabilities_of(model: Model) -> Capabilities:
-    """Return what a model says that it can do; of a model of the user's own that says nothing, what it shows."""
+    """Return what a model says it can do; for a user's own model that says nothing, judge by its attributes."""
     stated = getattr(model, "capabilities", None)
     if isinstance(stated, Capabilities):
         return stated
@@ -113,7 +113,7 @@ def capabilities_of(model: Model) -> Capabilities:
 
 
 class CellModel(Protocol):
-    """What is asked for scattered parts of a grid in one call; each answer is that of the whole grid."""
+    """A model that answers scattered cells of a grid in one call; each answer is the same as in the whole grid."""
 
     def predict_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
@@ -129,7 +129,7 @@ class CellModel(Protocol):
 
 
 class AbleModel(Model, CellModel, Protocol):
-    """A model with all that a model may have beside `predict`; `can` says what one has."""
+    """A model with every method that a model may have besides `predict`; `can` says which ones it has."""
 
     def predict_proba(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
@@ -138,22 +138,22 @@ class AbleModel(Model, CellModel, Protocol):
         ...
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
-        """Return what is read of each text."""
+        """Return the part of each text that it reads."""
         ...
 
     def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
-        """Whether it reads a prompt with each of some texts to the end."""
+        """Whether it reads a prompt with each of these texts to the end."""
         ...
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
-        """Return what a metric says that answers are worth: (n_texts, n_prompts) in [0, 1].
+        """Return what each answer is worth according to a metric: (n_texts, n_prompts) in [0, 1].
 
-        None if the label alone tells.
+        None if only the label counts.
         """
         ...
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
-        """Return what an assessor says of the (n_texts, n_prompts) open answers to these samples."""
+        """Return an assessor's verdicts on the (n_texts, n_prompts) open answers to these samples."""
         ...
 
     def confidences(
@@ -161,24 +161,24 @@ class AbleModel(Model, CellModel, Protocol):
     ) -> NDArray[np.float64] | None:
         """Return the mean probability of each answer's tokens, in [0, 1].
 
-        (n_texts, n_prompts), NaN where it is not known; None where nobody has asked for it. Nothing is asked.
+        (n_texts, n_prompts), NaN where it is not known; None where nobody asked for it. This makes no calls.
         """
         ...
 
     def no_labels(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
-        """Return those of the (n_texts, n_prompts) predictions that are N/A, with what was answered."""
+        """Return which of the (n_texts, n_prompts) predictions are N/A, with the model's answers."""
         ...
 
 
 def n_computed(model: Model) -> int | None:
-    """How many answers a model with a cache has computed so far; None where it does not say by `computed`."""
+    """How many answers a model with a cache has computed so far; None without an attribute `computed`."""
     return getattr(model, "computed", None)
 
 
 class WholeGrids:
-    """What asks a model that answers cells for all of them."""
+    """Whole grids from a model that answers cells: it is asked for all of them."""
 
     def predict(
         self: CellModel, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
@@ -192,13 +192,13 @@ class WholeGrids:
 
 
 class WrappedModel(WholeGrids):
-    """What stands around a model, and has all that the model has."""
+    """A wrapper around a model, with everything that the model has."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
 
     def __getattr__(self, name: str) -> Any:
-        """What else the model has: an engine, explanations, an assessor."""
+        """Everything else that the model has: an engine, explanations, an assessor."""
         return getattr(self._model, name)
 
     @property
@@ -207,7 +207,7 @@ class WrappedModel(WholeGrids):
 
     @property
     def capabilities(self) -> Capabilities:
-        """The model's, and that parts of a grid can be asked for."""
+        """The model's own, plus `has_cells`."""
         return replace(capabilities_of(self._model), has_cells=True)
 
 
@@ -216,24 +216,24 @@ def all_cells(prompts: Sequence[Prompt], texts: Sequence[str]) -> Cells:
 
 
 def can(model: Model, ability: str) -> TypeIs[AbleModel]:
-    """Whether the methods that an ability stands for may be called: a field of `Capabilities`."""
+    """Whether a model has the methods of an ability, which is a field of `Capabilities`."""
     return bool(getattr(capabilities_of(model), ability))
 
 
 def n_unkept(model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells) -> int:
-    """How many of the wanted answers, (n_texts, n_prompts), a model still has to compute; all, where it keeps none."""
+    """How many of the wanted answers, (n_texts, n_prompts), a model still has to compute; all if it keeps none."""
     n_kept = getattr(model, "n_kept", None)  # see `ScoringModel`
     n_wanted = int(cells.sum())
     return n_wanted - n_kept(prompts, texts, cells) if n_kept else n_wanted
 
 
 def evenly_spread(texts: Sequence[str], most: int) -> Sequence[str]:
-    """Return some texts from all over, in whatever order they are; all where these are no more."""
+    """Return at most `most` of the texts, spread evenly over all of them."""
     return texts[:: max(1, len(texts) // most)][:most]
 
 
 NOT_ASKED = -1
-"""The place of an answer that nobody has asked for."""
+"""Stands in place of an answer that nobody asked for."""
 
 
 def predict_cells(
@@ -241,7 +241,7 @@ def predict_cells(
 ) -> NDArray[np.int64]:
     """Return (n_texts, n_prompts) predictions where `cells` is True, `NOT_ASKED` elsewhere.
 
-    A model without `predict_cells` is asked for whole grids: one for all prompts that have the same texts.
+    A model without `predict_cells` is asked for whole grids: one for all prompts with the same wanted texts.
     """
     if can(model, "has_cells"):
         return model.predict_cells(prompts, texts, cells, on_progress)
@@ -281,7 +281,7 @@ def _fill(
 
 
 def _grids(cells: Cells) -> Iterator[tuple[list[int], list[int]]]:
-    """Cut cells into grids: the columns that have the same rows, with these."""
+    """Cut cells into grids: rows, and all columns that want exactly these rows."""
     columns_of: dict[bytes, list[int]] = {}
     for column, wanted in enumerate(cells.T):
         if wanted.any():
@@ -291,7 +291,7 @@ def _grids(cells: Cells) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def _shifted(on_progress: OnProgress | None, n_done: int, n_cells: int, n_total: int) -> OnProgress | None:
-    """Tell of one grid's progress as that of all cells; models count in units of their own."""
+    """Report one grid's progress as that of all cells; models count in their own units."""
     if on_progress is None:
         return None
     return lambda done, total: on_progress(n_done + n_cells * done // max(1, total), n_total)

@@ -1,4 +1,4 @@
-"""A model whose label prior is taken out of its decisions, where a prompt asks for that."""
+"""A model whose label prior is taken out of its decisions, under prompts that ask for it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 PRIOR_TEXTS = 30
-"""On how many unlabelled texts a prior is measured. On TREC SmolLM2 has F1 .428 with 30, .424 with 50, .422 with 200;
-which 30 they are moves it by .013 (standard deviation), which 10 by .025 (150 questions, people's wordings).
+"""How many unlabelled texts a prior is measured on. More did not help: on TREC, SmolLM2 has F1 .428 with 30, .424 with
+50, .422 with 200. Fewer add noise: the choice of texts moves F1 by .013 (standard deviation) with 30, and by .025 with
+10 (150 questions, people's wordings).
 """
-_FEWEST_TEXTS = 10  # under these a prior is mostly the noise of single texts
-_UNLISTED = 1e-6  # of a label that a server does not list among the likeliest tokens: nobody knows how improbable it is
-FEWEST_LABELLED = 40  # CB's 45 texts are worth a map, see docs/decisions.md; nothing smaller was measured
-MOST_LABELLED = 200  # on TREC 400 are as good, 100 have half of the gain
+_FEWEST_TEXTS = 10  # with fewer, a prior is mostly the noise of single texts
+_UNLISTED = 1e-6  # assumed for a label that a server does not list among the likeliest tokens: its value is unknown
+FEWEST_LABELLED = 40  # a map pays off with CB's 45 texts, see docs/decisions.md; nothing smaller was measured
+MOST_LABELLED = 200  # on TREC, 400 are no better, and 100 bring half of the gain
 
 
 class LabelledTexts(NamedTuple):
-    """Texts of train, the position of each one's label, and the prompt that they are put to."""
+    """Train texts, the position of each one's label, and the prompt under which they are asked."""
 
     prompt: Prompt
     texts: Sequence[str]
@@ -50,20 +51,20 @@ class LabelledTexts(NamedTuple):
 class CalibratedModel(WrappedModel):
     """Batch calibration around a model with label probabilities (see `psopt.search_spaces.Calibration`).
 
-    From the log-probability of each label its mean over unlabelled texts of the task is subtracted, under the same
-    wording; the answer is the label with most left. N/A stays as probable as it was. All else is the model's own. Where
-    there are labelled texts, what is left goes through a map that is learnt from them; else no label is looked at.
+    It subtracts from each label's log-probability the mean over unlabelled texts of the task, under the same wording;
+    the answer is the label with the most left. The probability of N/A, and the rest of the model, do not change. Where
+    there are labelled texts, the result goes through a map learnt from them; otherwise it uses no labels.
 
     Parameters
     ----------
     texts : sequence of str
         Unlabelled texts of the task; `PRIOR_TEXTS` of them are taken, spread over all.
     budget : Budget
-        Counts what priors ask, where the model does not count by itself.
+        Counts the calls for priors, where the model does not count its own calls.
     is_always : bool
-        Calibrate under every prompt, not only under those that say so.
+        Calibrate under every prompt, not only under those that ask for it.
     labelled : LabelledTexts, optional
-        What a label map is learnt from; without, only the prior is taken out.
+        What a label map is learnt from; without it, only the prior is taken out.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class CalibratedModel(WrappedModel):
         self._priors: dict[str, NDArray[np.float64]] = {}
 
     def learning_from(self, labelled: LabelledTexts) -> CalibratedModel:
-        """The same model with a label map, where there are texts enough to learn one; it is learnt when first used."""
+        """The same model with a label map, if there are enough texts to learn one; it is learnt on first use."""
         if len(labelled.texts) < FEWEST_LABELLED or self._is_always:
             return self
         return CalibratedModel(self._model, self._texts, self._budget, labelled=labelled)
@@ -121,11 +122,11 @@ class CalibratedModel(WrappedModel):
 
     @property
     def can_measure(self) -> bool:
-        """Whether there are texts enough to measure a prior."""
+        """Whether there are enough texts to measure a prior."""
         return len(self._texts) >= _FEWEST_TEXTS
 
     def measured(self, prompt: Prompt) -> Prompt:
-        """Return a prompt with its label prior, where it is taken out, so that it can be used without the task's texts.
+        """Return a prompt with its label prior, if it is calibrated, so that it can be used without the task's texts.
 
         Raises InputError if there are too few texts to measure it.
         """
@@ -140,7 +141,7 @@ class CalibratedModel(WrappedModel):
         return replace(prompt, calibration=Calibration(prior, n_texts, self.name, open_calibration.id, rows))
 
     def prior_calls(self, prompts: Sequence[Prompt]) -> int:
-        """How many answers the priors of these prompts will still take, at most."""
+        """At most how many more answers the priors of these prompts, and the label map, will need."""
         unmeasured = {
             prompt.id: prompt
             for prompt in prompts
@@ -177,7 +178,7 @@ class CalibratedModel(WrappedModel):
 
     @cached_property
     def _learnt(self) -> NDArray[np.float64] | None:
-        """One map for all wordings and edits: what it corrects is the model's, and answers for one are enough."""
+        """One map for all wordings and edits: it corrects the model, so answers under one prompt are enough."""
         labelled = self._labelled
         if labelled is None:
             return None
@@ -186,12 +187,12 @@ class CalibratedModel(WrappedModel):
         return fit_label_map(evidence, np.array(labelled.labels))
 
     def _brought(self, prompt: Prompt) -> Calibration | None:
-        """What a prompt brings for this model."""
+        """The calibration that a prompt brings for this model."""
         calibration = prompt.calibration and prompt.calibration.of(self.name)
         return calibration if calibration and calibration.model == self.name else None
 
     def _brought_prior(self, prompt: Prompt) -> Calibration | None:
-        """The same where it holds the prior of this very wording."""
+        """The same, if it holds the prior of exactly this wording."""
         brought = self._brought(prompt)
         return brought if brought and brought.prior and brought.prompt == prompt.id else None
 
@@ -218,7 +219,7 @@ def calibrates(model: Model) -> TypeIs[CalibratedModel]:
 def without_prior(
     probabilities: NDArray[np.float64], prior: NDArray[np.float64], label_map: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return probabilities with a label prior taken out: both (n, C) with N/A last, which stays as it is.
+    """Return probabilities with a label prior taken out: both (n, C) with N/A last, which does not change.
 
     `prior` is the mean log-probability of each label, (C - 1,). A `label_map`, (C, C - 1), scores labels by what is
     left of their log-probabilities; see `fit_label_map`.
@@ -238,25 +239,25 @@ def without_prior(
 
 
 def _evidence(probabilities: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What is left of the labels' log-probabilities, about a mean of 0 in each row, (n, C - 1)."""
+    """What is left of the labels' log-probabilities, with a mean of 0 in each row, (n, C - 1)."""
     left = _log(probabilities[:, :-1]) - prior
     return np.asarray(left - left.mean(axis=1, keepdims=True))
 
 
 def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithms of what labels share among them, so that N/A is no part of it."""
+    """Log-probabilities of the labels, normalized without N/A."""
     listed = np.where(probabilities > 0, probabilities, _UNLISTED)
     return np.asarray(np.log(listed / listed.sum(axis=1, keepdims=True)))
 
 
-_RIDGE = 3.0  # on val of TREC, CB and sentences on products F1 is about as good from 1 to 10; see docs/decisions.md
+_RIDGE = 3.0  # on val of TREC, CB and product sentences F1 is about the same from 1 to 10; see docs/decisions.md
 
 
 def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
     """Fit scores that are an affine function of the evidence: (n, C) and labels in [0, C) to a map, (C + 1, C).
 
-    Multinomial logistic regression, held near the map that leaves the evidence as it is, so that few texts change
-    little. Its last row is added to all (supervised calibration, arXiv 2505.23783, is of this kind).
+    Multinomial logistic regression, penalized by its distance from the identity map, so that few texts change little.
+    The last row is the intercept. Supervised calibration, arXiv 2505.23783, is of this kind.
 
     The first label gets twice the evidence that it should:
 
@@ -265,7 +266,7 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
     >>> scores_by(label_map, evidence).argmax(axis=1)
     array([0, 1, 1, 1])
     """
-    from scipy.optimize import minimize  # costs a third of a second to import: where it is needed
+    from scipy.optimize import minimize  # only where needed: the import takes a third of a second
 
     n, n_labels = evidence.shape
     design = np.hstack([evidence, np.ones((n, 1))])
@@ -284,7 +285,7 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
 
 
 def identity_map(n_labels: int) -> NDArray[np.float64]:
-    """The map that leaves evidence as it is, (C + 1, C)."""
+    """The map that does not change the evidence, (C + 1, C)."""
     return np.vstack([np.eye(n_labels), np.zeros((1, n_labels))])
 
 

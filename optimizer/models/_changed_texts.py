@@ -1,4 +1,4 @@
-"""A model that is asked about changed texts, under each prompt of a grid about others."""
+"""A model for grids in which each prompt has its own, changed version of the texts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class ChangedTextsModel(WrappedModel):
-    """Answers the grid of N samples x Q prompts whose columns have texts of their own.
+    """Answers a grid of N samples x Q prompts in which each column has its own texts.
 
-    The model is asked once for each different prompt and text. What callers pass as texts are the samples', N of them
-    in the columns' order: they are not read. `columns` are the texts under each prompt, Q of N.
+    The model is asked once for each distinct prompt and text. `columns` holds the N texts under each of the Q prompts.
+    Callers still pass the texts of the N samples, in the same order; these are not read.
     """
 
     def __init__(self, model: Any, columns: Sequence[Sequence[str]]) -> None:
@@ -39,12 +39,12 @@ class ChangedTextsModel(WrappedModel):
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
-        """Which of the texts a cell is about, (N, Q)."""
+        """The place in `_texts` of each cell's text, (N, Q)."""
         row_of = {_key(text): row for row, text in enumerate(self._texts)}
         return np.array([[row_of[_key(text)] for text in column] for column in self._columns], dtype=np.int64).T
 
     def _asked(self, prompts: Sequence[Prompt], cells: Cells) -> tuple[list[Prompt], NDArray[np.int64], Cells]:
-        """The different prompts, which of them each of Q is, and what is asked of them: (n_texts, n_prompts)."""
+        """The distinct prompts, which of them each of the Q is, and the cells to ask for: (n_texts, n_prompts)."""
         keys = [(prompt.id, prompt.asking) for prompt in prompts]
         different = [*dict(zip(keys, prompts, strict=True)).values()]
         columns = np.array([[*dict.fromkeys(keys)].index(key) for key in keys])
@@ -56,7 +56,7 @@ class ChangedTextsModel(WrappedModel):
     def predict_cells(
         self,
         prompts: Sequence[Prompt],
-        texts: Sequence[str],  # noqa: ARG002  # the columns have theirs
+        texts: Sequence[str],  # noqa: ARG002  # the columns have their own
         cells: Cells,
         on_progress: OnProgress | None = None,
     ) -> NDArray[np.int64]:
@@ -67,7 +67,7 @@ class ChangedTextsModel(WrappedModel):
     def predict_proba_cells(
         self,
         prompts: Sequence[Prompt],
-        texts: Sequence[str],  # noqa: ARG002  # the columns have theirs
+        texts: Sequence[str],  # noqa: ARG002  # the columns have their own
         cells: Cells,
         on_progress: OnProgress | None = None,
     ) -> NDArray[np.float64]:
@@ -107,7 +107,7 @@ class ChangedTextsModel(WrappedModel):
     def _spread(
         self, prompts: Sequence[Prompt], array: NDArray[np.int64]
     ) -> tuple[list[Prompt], NDArray[np.int64], NDArray[np.int64]]:
-        """The different prompts, which of them each of Q is, and their answers to all texts."""
+        """The distinct prompts, which of them each of the Q is, and their answers to all texts."""
         different, columns, wanted = self._asked(prompts, array != NOT_ASKED)
         wide = np.full(wanted.shape, NOT_ASKED, dtype=np.int64)
         wide[self._rows, columns] = array
@@ -115,5 +115,5 @@ class ChangedTextsModel(WrappedModel):
 
 
 def _key(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Equal texts of different rows are two: a template may name a column that is none of the text."""
+    """Equal texts of different rows count as two: a template may name a column that is not part of the text."""
     return text, columns_of_row(text)

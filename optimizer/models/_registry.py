@@ -1,4 +1,4 @@
-"""Models by name, and where all models of a command come from: asked alike, under one budget, from one cache."""
+"""Models by name, and the provider of all models of a command: with the same settings, budget and cache."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _CHOOSING = _SCORING | {"minilm", "sim"}
 def can_write(model: str) -> bool:
     """Whether a model of this name can also write definitions and notes, and not only answer.
 
-    minilm, sim and hf write nothing; smollm2 does, but with 135 million parameters nothing that would be of use.
+    minilm, sim and hf write nothing; smollm2 could, but with 135 million parameters it writes nothing useful.
 
     >>> [can_write(name) for name in ("openai/gpt-4o-mini", "gguf/qwen.gguf", "smollm2", "minilm", "hf/qwen")]
     [True, True, False, False, False]
@@ -69,7 +69,7 @@ def can_write(model: str) -> bool:
 
 
 def scores_labels(model: str) -> bool:
-    """Whether a language model of this name scores labels, so that it can be calibrated, without being told to.
+    """Whether a language model of this name scores labels by default, so that it can be calibrated.
 
     >>> [scores_labels(name) for name in ("smollm2", "gguf/qwen.gguf", "openai/gpt-4o-mini", "minilm")]
     [True, True, False, False]
@@ -87,17 +87,17 @@ def load_model(
 ) -> Model:
     """Load a task model for a task.
 
-    The task lends its train texts, without their labels: minilm sees texts relative to them.
+    The task provides its train texts, without their labels: minilm sees texts relative to them.
 
     Raises UnknownNameError if there is no such model. Raises MissingExtraError if it needs an optional dependency that
-    is not installed. Raises InputError if the task's answers are more than a label, and the model gives nothing else
-    (`Capabilities.writes`), or not the probabilities that are asked for (`Capabilities.has_confidences`).
+    is not installed. Raises InputError if the task's answers are more than a label, and the model gives only labels
+    (see `Capabilities.writes`) or lacks the requested probabilities (see `Capabilities.has_confidences`).
 
     Parameters
     ----------
     model : str, Model, dspy.LM or callable
-        A name (see `NAMES`), a `Model` of one's own, which is returned as it is, a `dspy.LM`, or a function that takes
-        chat messages and returns the answer's text, at once or as a coroutine.
+        A name (see `NAMES`), your own `Model`, which is returned unchanged, a `dspy.LM`, or a function that takes chat
+        messages and returns the answer's text, directly or as a coroutine.
     options : LMConfig, optional
         How language models are asked.
     budget : Budget, optional
@@ -128,7 +128,7 @@ def load_model(
     if kind in {SMOLLM2, "gguf"}:
         if kind == "gguf":
             return GGUFModel(model_name, cache=cache, likelihood=likelihood)
-        path = fast_copy(fetched_model(model))  # beside all answers, whichever cache these are kept in
+        path = fast_copy(fetched_model(model))  # in the default folder, wherever answers are kept
         return GGUFModel(path, name=model, cache=cache, likelihood=likelihood)
     if kind == "hf":
         return HFModel(model_name, cache=cache, likelihood=likelihood)
@@ -143,7 +143,7 @@ def _chooses(model: str, task: Task) -> InputError:
 
 
 def _unknown(model: str) -> InputError:
-    """A name without a kind is most often a chat model's; one with slashes may be a repository's."""
+    """A name without a kind is usually a chat model's; one with a slash may be a repository's."""
     if difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
         return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS)}")
     kinds = f"There are {', '.join([*_WHOLE_NAMES, *_KINDS[:-1]])} and {_KINDS[-1]}"
@@ -156,7 +156,7 @@ def _unknown(model: str) -> InputError:
 
 
 def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None) -> Model:
-    """A model of the caller's own."""
+    """The caller's own model."""
     if hasattr(model, "predict") and hasattr(model, "name"):
         if task.spec.is_assessed and not capabilities_of(model).is_assessed:
             raise InputError(
@@ -176,7 +176,7 @@ def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | N
 
 
 def name_of_model(model: Any) -> str:
-    """The name of a model, or of what `load_model` makes one of.
+    """The name of a model, or of what `load_model` turns into one.
 
     >>> name_of_model("minilm"), name_of_model(len), name_of_model(["minilm", "smollm2"])
     ('minilm', 'function/len', 'minilm + smollm2')
@@ -199,8 +199,8 @@ def _is_dspy_lm(model: Any) -> bool:
 class ModelProvider:
     """Makes the model that answers, the ones that write and judge, and the encoder.
 
-    Answers and embeddings are kept in `cache_dir`, by default `cache_folder`. Language models are asked as `lm` says,
-    and may spend `budget` together, by default what `lm` allows.
+    Answers and embeddings are kept in `cache_dir`, by default `cache_folder`. Language models have the settings of
+    `lm`, and share `budget`, by default what `lm` allows.
     """
 
     def __init__(
@@ -211,9 +211,9 @@ class ModelProvider:
         self.budget = budget or Budget.of(self.lm)
 
     def answering(self, model: Any, task: Task) -> Model:
-        """Load a task model, by name or from an object (see `load_model`); calibrated, where that can be."""
+        """Load a task model, by name or from an object (see `load_model`); calibrated where possible."""
         answering = load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
-        if calibrates(answering):  # loaded before, and given again: its priors would be measured twice
+        if calibrates(answering):  # loaded before: a second wrapper would measure its priors again
             return answering
         if task.spec.is_open or not self._has_label_prior(answering):
             if self.lm.calibration == "batch":
@@ -231,7 +231,7 @@ class ModelProvider:
         return capabilities_of(model).has_label_prior or (asks_in_chat(model) and self.lm.logprobs)
 
     def assessor(self, spec: AnswerSpec) -> Assessor | None:
-        """Make what compares or rates free answers (see `AnswerSpec.is_assessed`); None where nothing must be asked."""
+        """Make what compares or rates free answers (see `AnswerSpec.is_assessed`); None where nothing is needed."""
         return assessor_for(spec, self.cache_dir, self.lm, self.budget)
 
     def writer(self, model: Any) -> Writer:
@@ -239,13 +239,13 @@ class ModelProvider:
         return load_writer(model, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
 
     def judge(self, model: Any) -> Callable[[str, str], bool]:
-        """Load a model that says whether two descriptions of a task ask for the same."""
+        """Load a model that says whether two descriptions of a task ask for the same thing."""
         return same_meaning(self.writer(model))
 
     def engine(self, kind: str, name: Any) -> Engine:
-        """Make what asks a chat model, for those who ask in a way of their own (see `chat_engine`).
+        """Make what asks a chat model, for programs that write their own requests (see `chat_engine`).
 
-        Raises InputError if batches are asked for: whoever asks in a way of their own asks call by call.
+        Raises InputError if batches are on: such programs ask call by call.
         """
         if self.lm.batch:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Where requests go, and by which key: OpenAI, any server that speaks its protocol, Azure."""
+"""Where requests go, and with which key: OpenAI, any server that speaks its protocol, Azure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _IS_COUNTED: ContextVar[bool] = ContextVar("_IS_COUNTED", default=False)
 
 @contextlib.contextmanager
 def asking_nothing() -> Iterator[None]:
-    """Let models be made without a key: their calls are counted, and none is sent."""
+    """Allow models without a key: their calls are counted, and none is sent."""
     token = _IS_COUNTED.set(True)
     try:
         yield
@@ -37,23 +37,23 @@ def asking_nothing() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a model is asked."""
+    """Where requests for a model go."""
 
     base: str  # the address before ``/chat/completions``, without a query
     query: Mapping[str, str]  # sent with every request
     headers: Mapping[str, str]  # sent with every request; their values are secrets
-    key: str  # the key, or nothing
-    key_header: str = ""  # the header that the key goes in as it is; empty for ``Authorization: Bearer KEY``
+    key: str  # the key; empty if there is none
+    key_header: str = ""  # the header that holds the bare key; empty for ``Authorization: Bearer KEY``
 
     @property
     def endpoint(self) -> str:
-        """The address as the cache's keys and messages name it; without what a query may hold of keys."""
+        """The address as the cache's keys and messages name it, without any keys in its query."""
         shown = {name: value for name, value in self.query.items() if not _is_key(name)}
         return self.base + ("?" + "&".join(f"{name}={value}" for name, value in shown.items()) if shown else "")
 
     @property
     def secrets(self) -> list[str]:
-        """What must appear in no message."""
+        """What must not appear in any message."""
         parts = [part for value in self.headers.values() for part in (value, value.rpartition(" ")[2])]
         return [self.key, *parts, *(value for name, value in self.query.items() if _is_key(name))]
 
@@ -61,7 +61,7 @@ class Address:
 def openai_address(model: str, options: LMConfig) -> Address:
     """Return the address of ``openai/MODEL``: ``--api-base``, else ``$OPENAI_BASE_URL``, else OpenAI's.
 
-    Raises InputError if OpenAI itself is meant and there is no key, or the address is none.
+    Raises InputError if it is OpenAI itself and there is no key, or the address is invalid.
     """
     address = options.api_base or os.environ.get("OPENAI_BASE_URL") or f"{_OPENAI}v1"
     key = os.environ.get("OPENAI_API_KEY", "")
@@ -79,10 +79,10 @@ def openai_address(model: str, options: LMConfig) -> Address:
 
 
 def azure_address(deployment: str, options: LMConfig) -> Address:
-    """Return the address of ``azure/DEPLOYMENT`` at a resource of Azure's.
+    """Return the address of ``azure/DEPLOYMENT`` at an Azure resource.
 
-    The resource is ``--api-base`` (else ``$AZURE_OPENAI_ENDPOINT``): ``https://NAME.openai.azure.com``, or an address
-    that names the deployment already, or one that ends in ``/openai/v1`` and needs no version.
+    The resource is ``--api-base`` (else ``$AZURE_OPENAI_ENDPOINT``): ``https://NAME.openai.azure.com``, an address that
+    already names the deployment, or one that ends in ``/openai/v1`` and needs no version.
 
     Raises InputError if the resource or the key is missing.
     """
@@ -108,7 +108,7 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
 
 
 def _split(address: str) -> tuple[str, dict[str, str]]:
-    """An address without its query, and the query; the path that the protocol adds is taken off."""
+    """An address without its query, and the query; the path that the protocol adds is removed."""
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {address!r}")
     parts = urlsplit(address)
@@ -137,7 +137,7 @@ def _has_credentials(headers: Mapping[str, str]) -> bool:
 
 
 def public_address(address: str | None) -> str | None:
-    """An address without user, password and secret parameters; None for what is no address on the web.
+    """An address without user, password and secret parameters; None for anything but a web address.
 
     >>> public_address("http://me:pw@localhost:8000/v1?api-key=abc&api-version=2")
     'http://localhost:8000/v1?api-version=2'

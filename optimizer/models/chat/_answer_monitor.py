@@ -1,4 +1,4 @@
-"""Looking at a grid's answers as they come, so that what can't come to anything stops early and cheaply."""
+"""Watches a grid's answers as they come, so that a hopeless grid stops early and cheaply."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.settings import LMConfig
 
-# Answers of which one must name a label before the rest is asked for: where a label comes in one answer of five, twenty
-# without any come with a chance of about 1 %.
+# At least one of this many answers must name a label before the rest is asked for. If one answer in five names a
+# label, the chance that twenty answers name none is about 1 %.
 FIRST = 20
 _EXAMPLES = 3  # answers that a message quotes
-# How reasoning begins: <think> and its like, Mistral's [THINK], gpt-oss's channel.
+# How reasoning begins: <think> and similar tags, Mistral's [THINK], gpt-oss's channel.
 _THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
 T = TypeVar("T")
 _BEGINNING = 40  # characters, and tokens: more than the longest of these openings has
 
 
 class AnswerMonitor:
-    """The watch over the answers to one grid.
+    """Watches the answers to one grid.
 
-    Any prompt of the grid says how answers are read, and whether that is the user's own choice, which may be wrong.
+    `prompt` is any prompt of the grid. It says how answers are read, and whether the user chose that, perhaps wrongly.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class AnswerMonitor:
         self._is_own_prompt = prompt.template is not None
         self._check_probabilities = check_probabilities if prompt.asks == LABEL else check_confidence
         self._options = options
-        self._least = least  # answers that must name no label before that is an error; `FIRST` at most
-        # Answers of the grid that are not asked for. Refusals are held against the whole grid: a part may have more
+        self._least = least  # fewest answers before it is an error that none names a label; `FIRST` at most
+        # Answers of the grid that are not asked for. Refusals are compared with the whole grid: a part may have more
         # than its share of the texts that a server refuses.
         self._n_left_out = n_left_out
         self._total = 0
@@ -57,13 +57,13 @@ class AnswerMonitor:
         self._n_thoughts = 0
 
     def begin(self, total: int, kept: Iterable[Answer]) -> None:
-        """Take note of how many different answers the grid has, and of those that are had already."""
+        """Note how many different answers the grid has, and observe those that are already known."""
         self._total = total
         for answer in kept:
             self.observe(answer)
 
     def parts(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-        """Yield what is to be asked, in parts: the first few, and the rest if one of them names a label.
+        """Yield the keys to ask for, in parts: the first few, and the rest if one of them names a label.
 
         Raises NoLabelsError if none does.
         """
@@ -81,10 +81,10 @@ class AnswerMonitor:
         self._check()
 
     def observe(self, answer: Answer) -> None:
-        """Look at an answer.
+        """Take an answer into account.
 
-        Raises UnansweredError if more texts are refused for good than may be. Raises ModelError if the answer lacks the
-        probabilities that were asked for.
+        Raises UnansweredError if more texts are refused for good than is allowed. Raises ModelError if the answer lacks
+        the requested probabilities.
         """
         self._n_seen += 1
         if answer.unanswered:
@@ -146,7 +146,7 @@ class AnswerMonitor:
 
 
 def check_probabilities(name: str, answer: Answer) -> None:
-    """Make sure that an answer bears probabilities from which those of the labels can be read.
+    """Make sure that an answer has probabilities from which those of the labels can be read.
 
     Raises ModelError if it does not.
     """
@@ -160,7 +160,7 @@ def check_probabilities(name: str, answer: Answer) -> None:
 
 
 def kind_of(answer: Answer, reader: AnswerReader) -> str:
-    """Return the kind of an answer that names no label, as `NoLabel` has it."""
+    """Return the kind of an answer that names no label, as in `NoLabel`."""
     if answer.unanswered:
         return answer.unanswered
     return CUT_OFF if answer.truncated else reader.kind(answer.text)
@@ -171,6 +171,6 @@ def _listed(kinds: Counter[str]) -> str:
 
 
 def spread(keys: Sequence[T], n: int) -> list[T]:
-    """Draw `n` from all over a grid, in its order and always the same, so that no one rephrasing or sample decides."""
+    """Draw `n` from the whole grid, in its order and always the same, so that no one rephrasing or sample decides."""
     drawn = random.Random(0).sample(range(len(keys)), min(n, len(keys)))  # noqa: S311  # nothing secret
     return [keys[place] for place in sorted(drawn)]

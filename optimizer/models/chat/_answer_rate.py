@@ -1,4 +1,4 @@
-"""How fast models have answered, kept beside their answers: what the minutes of a plan rest on."""
+"""How fast models have answered, kept next to their answers: a plan's minutes are based on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "rates.json"
-# Chosen: fewer calls are mostly the first ones, which go out one by one.
+# Chosen, not measured: the first calls go out one by one, and would dominate a smaller number.
 _ENOUGH = 50
 
 
@@ -23,12 +23,12 @@ _ENOUGH = 50
 class AnswerRate:
     """How fast a model answered at a server."""
 
-    per_minute: float  # calls per minute, while any were asked
+    per_minute: float  # calls per minute, while any were in flight
     concurrency: int  # how many might be in flight
     day: str  # when that was measured: ``2026-11-22``
 
     def with_places(self, concurrency: int) -> float:
-        """Calls per minute with so many in flight: in proportion where they are fewer, no more where they are more.
+        """Calls per minute with `concurrency` in flight: proportionally fewer if it is lower, no more if it is higher.
 
         >>> rate = AnswerRate(1200.0, 32, "2026-11-22")
         >>> rate.with_places(8), rate.with_places(64)
@@ -38,7 +38,7 @@ class AnswerRate:
 
 
 class AskingTime:
-    """Counts answers, and the time in which any were asked for; what overlaps counts once."""
+    """Counts answers, and the time during which any were asked for; overlapping time counts once."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -48,7 +48,7 @@ class AskingTime:
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[None]:
-        """Count the time of what is done meanwhile; in the event loop's thread alone."""
+        """Count the time spent in this context; only for the event loop's thread."""
         now = time.monotonic()
         if not self._n_under_way:
             self._since = now
@@ -61,7 +61,7 @@ class AskingTime:
                 self.seconds += time.monotonic() - self._since
 
     def rate(self, concurrency: int) -> AnswerRate | None:
-        """How fast that was; None where it is too little to tell."""
+        """How fast answers came; None where there were too few to tell."""
         if self.calls < _ENOUGH or not self.seconds:
             return None
         day = datetime.now(UTC).date().isoformat()
@@ -69,7 +69,7 @@ class AskingTime:
 
 
 def kept_rate(folder: Path | None, model: str, server: str | None) -> AnswerRate | None:
-    """Return how fast a model answered at a server when it was last asked; None where nobody knows."""
+    """Return how fast a model answered at a server when it was last asked; None where that is unknown."""
     entry: Any = _read(folder).get(_name(model, server))
     try:
         rate = AnswerRate(float(entry["per_minute"]), int(entry["concurrency"]), str(entry["day"]))
@@ -79,11 +79,11 @@ def kept_rate(folder: Path | None, model: str, server: str | None) -> AnswerRate
 
 
 def keep_rate(folder: Path | None, model: str, server: str | None, rate: AnswerRate) -> None:
-    """Remember how fast a model answered; where that can't be written nothing is lost but a plan's minutes."""
+    """Remember how fast a model answered; if that can't be written, only a plan's minutes are lost."""
     if folder is None:
         return
     rates = _read(folder) | {_name(model, server): asdict(rate)}
-    draft = folder / f"{FILE}.{os.getpid()}"  # a file of its own: several runs may end at once
+    draft = folder / f"{FILE}.{os.getpid()}"  # a separate file: several runs may end at once
     with contextlib.suppress(OSError):
         draft.write_text(json.dumps(rates, indent=1, ensure_ascii=False), "utf-8")
         draft.replace(folder / FILE)

@@ -1,4 +1,4 @@
-"""What tokens cost, what a run may spend, over all its models, and what it has spent."""
+"""What tokens cost, and what a run may spend and has spent, over all its models."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Usage:
-    """What was asked and paid."""
+    """What was asked and spent."""
 
-    # Requests that were answered, answers that were had already, and attempts that came to nothing
+    # Requests that were answered, answers that were already in the cache, and attempts that failed
     made: int = 0
     cached: int = 0
     failed: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0  # US dollars
-    reasoning: int = 0  # how many of `tokens_out` were thought and not said, where servers report that
-    # How many of `tokens_in` the servers had read before, where they report that. They cost what the table of prices
-    # says for them, else what the others cost: `cost` may be too high there, never too low.
+    reasoning: int = 0  # how many of `tokens_out` were reasoning, where servers report that
+    # How many of `tokens_in` the servers had cached, where they report that. They cost what the table of prices says
+    # for them, otherwise as much as the rest: `cost` may then be too high, but never too low.
     cached_in: int = 0
 
     @property
@@ -45,7 +45,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What some requests will take, about: calls, tokens in and out together, US dollars."""
+    """Roughly what some requests will take: calls, tokens in and out together, US dollars."""
 
     calls: int = 0
     tokens: int = 0
@@ -64,30 +64,30 @@ class Need:
 class Budget:
     """Limits that all models of a run share, over all its parts; None is no limit.
 
-    A request reserves the most that it can take before it is sent, so that no limit is ever passed, and settles for
-    what it took. Where the rest is too small for another request the budget is reached.
+    Before it is sent, a request reserves the most that it can take, so that no limit is ever exceeded; afterwards it
+    pays what it took. When the rest is too small for another request, the budget is reached.
 
-    What the end of a run needs can be held back: then the budget is reached, for whoever asks, as soon as the rest
-    would cut into that.
+    What the end of a run needs can be held back: then the budget is reached, for every request, as soon as it would
+    use that.
     """
 
     max_calls: int | None = None
     max_tokens: int | None = None
     max_cost: float | None = None  # US dollars
     usage: Usage = field(default_factory=Usage)  # what this process has spent
-    earlier: Usage = field(default_factory=Usage)  # what the run had spent before, which is resumed
-    # Is told, before each request and after it, what the run has spent so far; requests on their way are failed ones.
+    earlier: Usage = field(default_factory=Usage)  # what a resumed run had spent before
+    # Gets what the run has spent so far, before and after each request; requests in flight count as failed.
     ledger: Callable[[Usage], None] | None = None
     held_back: Need = field(default_factory=Need)  # what must be left
-    # Whether many requests that belong together are refused before the first of them where they can't all be paid. An
-    # estimate decides that; the limits themselves hang on no estimate.
+    # Whether requests that belong together are refused before the first one if they can't all be paid for. An
+    # estimate decides that; the limits themselves do not depend on an estimate.
     in_whole: bool = False
-    call_watcher: CallWatcher | None = None  # is told of each call that is paid from here, as it is sent
+    call_watcher: CallWatcher | None = None  # is notified of each call on this budget, as it is sent
     _reserved: Need = field(default_factory=Need)
 
     @classmethod
     def of(cls, options: LMConfig) -> Budget:
-        """Return a budget with the limits that the options set, of which nothing is spent yet."""
+        """Return a budget with the options' limits, and nothing spent yet."""
         return cls(options.max_calls, options.max_tokens_total, options.max_cost)
 
     @property
@@ -95,7 +95,7 @@ class Budget:
         return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
 
     def reserve(self, need: Need) -> bool:
-        """Set aside what one request may take, or a program's run; False if that must wait for what is under way.
+        """Set aside what one request or a program's run may take; False if that must wait for requests in flight.
 
         Raises BudgetReachedError if it is more than is left.
         """
@@ -107,12 +107,12 @@ class Budget:
         return True
 
     def set_aside(self, need: Need) -> None:
-        """Set aside what a request that is on its way already may take, whatever is left; `release` takes it back."""
+        """Set aside what a request already in flight may take, whatever is left; `release` takes it back."""
         self._reserved += need
         self._tell_ledger()
 
     def count(self, **amounts: float) -> None:
-        """Add to what was spent, by the names of `Usage`."""
+        """Add these amounts, named as in `Usage`, to what was spent."""
         for name, amount in amounts.items():
             setattr(self.usage, name, getattr(self.usage, name) + amount)
         self._tell_ledger()
@@ -122,15 +122,15 @@ class Budget:
             self.ledger(self.earlier + self.usage + Usage(failed=self._reserved.calls))
 
     def check_room(self, need: Need) -> None:
-        """Refuse requests that can't all be paid, where that is asked for (`in_whole`).
+        """Refuse requests that can't all be paid for, if `in_whole` is set.
 
-        Raises BudgetReachedError if they would pass a limit, or take what is held back.
+        Raises BudgetReachedError if they would exceed a limit, or use what is held back.
         """
         if self.in_whole and (reason := self._too_much(self._reserved, need)):
             raise BudgetReachedError(reason)
 
     def _too_much(self, under_way: Need, need: Need) -> str | None:
-        """Say which limit these requests would pass, beside what is set aside for others and held back."""
+        """Say which limit these requests would exceed, with what is set aside for others and held back."""
         spent, back = self.spent, self.held_back
         total = spent + under_way + need + back
         if total.fits(self):
@@ -154,23 +154,23 @@ class Budget:
         self.set_aside(Need(-need.calls, -need.tokens, -need.cost))
 
 
-# Of the price of single calls (openai.com/api/pricing; Azure's Global Batch).
+# Share of the price of single calls (openai.com/api/pricing; Azure's Global Batch).
 IN_BATCHES = 0.5
 PRICES_OF = "2026-11-22"
-"""When prices.toml was compared with what the makers list."""
+"""When prices.toml was last compared with the makers' lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens, in and out."""
+    """US dollars per million tokens, in and out."""
 
     tokens_in: float
     tokens_out: float
-    # For those of the tokens in that the server had read before; None where that is not known
+    # For input tokens that the server had cached; None where that is not known
     cached_in: float | None = None
 
     def of(self, tokens_in: float, tokens_out: float, cached_in: float = 0) -> float:
-        """US dollars for so many tokens, of which so many of those in were read before.
+        """US dollars for these tokens; `cached_in` of `tokens_in` were cached.
 
         >>> Price(2.0, 8.0, 0.5).of(1_000_000, 0, 800_000)
         0.8
@@ -180,9 +180,9 @@ class Price:
         return (read + tokens_out * self.tokens_out) / 1e6
 
     def in_batches(self) -> Price:
-        """The price of what is asked by batches; what was read before is taken to cost as much as the rest.
+        """The price in batches; cached tokens are assumed to cost as much as the rest.
 
-        OpenAI and Azure ask half for it. That they ask less for cached tokens there too is not promised everywhere.
+        OpenAI and Azure charge half. A further discount for cached tokens is not promised everywhere.
         """
         return Price(self.tokens_in * IN_BATCHES, self.tokens_out * IN_BATCHES)
 
@@ -207,7 +207,7 @@ def price_of(model: str) -> Price | None:
 
 
 def grid_price(model: str, *, in_batches: bool) -> Price | None:
-    """Return the price at which a model's grids are asked, query by query or in batches; None as `price_of`."""
+    """Return a model's price for grids, asked query by query or in batches; None as in `price_of`."""
     price = price_of(model)
     return price.in_batches() if price and in_batches else price
 

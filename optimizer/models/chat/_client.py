@@ -1,4 +1,4 @@
-"""What a chat client is: one request out, one answer in, or how it fails; and who watches each call."""
+"""What a chat client is: one request out, one answer or failure in; and how each call can be watched."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]
 """For each token of an answer: its text, and the likeliest tokens at its place with their log-probabilities."""
-# As the cache has always called these fields of an answer.
+# The names that the cache has always used for these fields of an answer.
 _KEPT_AS = {"tokens_in": "in", "tokens_out": "out", "is_thought": "thought"}
 _FIELD_OF = {kept: name for name, kept in _KEPT_AS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said, and what that took."""
+    """What a model said, and how many tokens that took."""
 
     text: str | None  # the answer; None if the model refused
     # Tokens as the server counted them, 0 where it did not
@@ -34,16 +34,16 @@ class Answer:
     tokens_out: int = 0
     logprobs: Alternatives | None = None  # the likeliest tokens at each place, where they were asked for
     truncated: bool = False  # whether the answer was cut at the limit of tokens
-    # As what the text is refused for good: ``refused``, ``content filter``, ``context length``, ``invalid JSON``
+    # Why the text is refused for good: ``refused``, ``content filter``, ``context length``, ``invalid JSON``
     unanswered: str | None = None
-    reason: str = ""  # how the server said that
-    # Of `tokens_out` those thought and not said, of `tokens_in` those that the server had read before
+    reason: str = ""  # the server's words for that
+    # How many of `tokens_out` were reasoning, and how many of `tokens_in` the server had cached
     reasoning: int = 0
     cached_in: int = 0
-    is_thought: bool = False  # whether the text is what the server sent as reasoning, having sent nothing else
+    is_thought: bool = False  # whether the text is reasoning, since the server sent nothing else
     # The mean probability of the answer's tokens, in [0, 1], where log-probabilities were asked for
     confidence: float | None = None
-    model: str = ""  # the model that the server names as the one that answered; empty where it names none
+    model: str = ""  # the model that answered, according to the server; empty where it names none
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it: what differs from the default."""
@@ -62,37 +62,37 @@ class Query(NamedTuple):
     messages: Messages
     labels: Sequence[str] = ()  # what the answer should be one of; empty for free text
     temperature: float | None = None  # in place of the options' temperature
-    sample: int = 0  # which of several answers to the same messages; tells them apart in the cache
-    response_format: str = ""  # the user's own, as JSON text; it is sent as it is, or not at all
+    sample: int = 0  # which of several answers to the same messages; distinguishes them in the cache
+    response_format: str = ""  # the user's own, as JSON text; it is sent unchanged, or not at all
     max_tokens: int | None = None  # most tokens of the answer, in place of the options'
     # Whether the answer should say how probable its tokens were; without alternatives to them
     has_confidence: bool = False
-    is_own: bool = False  # whether the messages are the user's own, to which nothing of psopt's is added
-    asking: int = 0  # which of several askings of the same (`Prompt.asking`): moves the seed, where one is sent
+    is_own: bool = False  # whether the messages are the user's own, so that psopt adds nothing to them
+    asking: int = 0  # which repetition of the same request (`Prompt.asking`): changes the seed, where one is sent
 
 
 class ChatClient:
     """Sends chat messages somewhere.
 
-    The engine is the only caller: it caches, limits, retries and gives up, so that a client does none of that.
+    Only the engine calls it. The engine caches, limits, retries and gives up, so that a client does none of that.
     """
 
     name: str  # the name under which `load_model` finds the model
     endpoint: str | None  # where requests go, as part of the cache's key; None if answers must not be kept on disk
-    # What requests may do without, should the server not take it; the most dispensable first
+    # What requests can do without if the server refuses it; the most dispensable first
     features: tuple[str, ...] = ()
-    refused: set[str]  # those among them that requests are built without, where there are any
+    refused: set[str]  # those of the features that requests are built without
     headers: Mapping[str, str] = {}  # of the last answer
 
     def prepare(self) -> None:
-        """Do what takes long, before the time until an answer counts."""
+        """Do slow preparation first, so that it does not count as part of the time until an answer."""
 
     def request(self, query: Query) -> dict[str, Any]:
-        """Build the request, JSON data that decide the answer, using no unsupported feature."""
+        """Build the request, the JSON data that determine the answer, without unsupported features."""
         raise NotImplementedError
 
     def negotiable(self, request: dict[str, Any]) -> list[Feature]:  # noqa: ARG002  # for those that can do without one
-        """Return those features that a request uses and can be made without."""
+        """Return the features that a request uses and can do without."""
         return []
 
     def refused_part(
@@ -112,8 +112,8 @@ class ChatClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
 
-        Raises TransientError if it may go well next time. Raises UnsupportedError if it would go well without some
-        feature. Raises ModelRefusedError if it will never go well.
+        Raises TransientError if it may succeed next time. Raises UnsupportedError if it would succeed without some
+        feature. Raises ModelRefusedError if it can never succeed.
         """
         raise NotImplementedError
 
@@ -121,10 +121,10 @@ class ChatClient:
         """Close connections."""
 
 
-# How httpx and aiohttp call it; openai's client over aiohttp calls a connection that was cut a ConnectTimeout too.
+# The names in httpx and aiohttp; openai's client over aiohttp also reports a cut connection as a ConnectTimeout.
 _NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
 
-# As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
+# Those that the openai package retries (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
 _PASSING = frozenset({408, 409, 425, 429})
 _FAULTS_OF_SERVERS = 500
 # 529: Anthropic's "overloaded"; 504: a gateway in front of a server whose queue is too long.
@@ -132,22 +132,22 @@ TOO_MANY = frozenset({429, 504, 529})
 
 
 def passes(status: int) -> bool:
-    """Whether what failed with an HTTP status may go well next time."""
+    """Whether a request that failed with this HTTP status may succeed next time."""
     return status in _PASSING or status >= _FAULTS_OF_SERVERS
 
 
 @dataclass(eq=False)
 class TransientError(Exception):
-    """A call failed in a way that may pass: it is sent again."""
+    """A call failed in a way that may pass, so it is sent again."""
 
     reason: str
     wait: float | None = None  # how many seconds the server asked to wait
     overloaded: bool = False  # whether the server said that it gets too many requests
-    unreachable: bool = False  # whether no connection came about at all
-    empty: Answer | None = None  # the answer, where all that is wrong with it is that it says nothing
-    unreadable: bool = False  # whether what came is no answer at all; a server that never sent one will not learn it
+    unreachable: bool = False  # whether no connection was made at all
+    empty: Answer | None = None  # the answer, if its only fault is that it is empty
+    unreadable: bool = False  # whether the response is no answer at all; a server that never sent one never will
     given_up: bool = False  # whether no answer came in time
-    status: int | None = None  # the HTTP status, where it was one that said so
+    status: int | None = None  # the HTTP status, if there was one
 
     def __str__(self) -> str:
         return self.reason
@@ -174,15 +174,15 @@ class ModelRefusedError(ModelError):
 
 
 class ServerGoneError(ModelError):
-    """A server that answered before has not been there for as long as one waits: the run stops, resumable."""
+    """A server that answered before has been unreachable for too long: the run stops, and can be resumed."""
 
 
 class UnclearRefusalError(ModelRefusedError):
-    """The server will not have the request, and doesn't say which part of it; the others may do."""
+    """The server refuses the request without saying which part is wrong; a request without that part may succeed."""
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether no connection came about, by the errors that an error comes from."""
+    """Whether no connection was made, judging by an error and its causes."""
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in causes:
@@ -195,39 +195,39 @@ def is_unreachable(error: BaseException) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CallStart:
-    """A request that is about to be sent; one that is sent again is another call."""
+    """A request that is about to be sent; a retry is another call."""
 
-    model: str  # as `ChatClient.name` has it: ``openai/NAME``
+    model: str  # as in `ChatClient.name`: ``openai/NAME``
     endpoint: str | None  # where it goes, if that is known
     request: Mapping[str, Any]  # the request's body
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """What became of a call."""
+    """The outcome of a call."""
 
     text: str | None = None  # the answer; None where there is none
-    # As `Answer` has them
+    # As in `Answer`
     tokens_in: int = 0
     tokens_out: int = 0
     cached_in: int = 0
     reasoning: int = 0
     finish_reason: str = ""  # ``stop``, ``length`` or ``content_filter``; empty where the call failed
-    # A short name of what went wrong, of which there are few: an HTTP status, ``timeout``, ``cancelled`` or the
-    # exception's name; empty where nothing did
+    # A short name of what went wrong, from a small set: an HTTP status, ``timeout``, ``cancelled`` or the exception's
+    # name; empty where nothing did
     error: str = ""
-    message: str = ""  # what is said of that
+    message: str = ""  # the message of that error
 
     @classmethod
     def answered(cls, answer: Answer) -> CallEnd:
-        """A call that was answered. Servers say more about its end than an `Answer` keeps, but not otherwise."""
+        """A call that was answered. Servers give more detail about its end than an `Answer` keeps."""
         refused = "content_filter" if answer.unanswered or answer.text is None else "stop"
         told = {name: getattr(answer, name) for name in ("text", "tokens_in", "tokens_out", "cached_in", "reasoning")}
         return cls(**told, finish_reason="length" if answer.truncated else refused)
 
     @classmethod
     def failed(cls, error: BaseException) -> CallEnd:
-        """A call that came to nothing; an empty answer is one all the same."""
+        """A call that failed; but an empty answer still counts as an answer."""
         if not isinstance(error, TransientError):
             name = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
             return cls(error=name, message=str(error))
@@ -240,8 +240,8 @@ class CallEnd:
 
 OnCallEnd = Callable[[CallEnd], None]
 CallWatcher = Callable[[CallStart], OnCallEnd]
-"""Is told of each call as it is sent, and returns what is to be told of its end.
+"""Is notified of each call as it is sent, and returns what to notify of its end.
 
-Both are called in the thread that sends: they return at once and raise nothing. Answers from the cache are no calls;
-those of batches are none either, since they come together.
+Both are called in the thread that sends: they must return at once and raise nothing. Answers from the cache are not
+calls; those of batches are not either, since they come together.
 """

@@ -1,4 +1,4 @@
-"""Reading chat completions, in the shapes that servers give them: plain, in parts, as a stream, or an error."""
+"""Reads chat completions in the forms that servers send: plain, in parts, as a stream, or as an error."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
 from psopt.models.chat._secrets import redacted
 
 _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
-# DeepSeek, vLLM and llama.cpp say reasoning_content, OpenRouter and newer vLLM reasoning.
+# DeepSeek, vLLM and llama.cpp use reasoning_content, OpenRouter and newer vLLM reasoning.
 _REASONING = ("reasoning_content", "reasoning")
-# Types of parts: Mistral's "thinking", "reasoning" of others.
+# Types of parts: "thinking" at Mistral, "reasoning" elsewhere.
 _THINKING = frozenset({"thinking", "reasoning"})
-_SHOWN = 80  # characters of what is no JSON, in a line of an error
+_SHOWN = 80  # characters of an unreadable response that an error quotes
 
 
 class ErrorInAnswerError(Exception):
-    """A server sent an error under HTTP 200, as OpenRouter does: it is to be taken as the status that it names."""
+    """A server sent an error under HTTP 200, as OpenRouter does: it is treated as the status that it names."""
 
     def __init__(self, body: Any) -> None:
         self.status = status_of(body)
@@ -29,10 +29,10 @@ class ErrorInAnswerError(Exception):
 
 
 def read_completion(content: bytes) -> Answer:
-    """Read the body of a chat completion; of a stream that nobody asked for, its parts together.
+    """Read the body of a chat completion; the parts of a stream that nobody asked for are joined.
 
-    Raises TransientError if it is no completion, or an empty one: a fault of the server or of the line. Raises
-    ErrorInAnswerError if it is an error after all.
+    Raises TransientError if it is not a completion, or an empty one: a fault of the server or of the connection. Raises
+    ErrorInAnswerError if it is in fact an error.
     """
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")
@@ -73,16 +73,16 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
 
 
 def _tokens(usage: Any) -> dict[str, Any]:
-    """What an answer took, as `usage` reports it; 0 where it says nothing.
+    """What an answer took, as `usage` reports it; 0 where that is missing.
 
-    Reasoning tokens are a part of `completion_tokens` (OpenAI's protocol), unless the server's own figures show that
-    they stand beside them: `total_tokens` counts them once more, or there are more of them than of the whole answer.
-    Then they are added, since they are paid like the others.
+    Reasoning tokens are part of `completion_tokens` (OpenAI's protocol), unless the server's own numbers show that they
+    are counted separately: `total_tokens` includes them on top, or there are more of them than tokens in the answer.
+    Then they are added, since they cost the same.
     """
     usage = usage or {}
     tokens_in = _count(usage, "prompt_tokens")
     tokens_out = _count(usage, "completion_tokens")
-    # xAI and some gateways give the figure at the top level.
+    # xAI and some gateways give the number at the top level.
     reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens") or _count(usage, "reasoning_tokens")
     cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
     counted_beside = _count(usage, "total_tokens") == tokens_in + tokens_out + reasoning
@@ -93,7 +93,7 @@ def _tokens(usage: Any) -> dict[str, Any]:
 
 
 def _count(counts: Any, name: str) -> int:
-    """A count of a usage report; 0 for what is missing, null or no count."""
+    """A count in a usage report; 0 if it is missing, null or not a count."""
     try:
         return max(0, int(counts.get(name) or 0))
     except (AttributeError, TypeError, ValueError, OverflowError):
@@ -103,27 +103,27 @@ def _count(counts: Any, name: str) -> int:
 def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
     """The text of a message, its refusal, and whether the text is reasoning.
 
-    Reasoning in a field of its own is no answer, but where there is nothing else: then a server has taken the whole
+    Reasoning in a separate field is not an answer, unless there is nothing else: then the server has mistaken the whole
     answer for reasoning.
     """
     text, thought, refusal = _parts(message.get("content"))
     thought = thought or next((field for name in _REASONING if isinstance(field := message.get(name), str)), "")
     refusal = refusal or str(message.get("refusal") or "")
-    text = _called(message) or text  # what is said beside a call is no answer: "Let me look at that."
+    text = _called(message) or text  # text next to a call is not an answer: "Let me look at that."
     if text or refusal or not thought:
         return text, refusal, False
     return thought, "", True
 
 
 def _called(message: dict[str, Any]) -> str | None:
-    """What a message answers by calling tools, a line a call: the arguments as JSON, without any the tool's name.
+    """What a message answers by calling tools, one line per call: the arguments as JSON, or the name if there are none.
 
     ``function_call`` is what servers sent before there were tools.
     """
     parts = message.get("content")
     used = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     calls = [call.get("function") for call in message.get("tool_calls") or ()] or [message.get("function_call")]
-    # As Anthropic's interface has it, behind some gateways
+    # Anthropic's format, which some gateways pass on
     calls += [{**part, "arguments": part.get("input")} for part in used if part.get("type") == "tool_use"]
     lines = []
     for function in filter(None, calls):
@@ -135,7 +135,7 @@ def _called(message: dict[str, Any]) -> str | None:
 
 
 def _parts(content: Any) -> tuple[str | None, str, str]:
-    """What is said, thought and refused in a message's content: a text, or a list of parts."""
+    """The answer, the reasoning and the refusal in a message's content: a text, or a list of parts."""
     if content is None or isinstance(content, str):
         return content, "", ""
     if not isinstance(content, list):
@@ -156,13 +156,13 @@ def _parts(content: Any) -> tuple[str | None, str, str]:
 
 
 def _thinking(part: dict[str, Any]) -> str:
-    """The text of a part that is thought: Mistral nests parts there."""
+    """The text of a reasoning part; Mistral nests parts there."""
     inner = part.get("thinking") or part.get("text") or ""
     return inner if isinstance(inner, str) else _parts(inner)[0] or ""
 
 
 def _raise_error(body: dict[str, Any]) -> None:
-    """Raise the error that stands in place of a completion or of its choice."""
+    """Raise the error that came in place of a completion or its choice."""
     if body.get("error") or body.get("finish_reason") == "error":
         raise ErrorInAnswerError(body)
 
@@ -175,7 +175,7 @@ def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | 
 
 
 def _listed(place: dict[str, Any]) -> list[tuple[str, float]]:
-    """The alternatives at a place, and what was written: a grammar may hold a model to what is not likely."""
+    """The alternatives at a place, and what was written: a grammar may force a model to an unlikely token."""
     listed = [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]]
     is_listed = place.get("logprob") is None or any(token == place["token"] for token, _ in listed)
     return listed if is_listed else [*listed, (place["token"], float(place["logprob"]))]
@@ -187,14 +187,14 @@ _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
 def merged_stream(content: bytes) -> dict[str, Any] | None:
-    r"""Return the completion that a stream's chunks make together; None if it is no stream.
+    r"""Return the completion that a stream's chunks form together; None if it is not a stream.
 
     >>> stream = b'data: {"choices": [{"delta": {"content": "Num"}}]}'
     >>> stream += b'\n\ndata: {"choices": [{"delta": {"content": "ber"}, "finish_reason": "stop"}]}\n\ndata: [DONE]'
     >>> merged_stream(stream)["choices"][0]["message"]["content"]
     'Number'
 
-    Raises ValueError if a chunk is no JSON, or the stream breaks off.
+    Raises ValueError if a chunk is not JSON, or the stream breaks off.
     """
     if not content.lstrip().startswith(_FIRST):
         return None
@@ -219,7 +219,7 @@ def merged_stream(content: bytes) -> dict[str, Any] | None:
 
 
 def _joined(before: Any, after: Any) -> Any:
-    """Join what two chunks say: texts, or parts."""
+    """Join the contents of two chunks: texts, or parts."""
     if before is None:
         return after
     if isinstance(before, str) and isinstance(after, str):
@@ -228,16 +228,16 @@ def _joined(before: Any, after: Any) -> Any:
 
 
 def read_json(content: bytes) -> Any:
-    r"""Return the value; half a surrogate pair becomes a question mark.
+    r"""Return the value of JSON text; half a surrogate pair becomes a question mark.
 
     >>> read_json(b'"a\\ud800"')
     'a?'
 
-    Raises ValueError if it is no JSON, or nested too deep to be read.
+    Raises ValueError if it is not JSON, or nested too deeply to be read.
     """
     try:
         value = json.loads(content)
-        if b"\\u" not in content and b"\xed" not in content:  # neither escaped nor as bytes: most contents
+        if b"\\u" not in content and b"\xed" not in content:  # neither escaped nor as bytes: the usual case
             return value
         return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:

@@ -1,4 +1,4 @@
-"""How a request is written for one server and model: everything that is wanted and not known to be refused."""
+"""How a request is written for one server and model: with everything that is wanted and not known to be refused."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages
     from psopt.settings import LMConfig
 
-# Reasoning is paid from the same limit as the answer. OpenAI advises to leave 25,000 tokens at first
-# (platform.openai.com/docs/guides/reasoning); a label takes some hundreds, and what is left over costs nothing.
+# Reasoning counts towards the same limit as the answer. OpenAI advises reserving 25,000 tokens at first
+# (platform.openai.com/docs/guides/reasoning); a label needs some hundreds, and unused tokens cost nothing.
 REASONING_ROOM = 8_000
 
 
 class Profile(NamedTuple):
-    """What a family of models takes: known before they are asked, it spares them a refusal, which says more."""
+    """What a family of models accepts: knowing it in advance avoids a refusal, though a refusal says more."""
 
-    # Regular expression that the model's name fits from its beginning, after the last slash (``openai/gpt-5`` at
+    # Regular expression that matches the beginning of the model's name after the last slash (``openai/gpt-5`` at
     # OpenRouter), in lower case
     names: str
     lacks: frozenset[str] = frozenset()  # names of features (`FEATURES`) that are not sent
-    room: int = 0  # tokens that the model may think with, beside those of its answer
+    room: int = 0  # tokens for reasoning, in addition to those of the answer
     seed: str = "seed"  # the field that holds the seed
 
 
@@ -52,13 +52,13 @@ PROFILES = (
     # api-docs.deepseek.com/guides/json_mode and /reasoning_model
     Profile(r"deepseek-chat$", frozenset({"json_schema"})),
     Profile(r"deepseek-reasoner$", frozenset({"json_schema", "logprobs"}), REASONING_ROOM),
-    # docs.mistral.ai/api: the names of Mistral's own service; elsewhere its models are called mistralai/Mistral-..
+    # docs.mistral.ai/api: the names at Mistral's own service; elsewhere its models are called mistralai/Mistral-..
     Profile(
         r"((open-)?(mistral|ministral|magistral)-(tiny|small|medium|large|nemo|saba|\d+b)"
         r"|codestral|devstral|pixtral)(-(latest|\d{4}|small|medium|large|.*-latest))*$",
         seed="random_seed",
     ),
-    # These think before they answer, and pay for it from the same limit (their makers' model cards).
+    # These reason before they answer, and that counts towards the same limit (their makers' model cards).
     Profile(r"(qwq|deepseek-r1|gpt-oss|gemini-(2\.5|3)|grok-(3-mini|4)|qwen3.*thinking)", room=REASONING_ROOM),
 )
 
@@ -85,18 +85,18 @@ class Dialect:
         self._own_forms: list[Any] = []
 
     def negotiable(self, body: Body) -> list[Feature]:
-        """Return the features of a request that it can do without; not what is the user's own."""
+        """Return the features of a request that it can do without, except what the user has set."""
         own = {*self._extra, *(["response_format"] if self.has_own_form(body) else [])}
         return [feature for feature in features_of(body) if feature.field not in own]
 
     def has_own_form(self, body: Body) -> bool:
-        """Whether a request's response format is one of the user's, and none of psopt's."""
+        """Whether a request's response format is the user's and not psopt's."""
         return body.get("response_format") in self._own_forms
 
     def body(self, query: Query) -> Body:
         """Write the body of a chat completion.
 
-        Raises ModelRefusedError if probabilities are wanted, and are not to be had.
+        Raises ModelRefusedError if probabilities are wanted but not available.
         """
         temperature = self._options.temperature if query.temperature is None else query.temperature
         body: Body = {"model": self._model, "messages": query.messages, "temperature": temperature}
@@ -130,7 +130,7 @@ class Dialect:
         return feature in self.refused or feature in self._profile.lacks
 
     def _add_length(self, body: Body, wanted: int | None) -> None:
-        """The limit on tokens under the name that the server takes; a profile says only which to try first."""
+        """Add the limit on tokens under the name that the server accepts; a profile only says which to try first."""
         names = ["max_tokens", "max_completion_tokens"]
         if "max_tokens" in self._profile.lacks:
             names.reverse()
@@ -149,7 +149,7 @@ class Dialect:
         return ModelRefusedError(f"{self._model} gives no log-probabilities at this server: leave --logprobs out")
 
     def _add_form(self, body: Body, labels: Sequence[str]) -> None:
-        """Hold the answer to the labels, or at least to JSON; for that, OpenAI and DeepSeek want it in the messages."""
+        """Restrict the answer to the labels, or at least to JSON; OpenAI and DeepSeek then want it in the messages."""
         if not self._lacks("json_schema"):
             body["response_format"] = _one_of(labels)
             body["messages"] = _answering_in_json(body["messages"])
@@ -159,7 +159,7 @@ class Dialect:
 
 
 def labels_asked_for(body: Body) -> Sequence[str]:
-    """Return the labels that a request of psopt's holds the answer to; none where it names none."""
+    """Return the labels to which psopt's own request restricts the answer; empty where it names none."""
     schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema") or {}
     labels: Sequence[str] = ((schema.get("properties") or {}).get("label") or {}).get("enum") or ()
     return labels
@@ -177,12 +177,12 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=64)
 def _own_form(text: str) -> Any:
-    """A response format of the user's: parsed once, as no request changes it."""
+    """The user's response format: parsed once, as no request changes it."""
     return json.loads(text)
 
 
 def _asking_for_json(messages: Messages) -> Messages:
-    """Ask for JSON in the system message: what the user wrote stays as it is, the text to classify last."""
+    """Ask for JSON in the system message: the user's text does not change, and the text to classify stays last."""
     instruction = f"Answer in JSON: {json.dumps({'label': '...'})}"
     if messages and messages[0]["role"] == "system":
         return [{"role": "system", "content": f"{messages[0]['content']}\n{instruction}"}, *messages[1:]]
@@ -190,7 +190,7 @@ def _asking_for_json(messages: Messages) -> Messages:
 
 
 def _answering_in_json(messages: Messages) -> Messages:
-    """Write the answers to examples as this one is wanted."""
+    """Write the answers to examples in the form that this answer should have."""
     return [
         {**message, "content": json.dumps({"label": message["content"]}, ensure_ascii=False)}
         if message["role"] == "assistant"
@@ -201,16 +201,16 @@ def _answering_in_json(messages: Messages) -> Messages:
 
 _NAME = "answer"
 _FORMS = 'give a JSON schema, {"name": .., "schema": ..} or {"type": "json_schema", "json_schema": {"schema": ..}}'
-# Of JSON Schema 2020-12: what says anything of a value. Whether the rest is a schema the server knows best.
+# Keywords of JSON Schema 2020-12 that constrain a value. Whether the rest is a schema is for the server to judge.
 _SAYING = frozenset({"type", "properties", "items", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "required"})
 
 
 @functools.lru_cache(maxsize=64)
 def read_response_format(text: str) -> str:
-    """Read a response format as a user has it, and return it as requests hold it, as JSON text.
+    """Read a user's response format, and return it in the form of requests, as JSON text.
 
     It is a JSON schema, alone, as ``{"name": .., "schema": ..}``, or in OpenAI's ``{"type": "json_schema", ..}``.
-    Raises InputError if it is no JSON, or no schema, in one line.
+    Raises InputError, in one line, if it is not JSON or not a schema.
 
     >>> read_response_format('{"type": "object", "properties": {"team": {"type": "string"}}}')[:58]
     '{"type": "json_schema", "json_schema": {"name": "answer", '
@@ -223,7 +223,7 @@ def read_response_format(text: str) -> str:
 
 
 def _in_full(data: Any) -> dict[str, Any]:
-    """The response format as OpenAI has it, whatever of it was given."""
+    """The response format in OpenAI's full form, however much of it was given."""
     if not isinstance(data, dict):
         raise InputError(f"the response format is no JSON schema but {_shown(data)}; {_FORMS}")
     if data.get("type") == "json_schema":

@@ -1,4 +1,4 @@
-"""What a server can do, found out by a handful of calls, and remembered for the runs to come."""
+"""What a server can do, found out with a few calls, and remembered for later runs."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
 _MARK = "marble-heron-48"
-# About 5,000 tokens: more than the 2,048 and 4,096 to which servers cut prompts unless told otherwise.
+# About 5,000 tokens: more than the 2,048 and 4,096 to which servers cut prompts by default.
 _LONG = "The weather was mild that day, and nothing else was written down about it. " * 340
 _RECALL = f"The password is {_MARK}.\n\n{_LONG}\n\nWhat is the password? Answer with the password alone."
 _LONGEST = 60  # characters of a reason
-_RETRIES = 1  # a doctor waits for nobody
+_RETRIES = 1  # psopt doctor should report a failure soon, and not wait
 _YES = "yes"
 _NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     # ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``long prompts``, ``limits``, ``batches`` or
     # ``speed``
@@ -63,10 +63,9 @@ class Examination:
 def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | None = None) -> Examination:
     """Ask a model's server for a chat, structured output, the same once more, and log-probabilities.
 
-    What was learnt of the server before is found out anew, and kept.
+    What was known about the server before is detected again, and kept.
 
-    Raises InputError if the model is none that is asked by chat messages. Raises ModelError if it gives no answer at
-    all.
+    Raises InputError if the model is not asked with chat messages. Raises ModelError if it gives no answer at all.
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
@@ -104,7 +103,7 @@ class _Call(NamedTuple):
 
 
 class _Patient:
-    """A model that is asked a few times, each time anew; keeps how long that took, and what headers say."""
+    """A model that is asked a few times, never from the cache; it keeps how long that took, and the headers."""
 
     def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig) -> None:
         self.engine = chat_engine(kind, name, cache, options, Budget(call_watcher=self._watch))
@@ -113,7 +112,7 @@ class _Patient:
         self._request: Mapping[str, Any] = {}
 
     def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
-        """Ask once for the class of a text, with what the server takes; that is remembered."""
+        """Ask once for the class of a text, with the features that the server accepts; these are remembered."""
         messages = [
             {"role": "system", "content": "You are a text classifier."},
             {"role": "user", "content": task.format(text)},
@@ -176,7 +175,7 @@ def _logprobs(likely: _Patient) -> Finding:
 
 
 def _long_prompts(plain: _Patient) -> Finding:
-    """Whether the front of a long prompt is read: it holds a word that is asked for at the end."""
+    """Whether the front of a long prompt is read: it contains a word that the end asks for."""
     subject = "long prompts"
     try:
         answer = plain.ask(_RECALL, task="{}").answer
@@ -190,7 +189,7 @@ def _long_prompts(plain: _Patient) -> Finding:
 
 
 def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:
-    """What the headers say: the limits of OpenAI and those who follow it, and of Anthropic."""
+    """The limits in the headers: those of OpenAI and compatible servers, and of Anthropic."""
     seen = {name.casefold(): value for told in headers for name, value in told.items()}
     limits = [
         f"{name.partition('ratelimit-')[2]} {value}"
@@ -201,7 +200,7 @@ def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:
 
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:
-    """Whether the server has the batch API; looking costs nothing."""
+    """Whether the server has the batch API; this check costs nothing."""
     if not isinstance(client, OpenAIClient):
         return Finding("batches", _NO, "these models are asked call by call")
     try:

@@ -1,4 +1,4 @@
-"""Whatever `dspy.LM` takes, custom engines included."""
+"""Any model that `dspy.LM` takes, including custom engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from psopt.settings import LMConfig
 
 _BAD_REQUEST = 400
-# What a `dspy.LM` lets one change; it writes all else itself.
+# What a `dspy.LM` lets us change; it writes the rest itself.
 _NEGOTIABLE = frozenset({"temperature", "max_tokens", "messages"})
 _GENERATION = frozenset(
     {"temperature", "max_tokens", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "response_format"}
@@ -37,7 +37,7 @@ _GENERATION = frozenset(
 class DspyClient(ChatClient):
     """Asks a `dspy.LM`, in threads, without DSPy's own cache and retries: the engine does both.
 
-    It is made of a name, or made already; then its temperature and most tokens go before the options'.
+    The LM is made from a name, or given; if given, its temperature and limit on tokens override the options'.
     """
 
     features = tuple(feature.name for feature in FEATURES if feature.field in _NEGOTIABLE)
@@ -75,7 +75,7 @@ class DspyClient(ChatClient):
         return without_refused(request, self.refused)
 
     def negotiable(self, request: dict[str, Any]) -> list[Feature]:
-        """Return the features that a request uses and can be made without; the rest dspy drops by itself."""
+        """Return the features that a request uses and can do without; dspy drops the rest itself."""
         own = self._options.extra_body or {}
         used = features_of(request)
         return [feature for feature in used if feature.field in _NEGOTIABLE and feature.field not in own]
@@ -111,7 +111,7 @@ class DspyClient(ChatClient):
         return _read(response)
 
     def _refusal(self, text: str, message: str, request: dict[str, Any]) -> Exception:
-        """Say whether a request that is refused can be made in another way."""
+        """Say whether a refused request can be made in another way."""
         refusal = read_refusal(_BAD_REQUEST, None, text)
         if named := self.refused_part(refusal, request, message, has_own_form="response_format" in request):
             return named
@@ -123,7 +123,7 @@ class DspyClient(ChatClient):
 
 
 def _settings(name: str, options: LMConfig) -> dict[str, Any]:
-    """What `dspy.LM` is made with: of reasoning models it takes neither a temperature nor a small limit on tokens."""
+    """Arguments for `dspy.LM`: for reasoning models it accepts neither a temperature nor a small limit on tokens."""
     profile = profile_of(name)
     if "temperature" in profile.lacks:
         return {"temperature": None, "max_tokens": None}
@@ -131,7 +131,7 @@ def _settings(name: str, options: LMConfig) -> dict[str, Any]:
 
 
 def stay_here() -> None:
-    """Let DSPy look models up in the list that it brings along, and not fetch a newer one: no other server is asked."""
+    """Make DSPy look models up in its own list and not fetch a newer one, so that no other server is asked."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
 
 
@@ -152,13 +152,13 @@ def _read(response: Any) -> Answer:
 
 
 def _data_of(response: Any) -> str | None:
-    """The text of an answer that DSPy has parsed by its response format: JSON again, as it was sent."""
+    """The text of an answer that DSPy has parsed by its response format: turned back into JSON."""
     parts = [part for part in response.message.parts if part.type == "data"]
     return "\n".join(json.dumps(part.value, ensure_ascii=False) for part in parts) or response.text
 
 
 def _place(lm: Any) -> str | None:
-    """Where an LM's answers come from; None for an engine that can't say what it is: they are not kept on disk."""
+    """Where an LM's answers come from; None for an engine that can't say what it is: then they are not kept on disk."""
     engine = getattr(lm, "_engine_spec", "auto")
     if isinstance(engine, str):
         return str(lm.kwargs.get("api_base") or lm.kwargs.get("base_url") or "dspy")

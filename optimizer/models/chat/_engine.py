@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import ChatClient, Query
     from psopt.settings import LMConfig
 
-_SETTLING = 0.01  # seconds between two looks whether reservations of the budget have been settled
-_MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server takes
+_SETTLING = 0.01  # seconds between checks whether reservations of the budget have been settled
+_MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server accepts
 
 
 class Engine:
-    """Answers queries through a client, each different one once in a cache's life.
+    """Answers queries through a client, each distinct one once in a cache's life.
 
-    An answer is in the cache before it is used. Calls that fail in passing are sent again, later and later; what fails
-    for good fails the whole call, so that nothing is ever scored from a part of the answers. What was answered is kept.
+    An answer is in the cache before it is used. Calls with a passing failure are sent again, after ever longer waits. A
+    lasting failure fails the whole call, so that no score is ever based on only part of the answers; these are kept.
 
     All engines of a run share one budget.
     """
@@ -49,7 +49,7 @@ class Engine:
         self._batch_price = self._price and self._price.in_batches()
         self.meter = TokenMeter(self._price)
         self._asking_time = AskingTime()
-        # A `BatchRunner`, by which grids are asked (`answers` with a monitor), but for the few answers that come first
+        # A `BatchRunner`, which asks grids (`answers` with a monitor), except for their first few answers
         self.batches: Any = None
         if budget.max_cost is not None:
             check_price(client.name)
@@ -65,11 +65,11 @@ class Engine:
         on_progress: Callable[[int, int], None] | None = None,
         monitor: AnswerMonitor | None = None,
     ) -> list[Answer]:
-        """Answer queries, in their order; equal ones get one answer. A monitor sees each, and may stop the work.
+        """Answer queries, in their order; equal ones share an answer. A monitor sees each answer and may stop the work.
 
-        Raises AnswersMissingError if a call failed again and again. Raises ModelRefusedError if the server will not
-        answer at all. Raises BudgetReachedError if a limit would be passed. In all three cases the calls under way are
-        waited for and their answers kept.
+        Raises AnswersMissingError if a call failed repeatedly. Raises ModelRefusedError if the server will not answer
+        at all. Raises BudgetReachedError if a limit would be exceeded. In all three cases it waits for the calls in
+        flight and keeps their answers.
         """
         n_asked = 0
         keys, answers, missing = self._looked_up(queries)
@@ -92,7 +92,7 @@ class Engine:
         return [answers[key] for key in keys]
 
     def kept(self, queries: Sequence[Query]) -> list[Answer | None]:
-        """Return the answers that are in the cache, in the queries' order; nothing is asked."""
+        """Return the answers that are in the cache, in the queries' order; this makes no calls."""
         keys = [self.key(query) for query in queries]
         return [*map(self.kept_by_key(keys).get, keys)]
 
@@ -100,7 +100,7 @@ class Engine:
         return {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
 
     def missing(self, queries: Iterable[Query]) -> list[Query]:
-        """Those queries that would be sent, each once; what is known of the others teaches the meter."""
+        """The queries that would be sent, each once; the meter learns from the answers to the others."""
         by_key = {self.key(query): query for query in queries}
         cached_answers = self.kept_by_key(by_key)
         for key, answer in cached_answers.items():
@@ -109,38 +109,38 @@ class Engine:
 
     @property
     def rate(self) -> AnswerRate | None:
-        """How fast the model answers: by what this engine has seen, else by what others have left in the cache."""
+        """How fast the model answers: as measured by this engine, otherwise as others have left it in the cache."""
         seen = self._asking_time.rate(self.options.concurrency)
         return seen or kept_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint))
 
     def keep_rate(self) -> None:
-        """Leave in the cache how fast the model answered, where enough was asked to tell."""
+        """Keep in the cache how fast the model answered, if there were enough calls to tell."""
         rate = self._asking_time.rate(self.options.concurrency)
         if rate is not None:
             keep_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint), rate)
 
     def close(self) -> None:
-        """Close the client's connections; this also happens by itself when the engine is no longer used."""
+        """Close the client's connections; this also happens automatically when the engine is no longer used."""
         self._closing()
 
     def key(self, query: Query) -> bytes:
-        """The key of a query's answer, as its request is written now."""
-        # Named only where they are not 0: so keys are those of caches from before there were samples.
+        """The key of a query's answer, for its request in the current form."""
+        # Included only where they are not 0: so keys match those of caches from before there were samples.
         numbers = {"sample": query.sample, "asking": query.asking}
         which = {name: number for name, number in numbers.items() if number}
         return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
     def _looked_up(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer], dict[bytes, Query]]:
-        """The queries' keys, the answers that are in the cache, and the queries that have none there."""
+        """The queries' keys, the answers that are in the cache, and the queries without one there."""
         keys = [self.key(query) for query in queries]
         answers = self.kept_by_key(keys)
         return keys, answers, {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
 
     async def _find_out(self, queries: Sequence[Query]) -> int:
-        """Answer a first query alone where it isn't known what the server takes; return how many were answered.
+        """Answer a first query alone if it isn't known what the server accepts; return how many were answered.
 
-        An answer in the cache was taken by the server as its request is written now: that needs no asking. A text that
-        is refused for good says nothing of others.
+        If an answer is in the cache, the server has accepted the current form of request: no call is needed. A text
+        that is refused for good says nothing about others.
         """
         self.client.prepare()
         n_before = self.budget.usage.made
@@ -160,9 +160,9 @@ class Engine:
         return cached_answer or await self._answer(query, Worker(Batch()))
 
     async def _ask(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
-        """Ask by batches where a grid is worth one, else query by query."""
+        """Ask in batches if a grid is large enough, otherwise query by query."""
         if self.batches and monitor:
-            # Some may have come with the part before: an open batch is taken in as a whole.
+            # Some may have come with the previous part: an open batch is read completely.
             are_batched = len(queries) > FIRST or self.batches.holds(queries) or any(self.kept(queries))
             if are_batched:
                 answers: list[Answer] = await self.batches.answer(queries, progress, monitor)
@@ -170,7 +170,7 @@ class Engine:
         return await self.ask_alone(queries, progress, monitor)
 
     async def ask_alone(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
-        """Let some workers take the queries in their order; after a failure the calls under way are the last."""
+        """Let some workers take the queries in their order; after a failure no further calls are sent."""
         self.client.prepare()
         answers: dict[int, Answer] = {}
         self._scheduler.progress = progress.__str__
@@ -187,7 +187,7 @@ class Engine:
         return [answers[index] for index in range(len(queries))]
 
     async def _answer(self, query: Query, worker: Worker) -> Answer:
-        """Answer one query: by another call for the same that is under way, else by asking."""
+        """Answer one query: from another call for the same that is in flight, otherwise by asking."""
         key = self.key(query)
         while key in self._in_flight:
             same_call = self._in_flight[key]
@@ -210,10 +210,10 @@ class Engine:
             except UnsupportedError as error:
                 self.negotiation.refused(error.feature)
                 (cached_answer,) = self.kept([query])
-                if cached_answer:  # asked so before
+                if cached_answer:  # asked in this form before
                     return cached_answer
             except PsoptError:
-                worker.batch.is_over = True  # at once: the place that this leaves is the next one's
+                worker.batch.is_over = True  # at once, since this frees a place for the next call
                 raise
             except TransientError as failure:
                 tries.count(failure)
@@ -243,10 +243,10 @@ class Engine:
         return answer
 
     async def _send_once(self, request: dict[str, Any], tries: Tries) -> Answer:
-        """Send once, and tell whoever watches; what fails is counted.
+        """Send once, and notify the watcher; failures are counted.
 
-        An empty answer is the answer where it was asked for once more, twice where the model says something else: each
-        of them is paid, and servers send empty ones by fault too.
+        An empty answer is accepted after one more try, or after two if the model has given other answers: servers also
+        send empty ones by mistake, but each try is paid for.
         """
         watcher = self.budget.call_watcher
         tell_end = watcher(CallStart(self.client.name, self.client.endpoint, request)) if watcher else lambda _: None
@@ -260,7 +260,7 @@ class Engine:
                 if tries.empty >= 1 + self._has_spoken:
                     return error.empty
                 self._pay(error.empty, self._price, failed=1)
-            elif not error.unreachable:  # else nothing was sent
+            elif not error.unreachable:  # otherwise nothing was sent
                 self.budget.count(failed=1)
             raise
         tell_end(CallEnd.answered(answer))
@@ -273,7 +273,7 @@ class Engine:
         n_failed: int,
         query_of: Callable[[bytes], Query | None],
     ) -> None:
-        """Keep and count what a batch was answered, what it was answered in vain, and what failed."""
+        """Keep and count a batch's answers, its empty answers, and its failures."""
         self._cache.put_many({key: answer.to_dict() for key, answer in answers.items()})
         for key, answer in answers.items():
             self._pay(answer, self._batch_price, made=1)
@@ -284,14 +284,14 @@ class Engine:
             self._pay(answer, self._batch_price, failed=1)
 
     def most(self, query: Query, *, in_batch: bool = False) -> Need:
-        """Return what one query can't pass."""
+        """Return the most that one query can take."""
         read = most_tokens_in(query)
         written = most_tokens_out(self.client.request(query), self.options.max_tokens)
         price = self._batch_price if in_batch else self._price
         return Need(1, read + written, price.of(read, written) if price else 0.0)
 
     def _pay(self, answer: Answer, price: Price | None, *, made: int = 0, failed: int = 0) -> None:
-        """Count an answer and what it took, also one that says nothing and is asked for again: that has failed."""
+        """Count an answer and what it took; an empty one that is asked for again counts as failed."""
         self.budget.count(
             made=made,
             failed=failed,

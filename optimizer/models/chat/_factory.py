@@ -1,4 +1,4 @@
-"""Chat models put together: client, engine, model."""
+"""Builds chat models: client, engine, model."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import ChatClient
 
 CHAT_KINDS = frozenset({"openai", "azure", "dspy"})
-"""What names of models that are asked by chat messages begin with."""
+"""The first part of the names of models that are asked with chat messages."""
 GGUF_KIND = "gguf"
-"""What such names begin with where the model writes in this process."""
+"""The first part of such names if the model writes in this process."""
 BATCH_KINDS = frozenset({"openai", "azure"})
-"""Those among them that may be asked by batches."""
+"""Those among them that can be asked in batches."""
 
-_IN_PROCESS = 600.0  # seconds: what a model of a few billion parameters takes for a text on two cores, many times over
+_IN_PROCESS = 600.0  # seconds: many times what a model of a few billion parameters takes for a text on two cores
 
 
 def chat_engine(
@@ -41,11 +41,11 @@ def chat_engine(
 ) -> Engine:
     """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself.
 
-    Of the kind ``function`` the model is a callable.
+    For the kind ``function`` the model is a callable.
     """
     options = options or LMConfig()
     if kind == GGUF_KIND:
-        # Nobody is away whom a time limit would find out, and what is sent beyond the slots would only wait in a queue.
+        # No server can be unreachable, so a short time limit has no use; calls beyond the slots would only queue.
         options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=SLOTS)
     client = chat_client(kind, model, options)
     engine = Engine(client, cache, budget or Budget.of(options), options)
@@ -55,7 +55,7 @@ def chat_engine(
 
 
 def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
-    """Make what sends the requests to a kind of model, ``openai``, ``azure``, ``dspy`` or ``function``."""
+    """Make the client for a kind of model, ``openai``, ``azure``, ``dspy`` or ``function``."""
     if kind in BATCH_KINDS:
         return OpenAIClient(model, options, azure_address(model, options) if kind == "azure" else None, kind)
     if kind == KIND:
@@ -66,7 +66,7 @@ def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
 
 
 def server_of(model: str, options: LMConfig) -> str | None:
-    """The address that a model of this name is asked at, without secrets; None where psopt itself asks no server."""
+    """The address at which a model of this name is asked, without secrets; None where psopt itself asks no server."""
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
         return None
@@ -81,9 +81,9 @@ def chat_model(
     budget: Budget | None = None,
     assessor: Assessor | None = None,
 ) -> ChatModel:
-    """Make a task model, whose free answers an assessor compares or rates where there is one; see `chat_engine`.
+    """Make a task model; an assessor, if given, compares or rates its free answers. See `chat_engine`.
 
-    Raises InputError if it is to be asked by batches and can't be.
+    Raises InputError if batches are on and this kind of model can't be asked in batches.
     """
     if options and options.batch and kind not in BATCH_KINDS:
         raise InputError(f"--batch is for openai/ and azure/ models, and {kind}/ is asked call by call: leave it out")
@@ -96,7 +96,7 @@ def chat_model(
 def load_writer(
     model: Any, *, cache_dir: Path | None = None, options: LMConfig | None = None, budget: Budget | None = None
 ) -> Writer:
-    """Load a model that writes, by the names of `load_model`, or from a `dspy.LM`.
+    """Load a model that writes, by a name as in `load_model`, or from a `dspy.LM`.
 
     Raises InputError if the model can't write.
     """
@@ -113,7 +113,7 @@ _OLLAMA = "http://localhost:11434/v1"  # where Ollama listens, by its documentat
 _OPENAI = re.compile(r"(gpt|chatgpt|o\d|ft:)[\w.:-]*", re.IGNORECASE)
 _ELSEWHERE = {"claude": "anthropic", "gemini": "gemini", "command-r": "cohere", "grok": "xai"}
 _OPEN_WEIGHTS = re.compile(r"(llama|mistral|mixtral|qwen|phi|gemma|deepseek|tinyllama|smollm|gpt-oss)", re.IGNORECASE)
-# Of LiteLLM's many those that people have in their settings; a first part that is none is an organisation of the hub's.
+# Those of LiteLLM's many that people have in their settings; any other first part is an organisation on the hub.
 _OF_LITELLM = frozenset({
     "anthropic", "bedrock", "cohere", "deepseek", "gemini", "groq", "mistral", "openrouter", "together_ai", "vertex_ai",
     "xai",
@@ -121,7 +121,7 @@ _OF_LITELLM = frozenset({
 
 
 def name_hint(model: str) -> str:
-    """Return what a name of no kind that psopt has was probably to be, as a question; empty where nothing is known.
+    """Return what a name of an unknown kind probably meant, as a question; empty where that is unclear.
 
     >>> name_hint("gpt-4o-mini")
     'did you mean openai/gpt-4o-mini?'
@@ -140,7 +140,7 @@ def name_hint(model: str) -> str:
         return f"did you mean dspy/{model}?" if kind in _OF_LITELLM else ""
     if _OPENAI.fullmatch(model) and not _OPEN_WEIGHTS.match(model):
         return f"did you mean openai/{model}?"
-    if _OPEN_WEIGHTS.match(model) or ":" in model:  # NAME:TAG is Ollama's way
+    if _OPEN_WEIGHTS.match(model) or ":" in model:  # NAME:TAG is Ollama's format
         return _of_ollama(model)
     provider = next((provider for name, provider in _ELSEWHERE.items() if model.casefold().startswith(name)), None)
     return f"did you mean dspy/{provider}/{model}?" if provider else ""

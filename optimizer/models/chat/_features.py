@@ -1,4 +1,4 @@
-"""The parts of a request that a server may not take, and what is sent in their place."""
+"""The parts of a request that a server may not accept, and what is sent in their place."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages
 
 Body = dict[str, Any]
-# top_logprobs: the most at OpenAI (API reference, chat completions), and at Together, Fireworks and earlier
+# top_logprobs: the maximum at OpenAI (API reference, chat completions), and at Together, Fireworks and earlier
 # versions of vLLM.
 ALTERNATIVES = 20
 FEWER_ALTERNATIVES = 5
-# Of answers that are held to a form: llama.cpp sends what was likely before its grammar. Of SmolLM2's six labels for
-# TREC (25 questions) half stood behind the likeliest 20 there, one in 37 behind the likeliest 128.
+# For answers restricted to a form: llama.cpp sends what was likely before its grammar. There, of SmolLM2's six labels
+# for TREC (25 questions) half were not among the likeliest 20, and one in 37 was not among the likeliest 128.
 MOST_ALTERNATIVES = 128
-BOTH = "structure with logprobs"  # a name of its own: who refuses the two together may take each
-TOKENS_ALONE = "logprobs of tokens"  # a name of its own: who refuses alternatives may take these
-LEAST_TEMPERATURE = 0.01  # where 0 is refused: nearest to it that TGI and others accept
+BOTH = "structure with logprobs"  # a separate name: a server that refuses the two together may accept each
+TOKENS_ALONE = "logprobs of tokens"  # a separate name: a server that refuses alternatives may accept these
+LEAST_TEMPERATURE = 0.01  # where 0 is refused: the nearest value that TGI and others accept
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
     """A part of requests; once a server has refused it, the next best takes its place."""
 
-    name: str  # as lessons are kept under
+    name: str  # under which the cache keeps what was learnt
     uses: Callable[[Body], bool]  # whether a request uses it
     field: str  # the field of a request that holds it
-    called: str  # regular expression: what refusals call it, as the place of an error or in its words
-    words: str = ""  # regular expression that the words of a refusal must fit as well; empty for any
+    called: str  # regular expression: how refusals name it, as the place of an error or in its words
+    words: str = ""  # regular expression that the words of a refusal must match as well; empty for any
 
     def named_in(self, text: str) -> re.Match[str] | None:
         """Find this feature in the place or in the words of a refusal."""
@@ -112,7 +112,7 @@ def features_of(body: Body) -> list[Feature]:
 
 
 def without_refused(body: Body, lacks: Container[str]) -> Body:
-    """Write a request without what its server does not take of temperatures and roles."""
+    """Write a request without the temperatures and roles that its server refuses."""
     body = dict(body)
     if "temperature" in lacks:
         body.pop("temperature", None)
@@ -126,7 +126,7 @@ def without_refused(body: Body, lacks: Container[str]) -> Body:
 
 
 def without_system(messages: Messages) -> Messages:
-    """Put what a system message says before the first message of the user."""
+    """Put the text of system messages at the beginning of the user's first message."""
     system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
     others = [dict(message) for message in messages if message["role"] != "system"]
     if not others or others[0]["role"] != "user":
@@ -136,7 +136,7 @@ def without_system(messages: Messages) -> Messages:
 
 
 def alternating(messages: Messages) -> Messages:
-    """Join neighbours of one role."""
+    """Join consecutive messages of the same role."""
     joined: Messages = []
     for message in messages:
         if joined and joined[-1]["role"] == message["role"]:

@@ -1,4 +1,4 @@
-"""A Python function of the user's own as what answers: chat messages in, the answer's text out."""
+"""The user's own Python function as the model: chat messages in, the answer's text out."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ KIND = "function"
 
 
 class FunctionClient(ChatClient):
-    """Asks a function: one that blocks in a thread of its own, a coroutine function in the loop that all models share.
+    """Asks a function: a blocking one in a separate thread, a coroutine function in the loop that all models share.
 
-    Answers are kept on disk only where the function says by an attribute `cache_key`, a text, what they depend on
-    beside its own source: nobody else can know what a function reads. Without one they are known as long as the model
-    lives.
+    Answers are kept on disk only if the function has an attribute `cache_key`, a text that names what they depend on
+    besides the function's source: nobody else can know what a function reads. Otherwise they are kept as long as the
+    model lives.
 
-    What the function raises ends the work, but for what passes: connections that break, time-outs, and exceptions
-    whose `status_code` says so (408, 409, 429, 500 and more). These calls are made again.
+    An exception in the function ends the work, unless it may pass: broken connections, time-outs, and exceptions with
+    such a `status_code` (408, 409, 429, 500 and more). These calls are made again.
 
-    The function takes a list of ``{"role": .., "content": ..}``, which is its own to change, and returns a str. The
-    options' `concurrency` is the most calls at once; 1 is for functions that are not safe in several threads.
+    The function takes a list of ``{"role": .., "content": ..}``, which it may change, and returns a str. The options'
+    `concurrency` is the most calls at once; 1 is for functions that are not thread-safe.
     """
 
     def __init__(self, function: Callable[[list[dict[str, str]]], Any], options: LMConfig) -> None:
@@ -44,7 +44,7 @@ class FunctionClient(ChatClient):
         self.endpoint = _place(function)
 
     def request(self, query: Query) -> dict[str, Any]:
-        """Build what the function gets, under its name."""
+        """Build what the function gets, with its name."""
         return {"model": self.name, "messages": query.messages}
 
     async def send(self, request: dict[str, Any]) -> Answer:
@@ -58,7 +58,7 @@ class FunctionClient(ChatClient):
                     answer = await answer
         except (TransientError, PsoptError):
             raise
-        except (Exception, SystemExit) as error:  # whatever the user's function does; an exit would end the loop
+        except (Exception, SystemExit) as error:  # the user's function may raise anything; an exit would end the loop
             raise self._failure(error) from error
         if not isinstance(answer, str):
             raise ModelRefusedError(
@@ -68,7 +68,7 @@ class FunctionClient(ChatClient):
         return Answer(answer.encode("utf-8", "replace").decode())  # without halves of surrogate pairs
 
     def _failure(self, error: BaseException) -> Exception:
-        """What a function has raised, as something that passes or that ends the work, in one line."""
+        """What a function has raised, as a failure that may pass or one that ends the work, in one line."""
         reason = redacted(f"{type(error).__name__}: {error}")
         status = getattr(error, "status_code", None)
         by_status = isinstance(status, int) and passes(status)
@@ -78,7 +78,7 @@ class FunctionClient(ChatClient):
 
 
 def function_name(function: Any) -> str:
-    """``function/NAME``; a partial function has the name of the whole one, an object that of its class.
+    """``function/NAME``; a partial function has the name of the function in it, an object that of its class.
 
     >>> function_name(lambda messages: "yes")
     'function/lambda'
@@ -102,7 +102,7 @@ def _is_async(function: Any) -> bool:
 def _called(function: Callable[[list[dict[str, str]]], Any], messages: list[dict[str, str]]) -> Any:
     try:
         return function(messages)
-    except StopIteration as error:  # no future takes it: whoever awaits would wait for ever
+    except StopIteration as error:  # no future accepts it: awaiting it would never end
         raise RuntimeError("StopIteration") from error
 
 
@@ -120,7 +120,7 @@ def _place(function: Any) -> str | None:
     code = whole if inspect.isroutine(whole) else type(whole)
     try:
         source = inspect.getsource(code)
-    except (OSError, TypeError):  # made at a prompt, or not in Python
+    except (OSError, TypeError):  # defined interactively, or not in Python
         source = ""
     digest = hashlib.sha256(source.encode()).hexdigest()[:12]
     return f"{KIND}:{code.__module__}:{code.__qualname__}:{digest}:{key}"

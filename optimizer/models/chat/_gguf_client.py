@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer, Query
     from psopt.settings import LMConfig
 
-SLOTS = min(8, os.cpu_count() or 2)  # texts written at once: one a processor, as far as memory for contexts goes
-_CONTEXT = 4096  # tokens of a slot, what is written among them
+SLOTS = min(8, os.cpu_count() or 2)  # texts written at once: one per processor, few since each takes memory
+_CONTEXT = 4096  # tokens per slot, including what is written
 
 
 class GGUFClient(ChatClient):
     """Answers from a GGUF file, in this process.
 
-    Where a conversation ends by asking for JSON the answer is held to that form by a grammar, and to a schema where
-    there is one: small models like to write a sentence before it.
+    Where a conversation ends by asking for JSON, a grammar restricts the answer to JSON, and to a schema where there is
+    one: small models often write a sentence before it.
 
-    Raises InputError if there is no such file, or it is no GGUF file. Raises MissingExtraError if xllamacpp is not
+    Raises InputError if there is no such file, or it is not a GGUF file. Raises MissingExtraError if xllamacpp is not
     installed.
     """
 
@@ -42,11 +42,11 @@ class GGUFClient(ChatClient):
         self.endpoint = f"gguf:{stat.st_size}:{stat.st_mtime_ns}"
 
     def prepare(self) -> None:
-        """Load the file: that takes seconds, which the first answer must not seem to take."""
+        """Load the file: that takes seconds, which must not count as part of the first answer's time."""
         _ = self._server
 
     def request(self, query: Query) -> dict[str, Any]:
-        """Build the body of a chat completion; how many tokens a text may have is an option."""
+        """Build the body of a chat completion; an option sets how many tokens a text may have."""
         temperature = self._options.temperature if query.temperature is None else query.temperature
         body = {
             "messages": query.messages,

@@ -23,15 +23,15 @@ _QUOTE = '"'
 def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[float]:
     """Return p(label | x, rho) for each label, and last for N/A, from one answer with its top log-probabilities.
 
-    The answer is followed token by token. At each place an alternative that leaves only one label possible gives its
-    probability to that label; one that leaves several open is followed where the answer took it, and shared equally
-    between them where it did not. What fits no label, and what the server did not list, is N/A. Case and white space
-    before the answer don't count.
+    The answer is followed token by token. At each place, an alternative that leaves only one label possible gives its
+    probability to that label. One that leaves several open is followed if the answer took it; otherwise they share its
+    probability equally. What fits no label, and what the server did not list, is N/A. Case and white space before the
+    answer don't count.
 
-    Of an answer in JSON what stands behind ``"label": "`` is followed, up to the closing quote. Where that is one of
-    the labels the labels share all of the probability, and N/A has none: llama.cpp's server (seen with xllamacpp
-    2026.10) sends the log-probabilities from *before* its grammar, which may leave labels a tenth and give the rest to
-    words that could not be written. So this is p(label | it is one of the labels), which servers send that mask first.
+    In a JSON answer, the text after ``"label": "`` is followed, up to the closing quote. If that is one of the labels,
+    the labels share all of the probability, and N/A has none. This is because llama.cpp's server (seen with xllamacpp
+    2026.10) sends log-probabilities from *before* its grammar, which may leave labels a tenth and give the rest to
+    words that could not be written. So this is p(label | it is one of the labels), as servers send it that mask first.
 
     >>> answer = [("Num", [("Num", -0.1), ("Ent", -2.5)]), ("ber", [("ber", -0.01)])]
     >>> [round(p, 3) for p in label_probabilities(answer, ["Number", "Entity"])]
@@ -51,16 +51,16 @@ def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[flo
         return probabilities
     among = probabilities[:-1]
     total = sum(among)
-    if not total:  # servers give -9999 for what is masked, and so may those that mask after they compute it
+    if not total:  # servers send -9999 for a masked token, some perhaps even for the one that was written
         among[named] = total = 1.0
     return [*(p / total for p in among), 0.0]
 
 
 def kept_places(answer: Alternatives, labels: Sequence[str]) -> Alternatives:
-    """Return of an answer in JSON what `label_probabilities` reads, so that a cache need not hold the rest.
+    """Return the part of a JSON answer that `label_probabilities` reads, so that a cache need not hold the rest.
 
-    The lead becomes one token without alternatives; behind it stay, up to the closing quote, the alternatives that
-    begin a label (all, where no labels are known). Of other answers everything stays.
+    The lead becomes one token without alternatives. After it, up to the closing quote, only the alternatives that begin
+    a label are kept (all, if no labels are known). Other answers are kept completely.
     """
     written = _behind_lead(answer)
     if written is None:
@@ -78,10 +78,10 @@ def kept_places(answer: Alternatives, labels: Sequence[str]) -> Alternatives:
 
 
 def _behind_lead(answer: Alternatives) -> Alternatives | None:
-    """What an answer writes behind the lead of its JSON; None where there is no lead.
+    """What an answer writes after the lead of its JSON; None where there is no lead.
 
     A token may end the lead and begin the label: it and its alternatives are cut where the lead ends. Alternatives to
-    the first that have said nothing by then are left out.
+    the first token are left out if they have no text after the lead.
     """
     lead = _LEAD.search("".join(token for token, _ in answer))
     if lead is None:
@@ -98,7 +98,7 @@ def _behind_lead(answer: Alternatives) -> Alternatives | None:
 
 
 def _json_names(labels: Sequence[str]) -> list[str]:
-    """The labels as JSON holds them, and the quote that ends them: so "Number" is not the beginning of "Numbers"."""
+    """The labels as in JSON, with the quote that ends them: so "Number" is not the beginning of "Numbers"."""
     return [json.dumps(label, ensure_ascii=False)[1:].casefold() for label in labels]
 
 
@@ -149,8 +149,8 @@ def _in_json(text: str) -> str:
 def confidence_of(logprobs: Any) -> float | None:
     """Return the mean probability of the tokens that were written, in [0, 1] (P24's decoding confidence).
 
-    Thoughts that stand before what is said are left out. None where `logprobs`, what a chat completion says of its
-    tokens, does not tell of every token how probable it was.
+    Reasoning before the answer is left out. None if `logprobs`, from a chat completion, lacks the probability of any
+    token.
 
     >>> places = [{"token": "Num", "logprob": -0.1}, {"token": "ber", "logprob": -0.7}]
     >>> round(confidence_of({"content": places}), 3)
@@ -160,13 +160,13 @@ def confidence_of(logprobs: Any) -> float | None:
     told = [place.get("logprob") for place in places[_first_said(places) :]]
     if not told or None in told:
         return None
-    # some servers round a certain token to a little more than 0
+    # some servers round the log-probability of a sure token to slightly above 0
     mean = sum(math.exp(min(float(logprob), 0.0)) for logprob in told) / len(told)
     return mean if math.isfinite(mean) else None
 
 
 def _first_said(places: Sequence[Mapping[str, Any]]) -> int:
-    """The first token of what is said: after thoughts, where there are any that end."""
+    """The first token of the answer: after the reasoning, if there is any that ends."""
     tokens = [str(place.get("token") or "") for place in places]
     text = "".join(tokens)
     answer = (spoken(text) or "").strip()
@@ -176,6 +176,6 @@ def _first_said(places: Sequence[Mapping[str, Any]]) -> int:
 
 
 def check_confidence(name: str, answer: Answer) -> None:
-    """Make sure that an answer bears the probabilities of its tokens; raises ModelError if it does not."""
+    """Make sure that an answer has the probabilities of its tokens; raises ModelError if it does not."""
     if answer.confidence is None:
         raise ModelError(f"{name} sent no log-probabilities with its answers: leave --logprobs out")

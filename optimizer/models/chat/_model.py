@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
     from typing_extensions import TypeIs
 
-_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
+_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows its messages
 _RELEASE = re.compile(r"(?:[-@:.](?:\d[\d.-]*|latest|preview|exp|v\d+|gguf|q\d\w*))+$")
 
 
 class ChatModel(WholeGrids):
-    """Classifies by asking a chat model, prompt by prompt, the text last, so that servers can keep common beginnings.
+    """Classifies by asking a chat model, prompt by prompt, the text last, so that servers can cache common beginnings.
 
-    The first answers are looked at before the rest is asked for: a model none of whose answers names a label is an
-    error, not a prompt with S = 0.
+    The first answers are checked before the rest is asked for: if none of them names a label, that is an error, not a
+    prompt with S = 0.
 
     An assessor says which free answers are the same, or what they are worth.
     """
@@ -62,11 +62,11 @@ class ChatModel(WholeGrids):
         self._assessor = assessor
         if assessor is not None:
             self.capabilities = replace(self.capabilities, is_assessed=True)
-        # Whether fewer than the first twenty answers may all name no label: so where a prompt is used, not measured
+        # Whether fewer than twenty answers may all name no label: so where a prompt is used and not measured
         self.few_may_fail = False
-        self.answered_by: Counter[str] = Counter()  # by the model that responses name, where they name any
+        self.answered_by: Counter[str] = Counter()  # number of answers by the model that responses name, if any
         self._is_read_in_whole = True
-        self._readable: set[str] = set()  # ways of reading answers that have read a label
+        self._readable: set[str] = set()  # forms of answers in which a label was found
 
     @property
     def name(self) -> str:
@@ -107,12 +107,11 @@ class ChatModel(WholeGrids):
         return probabilities.swapaxes(0, 1)
 
     def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Query]:
-        """What is asked, in the order in which it is asked: all, or where `cells`, (n_texts, n_prompts), is True.
+        """The queries, in the order in which they are sent: all, or where `cells`, (n_texts, n_prompts), is True.
 
         Prompt by prompt, so that requests with a common beginning go out next to each other.
 
-        Raises InputError if probabilities are asked for, and labels are to be found in answers that are more than a
-        label.
+        Raises InputError if probabilities are requested, and the answers are more than a label.
         """
         if prompts and prompts[0].template is not None:
             self.engine.meter.expect(tokens_of_answer(prompts[0]))
@@ -124,7 +123,7 @@ class ChatModel(WholeGrids):
         ]
 
     def _query(self, prompt: Prompt, text: str) -> Query:
-        """One request; with a template of the user's it is the user's own, without anything of psopt's."""
+        """One request; with a user's template it is the user's own, and psopt adds nothing."""
         options = self.engine.options
         messages = render(prompt, text)
         is_open = prompt.asks != LABEL
@@ -200,7 +199,7 @@ class ChatModel(WholeGrids):
         return answers
 
     def _note_models(self, answers: Sequence[Answer]) -> None:
-        """Count which models have answered, and say so when a second or another one does: proxies fall back."""
+        """Count which models have answered, and warn about a second or unexpected one: proxies fall back to others."""
         n_before = len(self.answered_by)
         self.answered_by.update(answer.model for answer in answers if answer.model)
         if len(self.answered_by) > max(1, n_before):
@@ -216,7 +215,7 @@ class ChatModel(WholeGrids):
             )
 
     def _note_unread(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
-        """Say once where the server's counts of tokens tell that it does not read prompts in whole."""
+        """Warn once if the server's token counts show that it does not read prompts completely."""
         if not self._is_read_in_whole:
             return
         warning = unread_line(
@@ -239,5 +238,5 @@ def asks_in_chat(model: Model) -> TypeIs[ChatModel]:
 
 
 def _base(model: str) -> str:
-    """A model's name without provider, date and kind of release: servers answer gpt-x with gpt-x-2024-08-06."""
+    """A model's name without provider, date and kind of release: servers report gpt-x as gpt-x-2024-08-06."""
     return _RELEASE.sub("", model.rpartition("/")[2].casefold())

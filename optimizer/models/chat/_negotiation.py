@@ -1,7 +1,7 @@
-"""What a server takes: found out by one request before the others are sent, and remembered for all runs.
+"""What a server accepts: found out with one request before the others are sent, and remembered for all runs.
 
-Each refusal teaches one thing, whoever else was refused for the same at the same time. Where a refusal does not say
-what it is about, parts of the request are left out one by one until it is answered.
+Each refusal teaches one thing, even if other requests are refused for the same reason at the same time. Where a refusal
+does not say what it is about, parts of the request are left out one by one until it is answered.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from psopt.models._answer_cache import AnswerCache
     from psopt.models.chat._client import Answer, ChatClient, Query
 
-# Without probabilities there is nothing to measure where they are asked for: they are given up by name alone.
+# Where these are requested, nothing can be measured without them: only a refusal that names them drops them.
 _NEEDED = frozenset({"logprobs", TOKENS_ALONE})
 
 
@@ -40,11 +40,11 @@ class Negotiation:
 
     @property
     def lock(self) -> asyncio.Lock:
-        """Held by whoever finds out: first requests to one model wait for each other, in whatever engines."""
+        """Held while finding out: first requests to one model wait for each other, in all engines."""
         return _lock(self._client.endpoint, self._client.name)
 
     def recall(self) -> None:
-        """Take in what others have learnt."""
+        """Load what others have learnt."""
         refused = {self._key("unsupported", name): name for name in self._client.features}
         taken = {self._key("taken", name): name for name in self._client.features}
         for key in self._cache.get_many([*refused, *taken]):
@@ -54,7 +54,7 @@ class Negotiation:
                 self._taken.add(taken[key])
 
     def is_settled(self, query: Query) -> bool:
-        """Whether everything that a query's request uses is known to be taken."""
+        """Whether everything that a query's request uses is known to be accepted."""
         return self._taken.issuperset(self._used(query))
 
     def refused(self, feature: str) -> None:
@@ -62,17 +62,17 @@ class Negotiation:
         self._cache.put(self._key("unsupported", feature), value=True)
 
     def answered(self, query: Query) -> None:
-        """Learn that everything that a query's request uses is taken."""
+        """Learn that everything that a query's request uses is accepted."""
         new = set(self._used(query)) - self._taken
         self._taken |= new
         self._cache.put_many({self._key("taken", name): True for name in new})
 
     async def find_out(self, query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer:
-        """Ask until a request is answered, with less and less where a refusal doesn't say what it is about.
+        """Ask until a request is answered, leaving out more where a refusal doesn't say what it is about.
 
-        The last thing left out is to blame; those before it are not, if a request with them is answered.
+        The last feature left out is to blame; those before it are not, if a request with them is answered.
 
-        Raises UnclearRefusalError if the barest request is refused as well: then it was about something else.
+        Raises UnclearRefusalError if even the barest request is refused: then the refusal was about something else.
         """
         dropped: list[str] = []
         while (answer := await _unless_unclear(query, ask)) is None:

@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat completions, by the openai package over aiohttp."""
+"""Any server with OpenAI's chat completions, through the openai package over aiohttp."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
     from psopt.models.chat._refusals import Refusal
     from psopt.settings import LMConfig
 
-# No such address or thing, no such method (a proxy's way to say so), nothing of this key's, not made yet.
+# Nothing for this key, no such address or thing, no such method (a proxy's way to say so), not implemented.
 _NOT_THERE = frozenset({403, 404, 405, 501})
-_CONNECTING = 10.0  # seconds until a connection stands; a server that is there takes it within one
-_LISTING = 10.0  # seconds for the list of models, which only makes a message better
+_CONNECTING = 10.0  # seconds to make a connection; a server that is up accepts one within a second
+_LISTING = 10.0  # seconds for the list of models, which only improves a message
 _MOST_LISTED = 5  # models, in one line
 
 
 class OpenAIClient(ChatClient):
     """Chat completions at temperature 0 and seed 42, restricted to the labels where the server can.
 
-    A server that does not take a part of the request is asked without it from then on.
+    If a server refuses a part of a request, later requests leave that part out.
 
-    `kind` stands before the model's name in psopt's: ``openai`` or ``azure``. Raises InputError if OpenAI itself is
-    meant and there is no key.
+    `kind` comes before the model's name in psopt's: ``openai`` or ``azure``. Raises InputError if it is OpenAI itself
+    and there is no key.
     """
 
     features = tuple(feature.name for feature in FEATURES)
@@ -68,7 +68,7 @@ class OpenAIClient(ChatClient):
         self.name = f"{kind}/{model}"
         self.endpoint: str = self._address.endpoint
         self.is_azure = kind == "azure" or bool(self._address.key_header)
-        # Tells keys apart, and nothing of what they are
+        # Distinguishes keys without revealing them
         self.owner = hashlib.sha256("\n".join(self._address.secrets).encode()).hexdigest()[:16]
         self._options = options
         self._dialect = Dialect(model, options)
@@ -81,7 +81,7 @@ class OpenAIClient(ChatClient):
         return self._dialect.negotiable(request)
 
     def prepare(self) -> None:
-        """Import the client: that takes a second, which the first answer must not seem to take."""
+        """Import the client: that takes a second, which must not count as part of the first answer's time."""
         import httpx2  # noqa: F401
         import openai  # noqa: F401
 
@@ -98,9 +98,9 @@ class OpenAIClient(ChatClient):
         return await self._read(_response(status, body), request)
 
     async def call(self, method: str, path: str, timeout: float, **sent: Any) -> bytes:
-        """Ask an address beside the chat's; see `Transport.call`.
+        """Ask an address other than the chat's; see `Transport.call`.
 
-        Raises NotThereError if there is no such address, or nothing of the key's under it. Raises TransientError or
+        Raises NotThereError if there is no such address, or nothing for this key at it. Raises TransientError or
         ModelRefusedError as `ChatClient.send`.
         """
         try:
@@ -124,12 +124,12 @@ class OpenAIClient(ChatClient):
             del self._transport
 
     def safe(self, text: str) -> str:
-        """What the server says, as it may be shown."""
+        """What the server says, without secrets."""
         return redacted(text, self._address.secrets)
 
     @cached_property
     def _transport(self) -> Transport:
-        """It belongs to the event loop it is first used in. How long an answer is waited for is the engine's to say."""
+        """It belongs to the event loop it is first used in. The engine decides how long to wait for an answer."""
         return Transport(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
 
     async def _read(self, response: httpx2.Response, request: dict[str, Any]) -> Answer:
@@ -141,7 +141,7 @@ class OpenAIClient(ChatClient):
         except ErrorInAnswerError as error:
             return await self._answer_of(_response(error.status, error.body), request)
         if asks_for_tokens_alone(request):
-            # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
+            # llama.cpp sends alternatives anyway: kept for each token, they would take up most of the cache
             return replace(answer, logprobs=None)
         if not (answer.text and request.get("logprobs")) or all(
             feature.name != BOTH for feature in self.negotiable(request)
@@ -152,7 +152,7 @@ class OpenAIClient(ChatClient):
         return replace(answer, logprobs=kept_places(answer.logprobs, labels_asked_for(request)))
 
     async def _answer_of(self, response: httpx2.Response, request: dict[str, Any]) -> Answer:
-        """Take an HTTP error as the answer that this text gets for good, or raise what else it is."""
+        """Return an HTTP error as this text's answer if the text is refused for good, otherwise raise it."""
         refusal, message, wait = self._told(response)
         if refusal.text_kind is not None:
             return Answer(None, unanswered=refusal.text_kind, reason=message)
@@ -161,9 +161,9 @@ class OpenAIClient(ChatClient):
         raise self._explained(refusal, message, request, wait)
 
     def _told(self, response: httpx2.Response) -> tuple[Refusal, str, float | None]:
-        """What an HTTP error says, how that may be shown, and how long the server asks to wait.
+        """What an HTTP error says, the message to show, and how long the server asks to wait.
 
-        A redirect is not followed: what is asked is meant for the server that the user has named.
+        A redirect is not followed: requests are meant only for the server that the user has named.
         """
         status = response.status_code
         if status < HTTPStatus.BAD_REQUEST:
@@ -180,7 +180,7 @@ class OpenAIClient(ChatClient):
         return refusal, self.safe(refusal.message), retry_after(response.headers, refusal.message)
 
     def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
-        """Say which of the failures an HTTP error is."""
+        """Return the exception that an HTTP error stands for."""
         status = refusal.status
         if status == HTTPStatus.TOO_MANY_REQUESTS and "insufficient_quota" in refusal.text:
             return ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}")
@@ -209,7 +209,7 @@ class OpenAIClient(ChatClient):
         return ModelRefusedError(told)
 
     async def _models(self) -> list[str]:
-        """The names that the server lists; none where it can't."""
+        """The names that the server lists; empty where it can't."""
         try:
             listed = read_json(await self.call("GET", "/models", _LISTING))["data"]
             return [redacted(entry["id"]) for entry in listed]
@@ -217,7 +217,7 @@ class OpenAIClient(ChatClient):
             return []
 
     def _broken(self, error: NoResponseError) -> Exception:
-        """Say how a connection failed; a cut one comes as a time-out over aiohttp, so that its first cause is said."""
+        """Say how a connection failed; aiohttp reports a cut one as a time-out, so this names the first cause."""
         if error.is_no_http:
             return TransientError(
                 f"{self.endpoint} answered no HTTP ({self.safe(str(error)).rstrip(' ^')}): is it the right address?",
@@ -237,14 +237,14 @@ class OpenAIClient(ChatClient):
 
 
 def _response(status: int, body: Any) -> httpx2.Response:
-    """What came otherwise than by a response of its own."""
+    """A response from a body that did not come as its own HTTP response."""
     import httpx2
 
     return httpx2.Response(status, content=json.dumps(body).encode())
 
 
 class NoResponseError(Exception):
-    """No HTTP response came: the connection failed or broke, or what came is no HTTP. Its cause says how."""
+    """No HTTP response came: the connection failed or broke, or what came is not HTTP. Its cause says how."""
 
     def __init__(self, reason: str, *, is_no_http: bool) -> None:
         super().__init__(reason)
@@ -255,8 +255,8 @@ class Transport:
     """Sends requests to one address, and nowhere else: redirects are not followed.
 
     The openai package knows the headers (organization, project, `$OPENAI_CUSTOM_HEADERS`), proxies and certificates,
-    and makes the HTTP client. Requests are sent by that client itself: what the package does around it takes half of
-    the processor's time of a request, and is not needed here (retries, types, pages).
+    and makes the HTTP client. Requests are sent by that client directly: what the package does around it takes half of
+    a request's CPU time, and is not needed here (retries, types, pages).
     """
 
     def __init__(self, address: Address, *, connect_timeout: float) -> None:
@@ -274,7 +274,7 @@ class Transport:
         self._headers.update(address.headers)
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
-        # Files and batches are the resource's at Azure, not the deployment's.
+        # At Azure, files and batches belong to the resource, not to the deployment.
         self._beside = httpx2.URL(f"{address.base.partition('/deployments/')[0]}{query}")
 
     async def post(self, body: dict[str, Any]) -> httpx2.Response:
@@ -293,13 +293,13 @@ class Transport:
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
     ) -> httpx2.Response:
-        """Ask an address beside the chat's, with JSON, or with a file for a batch; raises as `post`."""
+        """Ask an address other than the chat's, with JSON, or with a file for a batch; raises as `post`."""
         url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
         if not upload:
             content = None if body is None else json.dumps(body).encode()
             return await self._send(method, url, content=content, headers=self._headers)
         headers = self._headers.copy()
-        headers.pop("content-type", None)  # the form has one of its own, which names the boundary of its parts
+        headers.pop("content-type", None)  # the form has its own, which names the boundary between its parts
         file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
         return await self._send(method, url, data={"purpose": "batch"}, files=file, headers=headers)
 

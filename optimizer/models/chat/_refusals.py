@@ -1,4 +1,4 @@
-"""Reading how a server refuses, and how long it asks to wait: any status, any shape of error body, any words."""
+"""Reads how a server refuses, and how long it asks to wait: any status, any form of error body, any wording."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ INVALID_JSON = "invalid JSON"
 REFUSED = "refused"
 
 _FINAL = frozenset({400, 413, 422})
-_SERVER_ERROR = 500  # llama-cpp-python says it so
+_SERVER_ERROR = 500  # llama-cpp-python's status for a context that is too long
 _STATUSES = range(400, 600)  # of HTTP, that an error's text may name
-_NAMES = ("code", "type", "status", "param")  # how errors call what they are
+_NAMES = ("code", "type", "status", "param")  # fields in which errors say what they are
 # How servers say it, in their codes or in words. Sources: OpenAI (context_length_exceeded, content_filter), Azure
 # (content_filter, ResponsibleAIPolicyViolation, "content management policy"), vLLM and SGLang ("maximum context
 # length", "longer than the model's context length"), llama.cpp (exceed_context_size_error, "available context
@@ -45,9 +45,9 @@ _WORDS = {
     ),
 }
 
-# Errors of validation repeat what they were sent: words of the user's, not of the server's.
+# Validation errors repeat what they were sent: the user's words, not the server's.
 _ECHOES = {"input", "ctx", "body", "url", "request"}
-# Characters: a refusal that echoes the request may be as long as that, and patterns read all of it.
+# Characters: a refusal that echoes the request may be as long as the request, and patterns search all of it.
 _LONGEST_MESSAGE = 4_000
 # A location within a message: pydantic's 'loc': ('body', 'seed'), Gemini's Unknown name "seed", OpenAI's 'seed'.
 _PLACES = re.compile(
@@ -71,13 +71,13 @@ class Refusal:
     """What a server's error says."""
 
     status: int
-    text: str  # its words, without what it repeats of the request
+    text: str  # its words, without what it repeats from the request
     places: tuple[str, ...] = ()  # the places in the request that it names, as ``body.response_format.type``
     message: str = field(default="", compare=False, repr=False)  # what it says to people, and how it names the error
 
     @property
     def text_kind(self) -> str | None:
-        """As what this one text is refused for good, which says nothing about any other; see `kind_of_refusal`."""
+        """Why this one text is refused for good, which says nothing about any other; see `kind_of_refusal`."""
         return kind_of_refusal(self.status, self.text)
 
     @property
@@ -87,15 +87,15 @@ class Refusal:
 
     @property
     def is_about_the_request(self) -> bool:
-        """Whether the server read the request and will not have it so; llama-cpp-python says so with HTTP 500."""
+        """Whether the server read the request and refuses its form; llama-cpp-python says so with HTTP 500."""
         if self.text_kind or self.is_about_the_model:
             return False
         return self.status in {400, 422} or (self.status in {500, 501} and _VALIDATION.search(self.text) is not None)
 
     def names(self, features: Sequence[Feature]) -> Feature | None:
-        """Return which of a request's features is refused: by the place named, else the first that the words name.
+        """Return which of a request's features is refused: by the place named, otherwise the first that the words name.
 
-        None where another part of the request is meant, or one that was not understood.
+        None if the refusal means another part of the request, or an unknown one.
         """
         fitting = [feature for feature in features if feature.fits(self.text)]
         for place in self.places:
@@ -107,7 +107,7 @@ class Refusal:
 
 
 def kind_of_refusal(status: int, message: str) -> str | None:
-    """Say as what a text is refused for good, by the HTTP status and what the server said, its code included.
+    """Say why a text is refused for good, by the HTTP status and what the server said, including its code.
 
     None if the refusal is not the text's fault.
 
@@ -141,7 +141,7 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
 
 
 def message_of(body: Any, text: str) -> str:
-    r"""Return what an error says to people, and its code, type and status, whatever of them is a text.
+    r"""Return what an error says to people, and its code, type and status if they are texts.
 
     >>> message_of([{"error": {"code": 400, "message": "Unknown name \"seed\"", "status": "INVALID_ARGUMENT"}}], "")
     'Unknown name "seed" INVALID_ARGUMENT'
@@ -167,7 +167,7 @@ def status_of(body: Any) -> int:
 
 
 def _innermost(body: Any) -> Any:
-    """An error as it is, out of a list and out of what says ``error`` around it."""
+    """The error itself, without any list or ``error`` field around it."""
     while True:
         if isinstance(body, list) and body:
             body = body[0]
@@ -180,7 +180,7 @@ def _innermost(body: Any) -> Any:
 def _leaves(body: Any) -> Iterator[tuple[str, str]]:
     """The strings of an error body with the names of their fields; a location is one string."""
     waiting: list[tuple[str, Any]] = [("", body)]
-    while waiting:  # no recursion: a body may be nested as deep as JSON can be read
+    while waiting:  # no recursion: a body may be nested as deeply as JSON can be read
         name, value = waiting.pop()
         if isinstance(value, str) and value:
             yield name, value
@@ -215,7 +215,7 @@ def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], date
         value = headers.get(name, "")
         with contextlib.suppress(ValueError):
             return float(value) * unit
-        with contextlib.suppress(ValueError, TypeError):  # a date without a zone is none of HTTP's
+        with contextlib.suppress(ValueError, TypeError):  # a date without a zone is not an HTTP date
             until = parsedate_to_datetime(value)
             return max(0.0, (until - (now() if now else datetime.now(UTC))).total_seconds())
     words = _IN_WORDS.search(message)

@@ -1,4 +1,4 @@
-"""Requests on their way: when each may start, how long it is waited for, when it is sent again."""
+"""Requests in flight: when each may start, how long to wait for it, and when to send it again."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer
     from psopt.settings import LMConfig
 
-_BETWEEN_LOOKS = 0.1  # seconds between two looks for requests that hang
-_WORTH_SAYING = 5.0  # seconds of waiting
+_BETWEEN_LOOKS = 0.1  # seconds between checks for requests that hang
+_WORTH_SAYING = 5.0  # seconds of waiting; shorter waits are not reported
 _FIRST_WAIT = 0.25  # seconds before the next try; doubles with each
 _LONGEST_WAIT = 30.0  # seconds; a server may ask for more
-_LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers
-_LONGEST_ASKED = 86_400.0  # a server that asks to wait longer than a day will not answer this run
-_RETRIES_UNANSWERED = 3  # at a server that has answered nothing yet: it is likely the wrong address
-# All set by hand; benchmarks/models_trouble.py measures what they cost where requests hang, and where a server takes
-# one at a time and is asked 32.
-_N_KNOWN = 256  # latest answers that are looked at
+_LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers others
+_LONGEST_ASKED = 86_400.0  # seconds: a server that asks to wait longer than a day will not answer this run
+_RETRIES_UNANSWERED = 3  # at a server that has answered nothing yet: it is probably the wrong address
+# All chosen by hand; benchmarks/models_trouble.py measures what they cost where requests hang, and where a server takes
+# one request at a time and gets 32.
+_N_KNOWN = 256  # latest answers that count
 _N_ENOUGH = 16  # answers before a shorter time than the user's is trusted
 _SHORTEST = 1.5  # seconds: local servers pause for about a second now and then
 _UNUSUAL = 4.0  # times the slowest of the latest answers
-_SLACK = 2.0  # times: servers answer in about the order of the questions, not exactly
-_LONGEST_AGAIN = 4.0  # times: how much longer a text is waited for that was given up before
+_SLACK = 2.0  # times: servers answer roughly in the order of requests, not exactly
+_LONGEST_AGAIN = 4.0  # times: at most how much longer to wait for a text that was given up before
 
 
 @dataclass(slots=True)
 class Tries:
-    """What became of a query's requests: how many failed, how many of these were empty, or given up."""
+    """The outcomes of a query's requests: how many failed, and how many of these were empty or given up."""
 
     failed: int = 0
     empty: int = 0
@@ -54,9 +54,9 @@ class Tries:
 
 
 class RequestScheduler:
-    """Lets requests go when there is a place, waits for their answers, and learns from what becomes of them.
+    """Starts requests when there is a place, waits for their answers, and learns from the outcomes.
 
-    So it knows as well when one that failed in passing is sent again.
+    So it also decides when to send a request with a passing failure again.
     """
 
     def __init__(self, name: str, options: LMConfig) -> None:
@@ -80,10 +80,10 @@ class RequestScheduler:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """Wait for a place and for the time to start; who came first goes first.
+        """Wait for a place and for the time to start: first come, first served.
 
         So requests go out in the order of the queries, and those that begin alike next to each other, which servers
-        with prefix caching read faster and ask less for.
+        with prefix caching read faster and charge less for.
         """
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
@@ -93,14 +93,14 @@ class RequestScheduler:
             await self._start()
             yield
         finally:
-            if turn.done() and not turn.cancelled():  # the place was handed over: now it is the next one's
+            if turn.done() and not turn.cancelled():  # this request had a place: the next one gets it
                 self._in_flight -= 1
                 self._wake()
 
     async def send(self, sending: Coroutine[Any, Any, Answer], n_given_up: int = 0) -> Answer:
-        """Wait for an answer as long as one may come, and take note of the outcome.
+        """Wait for an answer as long as one may come, and record the outcome.
 
-        Raises TransientError: what the client raises; with `given_up` if no answer came in time.
+        Raises TransientError: the client's, or one with `given_up` if no answer came in time.
         """
         loop = asyncio.get_running_loop()
         call = self.timeouts.sent(loop.time(), self.limit.places, n_given_up)
@@ -114,7 +114,7 @@ class RequestScheduler:
         except TransientError as failure:
             if failure.empty is not None:
                 self._answered(call)
-            elif failure.overloaded:  # ask less at once, and nothing while the server asks to wait
+            elif failure.overloaded:  # fewer requests at once, and none while the server asks to wait
                 self.limit.refused(call.sent_at, loop.time())
                 if self.limit.is_refused and failure.wait:
                     self._resume_at = max(self._resume_at, loop.time() + failure.wait)
@@ -125,7 +125,7 @@ class RequestScheduler:
         return answer
 
     def wait_before_next(self, failure: TransientError, tries: Tries, *, is_over: bool) -> float:
-        """Return the seconds until the next try; none is left if it `is_over`, since another call has failed for good.
+        """Return the seconds until the next try; there is none if it `is_over`, since another call has failed for good.
 
         Raises AnswersMissingError, ServerGoneError or ModelRefusedError if there is no next try.
         """
@@ -160,9 +160,9 @@ class RequestScheduler:
     def _wait(self, failure: TransientError, n_failed: int, silence: float) -> float:
         """Exponential backoff with jitter, or as long as the server asked.
 
-        An empty answer asks for no patience, and a server for no more than it has been silent: while it answers others,
-        it is not the server that needs time. A part of a wait is drawn (M. Brooker, *Exponential Backoff And Jitter*,
-        AWS Architecture Blog, 2015), so that calls which failed together don't come back together.
+        After an empty answer, waiting has no use. Otherwise the backoff is limited by how long the server has been
+        silent: while it answers others, it does not need time. Part of a wait is random (M. Brooker, *Exponential
+        Backoff And Jitter*, AWS Architecture Blog, 2015), so that calls that failed together don't come back together.
         """
         if failure.empty is not None:
             return _FIRST_WAIT
@@ -174,7 +174,7 @@ class RequestScheduler:
         return max(backoff, retry_after)
 
     async def _start(self) -> None:
-        """Wait until a server that asked for a pause may be asked again, and for this request's turn in the minute."""
+        """Wait until the end of a pause that the server asked for, and for this request's turn in the minute."""
         loop = asyncio.get_running_loop()
         while (pause := self._resume_at - loop.time()) > 0:
             await asyncio.sleep(pause)
@@ -201,7 +201,7 @@ class RequestScheduler:
             self._looking = asyncio.get_running_loop().call_later(_BETWEEN_LOOKS, self._look)
 
     def _look(self) -> None:
-        """Give up what hangs. While this process stood still, answers may have come, and are not read yet."""
+        """Give up requests that hang. While this process stood still, answers may have come that are not read yet."""
         now = asyncio.get_running_loop().time()
         late = now - self._looking.when() if self._looking else 0.0
         self._looking = None
@@ -217,28 +217,28 @@ class RequestScheduler:
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    """One request under way: when it went out, after how many answers, beside how many others, how often given up."""
+    """One request in flight: when it went out, after how many answers, with how many places, how often given up."""
 
     sent_at: float
     n_before: int
     places: int
     n_given_up: int = 0
-    stood_still: float = 0.0  # seconds since then in which this process could not have read the answer
+    stood_still: float = 0.0  # seconds since then when this process could not have read the answer
 
     def waited(self, now: float) -> float:
-        """Seconds in which the answer could have been read."""
+        """Seconds during which the answer could have been read."""
         return now - self.sent_at - self.stood_still
 
 
 class TimeoutPolicy:
-    """Tells requests that hang from those that wait in the server's queue, by counting answers.
+    """Distinguishes requests that hang from those that wait in the server's queue, by counting answers.
 
-    A server that answers in about the order in which it is asked has answered a request by the time that it has
-    answered as many as were in flight when it came. So a request that was overtaken by twice as many hangs: it is given
-    up and sent again. One that was not is in the queue: giving it up would lose the work, and add more, for servers
-    mostly go on computing what nobody waits for; it is waited for as long as answers come.
+    A server that answers roughly in order has answered a request once it has answered as many as were in flight when
+    the request came. So a request overtaken by twice as many hangs: it is given up and sent again. Any other is in the
+    queue, and is waited for as long as answers come. Giving it up would lose the work and add more, since servers
+    usually continue to compute answers that nobody waits for.
 
-    The time allowed begins with the user's; longer answers lengthen it, and where the latest were much faster, it is
+    The time allowed starts at the user's setting. Slower answers lengthen it. If the latest were much faster, it is
     shortened, so that a hang costs seconds and not minutes.
     """
 
@@ -265,7 +265,7 @@ class TimeoutPolicy:
         return max(usual, _SLACK * slowest)
 
     def silence(self, now: float) -> float:
-        """Seconds since the last answer; for ever, if there was none."""
+        """Seconds since the last answer; infinite if there was none."""
         return now - self._last_at if self.n_answers else float("inf")
 
     def is_hopeless(self, call: _Call, now: float) -> bool:
@@ -276,24 +276,24 @@ class TimeoutPolicy:
         return n_served >= _SLACK * call.places or self.silence(now) >= allowed
 
 
-# A server that is full refuses what is above its capacity: at twice the capacity every second request. One that draws
-# its faults, or is unwell, refuses the same few however little it is asked. Below this share nothing is learnt about
-# capacity, and fewer requests would only be slower; TCP's fixed cut at each loss keeps about sqrt(1.5 / share) requests
-# going (Mathis et al. 1997: 6 of 64 at 4 %), whatever the line could carry.
+# A full server refuses what exceeds its capacity: at twice the capacity, every second request. A server with random
+# faults refuses the same small share however few requests it gets. Below this share, refusals show nothing about
+# capacity, and fewer requests would only be slower. TCP's fixed cut at each loss would keep about sqrt(1.5 / share)
+# requests going (Mathis et al. 1997: 6 of 64 at 4 %), whatever the line could carry.
 _TOLERATED = 0.1
-_SMALLEST_ROUND = 10  # refusals of fewer requests are no share: one of ten is what is tolerated
-# Set by hand, and tried on simulated servers that are full or draw faults: tests/models/test_server_load.py.
-_LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
-_OTHER_FILES = 32  # that a process has open beside its connections: 19 at most were seen in a run, and libraries load
-_WON_BACK = 0.2  # of the limit, by a round with no more refusals than are tolerated; at least one request
+_SMALLEST_ROUND = 10  # with fewer requests a share means little: one refusal in ten is tolerated
+# Chosen by hand, and tried on simulated servers that are full or have random faults: tests/models/test_server_load.py.
+_LEAST_LEFT = 0.25  # of the limit after one cut, so that a moment of refusals does not cut it to one request
+_OTHER_FILES = 32  # open besides the connections: at most 19 were seen in a run, and libraries load
+_WON_BACK = 0.2  # of the limit, in a round with no more refusals than are tolerated; at least one request
 
 
 class ConcurrencyLimit:
-    """How many requests may be in flight: all that are allowed, unless the server shows that it takes fewer.
+    """How many requests may be in flight: all that are allowed, unless the server shows that it accepts fewer.
 
-    Outcomes are judged in rounds of about as many requests as are in flight, counting only those sent after the last
-    judgement, so that one burst of refusals counts once. A round cuts the limit to the share that was taken, which is
-    the capacity itself where the server refuses what is too much, and one with few refusals or none wins a fifth back.
+    Outcomes are judged in rounds of about as many requests as are in flight. Only those sent after the last judgement
+    count, so that one burst of refusals counts once. A round with many refusals cuts the limit to the accepted share,
+    which is the capacity itself if the server refuses only the excess. A round with few or none wins a fifth back.
 
     >>> limit = ConcurrencyLimit(32)
     >>> for number in range(32):  # four are taken, the others refused
@@ -314,7 +314,7 @@ class ConcurrencyLimit:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the refusals of this round are too many to be chance: then waiting is for all."""
+        """Whether the refusals of this round are too many to be chance: then all requests wait."""
         return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
 
     def answered(self, sent_at: float, now: float) -> None:
@@ -341,11 +341,11 @@ class ConcurrencyLimit:
 
 
 def most_connections(wanted: int) -> int:
-    """How many of the wanted connections the system lets a process have open beside its files; at least one.
+    """How many of the wanted connections the system lets a process have open besides its files; at least one.
 
-    The limit is raised, where the system allows that.
+    The limit is raised where the system allows that.
     """
-    if sys.platform == "win32":  # sockets are no files there
+    if sys.platform == "win32":  # sockets are not files there
         return wanted
     import resource
 

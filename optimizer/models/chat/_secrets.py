@@ -1,4 +1,4 @@
-"""Keeping keys out of whatever is shown or written: servers and libraries repeat them in their errors."""
+"""Keeps keys out of everything that is shown or written: servers and libraries repeat them in their errors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _PARTS = ("key", "token", "secret", "password", "headers", "credential")
 _NOT_SECRET = {"max_tokens", "max_completion_tokens"}
 _CUT = "***"
 _SHOWN = 300  # characters: two or three lines of a terminal
-# Providers' keys have 32 characters (Azure) and more; parameters' names, which must stay readable, reach 21 characters
-# (max_completion_tokens) and hold neither digits nor upper case. "sk-1234" (7) is what LiteLLM's guide starts with.
+# Providers' keys have 32 characters (Azure) or more. Parameter names must stay readable; they have up to 21 characters
+# (max_completion_tokens), without digits or upper case. "sk-1234" (7) is what LiteLLM's guide starts with.
 _SHORTEST = 6
 _LONG = 16
 _ESCAPE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")  # ECMA-48: CSI and OSC
@@ -27,12 +27,12 @@ _VERY_LONG = 24
 
 
 asker_key: ContextVar[str] = ContextVar("asker_key", default="")
-"""The key that servers are asked with in place of the environment's; empty for none."""
+"""The key for requests to servers, in place of the environment's; empty for none."""
 
 
 @contextmanager
 def asking_with_key(key: str) -> Iterator[None]:
-    """Ask servers with this key in place of the environment's, as far as this thread goes; not where it is empty."""
+    """Ask servers with this key in place of the environment's, in this thread only; an empty key changes nothing."""
     token = asker_key.set(key)
     try:
         yield
@@ -50,14 +50,14 @@ def is_secret(name: str) -> bool:
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a message as it can be shown, on one line and not too long, without secrets.
+    """Return a message that can be shown: on one line, not too long, and without secrets.
 
-    Secrets are these, the key that is asked with, and the environment's.
+    Secrets are `secrets`, the key in use, and the environment's.
 
-    What moves a cursor or colours a screen is cut out too: it is others who say it.
+    Sequences that move a cursor or colour a screen are removed too, since others wrote the message.
 
-    A secret is cut out wherever it stands if it is so long and mixed that no other text holds it by chance; a shorter
-    one where it stands alone. One that might be a plain word, such as a local server's dummy key, stays: cut out of
+    A secret is removed everywhere if it is so long and mixed that no other text contains it by chance; a shorter one
+    only where it stands alone. One that might be a plain word, such as a local server's dummy key, stays: removed from
     "max_tokens", the key "token" would make the message unreadable.
 
     >>> redacted("wrong key: sk-a1B2c3D4e5F6g7H8, 'max_tokens'", ["sk-a1B2c3D4e5F6g7H8", "token"])
@@ -74,12 +74,12 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def secret_values(settings: Mapping[str, Any]) -> list[str]:
-    """The values of settings whose names say that they may be secrets."""
+    """The values of settings whose names suggest that they are secrets."""
     return [value for name, value in settings.items() if is_secret(name) and isinstance(value, str) and value]
 
 
 def without_header_values(command: str) -> str:
-    """Return a command line with the values of its headers cut out.
+    """Return a command line with the values of its headers removed.
 
     >>> without_header_values("psopt check --header X-Team=blue --header 'Authorization=Bearer a b'")
     "psopt check --header 'X-Team=***' --header 'Authorization=***'"
@@ -95,5 +95,5 @@ def without_header_values(command: str) -> str:
 
 
 def _is_no_word(secret: str) -> bool:
-    """Whether a string holds a digit, or upper case behind lower case, as no word of a message does."""
+    """Whether a string contains a digit, or upper case after lower case, which no word of a message does."""
     return len(secret) >= _SHORTEST and bool(re.search(r"\d|[a-z][^A-Z]*[A-Z]", secret))

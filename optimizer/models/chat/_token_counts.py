@@ -1,4 +1,4 @@
-"""How many tokens a text takes: a bound, on which limits rest, and a range by script, on which estimates rest."""
+"""How many tokens a text takes: an upper bound, for limits, and a range by script, for estimates."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer, Query
     from psopt.search_spaces import Prompt
 
-# What a server may add to a conversation by itself: signs around each message (three or four tokens at OpenAI), the
-# date and a default system text in the chat templates of Llama 3 and Qwen (20 to 40).
+# What a server itself may add to a conversation: marks around each message (three or four tokens at OpenAI), the date
+# and a default system text in the chat templates of Llama 3 and Qwen (20 to 40).
 _TEMPLATE = 128
 _TEMPLATE_RANGE = (0, 12)
 
-# Characters a token, fewest and most, by script. Measured on two sentences each (a task and a customer's mail)
+# Characters per token, fewest and most, by script. Measured on two sentences each (a task and a customer's mail)
 # with cl100k_base, o200k_base and Claude's published vocabulary, all as in litellm;
-# rounded outwards. The first is plain English: prose has 5.0 in all three, lists of labels and numbers 3, JSON 2.3;
+# rounded outwards. Plain English comes first: prose has 5.0 in all three, lists of labels and numbers 3, JSON 2.3;
 # prompts are mostly prose.
 _ENGLISH = (3.3, 5.0)
 _SCRIPTS: tuple[tuple[str, str, tuple[float, float]], ...] = (
@@ -39,17 +39,17 @@ _SCRIPTS: tuple[tuple[str, str, tuple[float, float]], ...] = (
     ("Han and kana", "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef", (0.9, 1.6)),
     ("Hangul", "\u1100-\u11ff\uac00-\ud7af", (0.9, 1.8)),
 )
-_FEW_ALIKE = 5  # prompts of one count: fewer may have it by chance
-_APART = 1.2  # how much longer the longest of them is than the shortest
-_LONG_ENOUGH = 100  # tokens: of shorter prompts the estimate is too rough
-_FAR_BELOW = 0.6
-_OTHERS = (0.3, 1.5)  # emoji and rare scripts: up to three or four bytes each, a token a byte at worst
+_FEW_ALIKE = 5  # prompts with the same count: fewer may have it by chance
+_APART = 1.2  # times: how much longer the longest of them must be than the shortest
+_LONG_ENOUGH = 100  # tokens: for shorter prompts the estimate is too rough
+_FAR_BELOW = 0.6  # times the fewest tokens that a prompt can have: a count below that is no error of the estimate
+_OTHERS = (0.3, 1.5)  # emoji and rare scripts: up to three or four bytes each, at worst one token per byte
 _PATTERNS = tuple((re.compile(f"[{letters}]"), bounds) for _, letters, bounds in _SCRIPTS)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRange:
-    """About how many tokens: few and many. Adds up, and is multiplied."""
+    """A rough number of tokens: few and many. It can be added and multiplied."""
 
     low: float = 0.0
     high: float = 0.0
@@ -59,19 +59,19 @@ class TokenRange:
 
     @property
     def middle(self) -> float:
-        """Between few and many: half as many times more than few as less than many."""
+        """The geometric mean of few and many: as many times more than few as it is less than many."""
         return math.sqrt(self.low * self.high)
 
     def times(self, n: float) -> TokenRange:
-        """So often."""
+        """The range, `n` times."""
         return TokenRange(self.low * n, self.high * n)
 
 
-_JSON = 8  # tokens that structured output puts around a label, at most
-# Tokens of what a prompt of the user's own asks for beside the label, fewest and most: a word or a paragraph of
-# reasons. A choice, not a measurement: twenty answers of the server's replace it.
+_JSON = 8  # most tokens that structured output puts around a label
+# Fewest and most tokens of what a user's own prompt asks for besides the label: a word or a paragraph of reasons.
+# Chosen, not measured: after twenty answers the server's counts replace it.
 _REASONS = (8, 200)
-# Of answers that are no single label; a choice too.
+# For answers that are not a single label; also chosen.
 _OPEN = {
     LABELS: TokenRange(3.0, 40.0),
     NUMBER: TokenRange(1.0, 20.0),
@@ -102,16 +102,16 @@ def tokens_of_text(text: str) -> TokenRange:
 
 
 def tokens_of_query(query: Query) -> TokenRange:
-    """Return about how many tokens a request's messages take, and the response format of the user's."""
+    """Return about how many tokens a request's messages take, and the user's response format."""
     texts = [*(message["content"] for message in query.messages), query.response_format]
     return sum(map(tokens_of_text, texts), TokenRange(*_TEMPLATE_RANGE))
 
 
 def most_tokens_in(query: Query) -> int:
-    """Return what a request's messages can't pass, whatever the model.
+    """Return the most tokens that a request's messages can take, whatever the model.
 
-    Byte-level and byte-falling-back vocabularies alike have no token that is less than a byte of text. Labels count
-    twice: they may stand in a schema beside the messages, as a response format of the user's does.
+    No token is less than a byte of text, in byte-level vocabularies and in those that fall back to bytes. Labels count
+    twice: they may also be in a schema next to the messages, where the user's response format is.
     """
     content = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in query.messages)
     schema = len(json.dumps(list(query.labels), ensure_ascii=False).encode("utf-8", "surrogatepass"))
@@ -120,18 +120,18 @@ def most_tokens_in(query: Query) -> int:
 
 
 def most_tokens_out(request: Mapping[str, Any], default: int) -> int:
-    """Return what a request lets an answer take, over all alternatives that it asks for."""
+    """Return the most tokens that a request allows its answer, over all alternatives that it asks for."""
     limits = [request.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
     stated = [limit for limit in limits if isinstance(limit, int)]
     return max(stated, default=default) * int(request.get("n") or 1)
 
 
 def unread_line(counted: Iterable[tuple[float, int]]) -> str:
-    """Say that a server does not read prompts in whole, by its own counts; empty where nothing tells that.
+    """Say that a server does not read prompts completely, by its own counts; empty where nothing shows that.
 
-    It may cut each prompt to so many tokens, so that prompts of several lengths have one count, or count far fewer than
-    a prompt can have. `counted` holds of each prompt the fewest tokens that it can have, and the server's count; 0
-    where it says none.
+    It may cut each prompt to a fixed number of tokens, so that prompts of different lengths have the same count. Or it
+    counts far fewer than a prompt can have. `counted` holds for each prompt the fewest tokens that it can have, and the
+    server's count; 0 where it gives none.
 
     >>> unread_line([(2600.0 + 200 * number, 2048) for number in range(5)]).partition(" at the least")[0]
     'the server counts 2,048 tokens for 5 prompts that have 2,600 to 3,400'
@@ -157,7 +157,7 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
 
 
 def tokens_of_answer(prompt: Prompt) -> TokenRange:
-    """Return about how many tokens an answer takes: a bare label, one in JSON, or one with reasons beside it."""
+    """Return about how many tokens an answer takes: a bare label, one in JSON, or one with reasons."""
     if prompt.asks != LABEL:
         return _OPEN[prompt.asks]
     ranges = [tokens_of_text(label) for label in prompt.labels]
@@ -170,9 +170,9 @@ def tokens_of_answer(prompt: Prompt) -> TokenRange:
     return TokenRange(low + fewest, high + most)
 
 
-# Answers after which the server's own counts replace what is known of scripts: as many as come before a grid.
+# Answers after which the server's own counts replace the estimates by script: as many as come before a grid.
 _ENOUGH = 20
-_SPREAD = 1.1  # texts differ in what a token holds: so far from the mean another prompt may be
+_SPREAD = 1.1  # texts differ in characters per token: another prompt may be this far from the mean
 # What an answer takes: a bare label is one token to three, {"label": "..."} five to a dozen.
 ANSWER = TokenRange(1, 12)
 
@@ -188,11 +188,11 @@ class TokenMeter:
         self._answer = ANSWER
 
     def expect(self, answer: TokenRange) -> None:
-        """Take answers to be so long until enough of them have been counted."""
+        """Assume this length of answers until enough of them have been counted."""
         self._answer = answer
 
     def learn(self, query: Query, answer: Answer) -> None:
-        """Take an answer into account, whose tokens the server has counted."""
+        """Take an answer into account if the server has counted its tokens."""
         if answer.tokens_in:
             self.n += 1
             self._expected += tokens_of_query(query)
@@ -218,16 +218,16 @@ class TokenMeter:
 
     @property
     def cached_share(self) -> float:
-        """The share of the tokens in that the server had read before, as far as it counts them; limits go without."""
+        """The share of input tokens that the server had cached, as far as it counts them; limits ignore it."""
         return self._cached_in / self._tokens_in if self.n >= _ENOUGH else 0.0
 
     def needs(self, queries: Iterable[Query]) -> tuple[Need, Need]:
-        """Return what queries will take, at least and at most, as far as that can be told."""
+        """Return an estimate of what queries will take, at least and at most."""
         ranges = [tokens_of_query(query) for query in queries]
         return self.needs_of(len(ranges), sum(ranges, TokenRange()))
 
     def needs_of(self, calls: int, expected: TokenRange) -> tuple[Need, Need]:
-        """Return what so many calls take whose messages have so many tokens by their script, at least and at most."""
+        """Return what calls take, at least and at most, if their messages have `expected` tokens by script."""
         read = self.tokens_in(expected)
         written = self.tokens_out.times(calls)
 

@@ -1,4 +1,4 @@
-"""Saying what is waited for, and until when, without saying it all the time."""
+"""Says what psopt is waiting for, and until when, without repeating it all the time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from datetime import datetime, timedelta
 
 LOGGER = logging.getLogger("psopt.waiting")
-_AGAIN = 30.0  # seconds between two words on the same thing
+_AGAIN = 30.0  # seconds between two messages about the same thing
 
 
 class WaitNotices:
-    """Tells by the logger ``psopt.waiting``, which the command line shows and a program may listen to."""
+    """Writes to the logger ``psopt.waiting``, which the command line shows and a program may listen to."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -21,20 +21,20 @@ class WaitNotices:
         LOGGER.warning("%s: %s", self._name, text)
 
     def tell(self, reason: str, text: str) -> None:
-        """Say a thing, unless something was said for the same reason a moment ago."""
+        """Say something, unless something was said for the same reason a moment ago."""
         now = time.monotonic()
         if now - self._told_at.get(reason, -_AGAIN) >= _AGAIN:
             self._told_at[reason] = now
             self.say(text)
 
     def tell_back(self) -> None:
-        """Say that a server that was away answers again, where its absence was said."""
+        """Say that a server answers again, if its absence was reported."""
         if self._told_at.pop("away", None) is not None:
             self.say("the server answers again")
 
 
 def clock(seconds: float = 0.0) -> str:
-    """The time of day, so many seconds from now; with the date where that is another day's.
+    """The time of day this many seconds from now; with the date if that is on another day.
 
     >>> len(clock()), len(clock(3 * 86_400))
     (8, 19)
@@ -45,7 +45,7 @@ def clock(seconds: float = 0.0) -> str:
 
 
 def span(seconds: float) -> str:
-    """Say a stretch of time.
+    """Format a duration.
 
     >>> [span(seconds) for seconds in (0.25, 45, 150, 4320)]
     ['0.25 s', '45 s', '2.5 min', '1.2 h']

@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-_WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent; set by hand
+_WORKERS_A_PLACE = 4  # one that sends, and three that may wait for their next try; chosen by hand
 
 
 @dataclass(slots=True)
 class Batch:
-    """What the workers on some queries share."""
+    """What the workers on a set of queries share."""
 
-    is_over: bool = False  # whether a query has failed, so that nothing more is to be sent
+    is_over: bool = False  # whether a query has failed, so that nothing more is sent
 
 
 @dataclass(slots=True)
 class Worker:
-    """One of those who send a batch's requests."""
+    """One of the senders of a batch's requests."""
 
     batch: Batch
-    is_sending: bool = False  # whether a request is under way, and not only waited for a place or the next try
+    is_sending: bool = False  # whether a request is in flight, and not waiting for a place or the next try
 
 
 @dataclass(slots=True)
 class Progress:
-    """Counts answers for whoever watches."""
+    """Counts answers, and reports progress."""
 
     total: int
     done: int = 0
@@ -43,22 +43,22 @@ class Progress:
         self.show(0)
 
     def show(self, n_ahead: int) -> None:
-        """Show how far it is, with answers that the server has and that are yet to come here."""
+        """Report progress, including `n_ahead` answers that the server has and that are not here yet."""
         if self.on_progress is not None:
             self.on_progress(self.done + n_ahead, self.total)
 
     def __str__(self) -> str:
-        """How far it has come, for notices; a program's calls come one by one."""
+        """The progress, for notices; a program's calls come one by one."""
         if self.total == 1:
             return "Ctrl-C saves"
         return f"{self.done} of {self.total} answered; Ctrl-C saves"
 
 
 async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, last_calls: float) -> None:
-    """Ask for the numbers below n; after a failure the calls under way are the last, and waited for so many seconds.
+    """Ask for the numbers below n; after a failure, wait only for calls in flight, for at most `last_calls` seconds.
 
-    There are more workers than places, so that those which wait for their next try keep nobody from a first; but
-    no more than places until one is answered: a server that answers nothing is not to be asked everything.
+    There are more workers than places, so that those that wait for their next try do not delay others' first try. Until
+    one is answered, there are only as many as places: a server that answers nothing should not be asked everything.
 
     Raises Exception: the first failure.
     """
@@ -106,12 +106,12 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def run_soon(work: Coroutine[Any, Any, Any]) -> None:
-    """Run a coroutine without waiting for it, from any thread, the loop's own among them."""
+    """Run a coroutine without waiting for it, from any thread, including the loop's own."""
     asyncio.run_coroutine_threadsafe(work, _loop())
 
 
 async def in_a_thread(work: Callable[[], T]) -> T:
-    """Run what blocks in a thread of its own; one that hangs does not keep the process, as a pool's thread would."""
+    """Run blocking work in a separate thread; if it hangs, the process can still end, unlike with a pool's thread."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
@@ -135,7 +135,7 @@ _making = threading.Lock()
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    with _making:  # threads that come first together must not make two
+    with _making:  # two threads that come first at the same time must not make two loops
         return _the_loop()
 
 

@@ -41,12 +41,12 @@ class Writer:
     ) -> list[str]:
         """Return what the model writes next in each conversation; empty where it refused.
 
-        `schemas` are JSON schemas of the answers, one a conversation, for models that can be held to one.
+        `schemas` are JSON schemas of the answers, one per conversation, for models that can be restricted to one.
 
         Raises ModelError or BudgetReachedError as `Engine.answers`.
         """
-        # Servers differ in what they make of a schema, and JSON is read where it stands in a text too: only llama.cpp
-        # in this process, whose grammar is known to work, is sent one.
+        # Servers treat schemas differently, and JSON within a text is read too. So only llama.cpp in this process gets
+        # a schema: its grammar is known to work.
         holds = schemas and self._engine.client.name.startswith("gguf/")
         forms = schemas if holds else [""] * len(conversations)
         max_tokens = self._engine.options.most_tokens("text") if schemas else None  # JSON that is cut short is lost
@@ -58,7 +58,7 @@ class Writer:
 
 
 def same_meaning(writer: Writer) -> Callable[[str, str], bool]:
-    """Let a model that writes say whether two descriptions ask for the same."""
+    """Let a model that writes say whether two descriptions ask for the same thing."""
 
     def ask_for_the_same(first: str, second: str) -> bool:
         question = (
@@ -87,23 +87,23 @@ _RATE = (
     "Answer with the number alone."
 )
 _VERDICT = re.compile(r"\W*(?:answer\W{1,3})?(yes|no)\W*", re.IGNORECASE)
-# A number alone; "Rating: 7", "7/10" and "**7**" are read too. Whatever else is said is no rating.
+# A number alone; "Rating: 7", "7/10" and "**7**" are read too. Anything else is not a rating.
 _RATING = re.compile(r"\W*(?:(?:rating|score)\W{1,3})?(\d{1,3})(?:\s*/\s*10)?\W*", re.IGNORECASE)
 _LOWEST, _HIGHEST = 1, 10  # of a rating
-_AGREE = 1  # ratings that lie no further apart are the same
-_MOST_UNREAD = 0.1  # of all; more, and the judge is of no use. Chosen by judgement
-_AGAIN = 0.7  # the temperature of the second try, whose first could not be read
+_AGREE = 1  # ratings no further apart than this count as the same
+_MOST_UNREAD = 0.1  # of all; with more, the judge is of no use. Chosen, not measured
+_AGAIN = 0.7  # the temperature of a second try, after an unreadable answer, so that it may differ from the first
 
 Verdict = TypeVar("Verdict", bool, int)
 
 
 class _Judge(Generic[Verdict]):
-    """Asks about each three texts once, with the last two in either order; what an answer says is left to heirs."""
+    """Asks once about three texts each, with the last two in both orders; subclasses read the answers."""
 
     system = ""
     asked = ""
     tags = ("", "")
-    fails = ""  # what a judge of no use does, for people
+    fails = ""  # what an unusable judge does, in words
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -114,9 +114,9 @@ class _Judge(Generic[Verdict]):
         raise NotImplementedError
 
     def verdicts(self, items: Sequence[tuple[str, str, str]]) -> list[tuple[Verdict | None, Verdict | None]]:
-        """Return what is said of each in both orders; None for what can't be read, asked twice.
+        """Return the verdicts on each in both orders; None where neither of two tries could be read.
 
-        Raises ModelError if more than a tenth of all so far get no verdict in either order; or the judge can't be
+        Raises ModelError if more than a tenth of all so far get no verdict in either order, or if the judge can't be
         reached.
         """
         unknown = [item for item in dict.fromkeys(items) if item not in self._verdicts]
@@ -127,7 +127,7 @@ class _Judge(Generic[Verdict]):
         return [self._verdicts[item] for item in items]
 
     def read_in_both(self, items: Sequence[tuple[str, str, str]]) -> list[tuple[Verdict, Verdict]]:
-        """Return the verdicts on what could be read in both orders."""
+        """Return the verdicts on the items that could be read in both orders."""
         return [
             (one, two) for one, two in map(self._verdicts.__getitem__, items) if one is not None and two is not None
         ]
@@ -162,7 +162,7 @@ class _Judge(Generic[Verdict]):
 class SamenessJudge(_Judge[bool]):
     """Compares answers.
 
-    Two are the same if the judge says so whichever stands first, or in the one order in which it can be read.
+    Two are the same if the judge says so in both orders, or in the only order in which it can be read.
     """
 
     system = "You compare answers."
@@ -171,12 +171,12 @@ class SamenessJudge(_Judge[bool]):
     fails = "says of {share} pairs of answers neither yes nor no"
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
-        """Return of each pair whether its answers are the same; one without a verdict is not; raises as `verdicts`."""
+        """Return for each pair whether its answers are the same; one without a verdict is not; raises as `verdicts`."""
         verdicts_by_pair = [[verdict for verdict in both if verdict is not None] for both in self.verdicts(pairs)]
         return [bool(verdicts) and all(verdicts) for verdicts in verdicts_by_pair]
 
     def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:
-        """Return of how many pairs the judge says the same in both orders."""
+        """Return the share of pairs on which the judge says the same in both orders."""
         both = self.read_in_both(pairs)
         if not both:
             return {}
@@ -197,7 +197,7 @@ class SamenessJudge(_Judge[bool]):
 
 
 class RatingJudge(_Judge[int]):
-    """Rates answers beside a reference, from 1 to 10."""
+    """Rates answers against a reference, from 1 to 10."""
 
     system = "You rate answers."
     asked = _RATE
@@ -205,7 +205,7 @@ class RatingJudge(_Judge[int]):
     fails = f"gives {{share}} answers no rating from {_LOWEST} to {_HIGHEST}"
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
-        """Return what each answer is rated, in [0, 1]; one without a rating is worth what the others are in the mean.
+        """Return the rating of each answer, in [0, 1]; one without a rating gets the mean of the others.
 
         Raises as `verdicts`.
         """
@@ -217,9 +217,9 @@ class RatingJudge(_Judge[int]):
         return [usual if mean is None else mean for mean in means]
 
     def measures(self, answers: Sequence[Rated]) -> dict[str, float]:
-        """Return how far the judge agrees with itself, and by how much it prefers what stands last, in ratings' range.
+        """Return how far the judge agrees with itself, and by what part of the range it prefers what comes last.
 
-        The reference stands first in the first order, the answer in the second.
+        The reference comes first in the first order, the answer in the second.
         """
         both = np.array(self.read_in_both(answers))
         if not len(both):
@@ -231,7 +231,7 @@ class RatingJudge(_Judge[int]):
         }
 
     def read(self, text: str) -> int | None:
-        """Return the rating that a judge's answer is; None if it is none.
+        """Return the rating in a judge's answer; None if it is not a rating.
 
         >>> judge = RatingJudge(None)
         >>> [judge.read(text) for text in ("7", "Rating: 7/10", "<think>8?</think> 7.", "11", "7 or 8", "good")]
@@ -243,6 +243,6 @@ class RatingJudge(_Judge[int]):
 
 
 def _tagged(tag: str, text: str) -> str:
-    """Data as a JSON string, whose `<` is escaped: no text can close its tag."""
+    """Data as a JSON string with `<` escaped, so that no text can close its tag."""
     written = json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")
     return f"<{tag}>{written}</{tag}>"

@@ -1,4 +1,4 @@
-"""Language models in GGUF files, by llama.cpp, in this process; and fetching those that are known by a name."""
+"""Language models in GGUF files, run by llama.cpp in this process, and fetching the ones psopt knows by name."""
 
 from psopt.models.gguf._fetching import KNOWN, KnownModel, fast_copy, fetched_model
 from psopt.models.gguf._model import GGUFModel

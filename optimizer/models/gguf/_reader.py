@@ -1,4 +1,4 @@
-"""A GGUF file in memory, texts to tokens, and what a thread has read: tokens in, log-probabilities out."""
+"""A GGUF file in memory, which turns texts into tokens, and readers, which turn tokens into log-probabilities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAGIC = b"GGUF"
 
 
 class GGUFWeights:
-    """A model without anything read: `Reader` reads.
+    """A loaded model that has read nothing yet: `Reader` reads.
 
     Raises ModelError if llama.cpp can't load the file, or it does not generate text.
     """
@@ -58,7 +58,7 @@ class GGUFWeights:
         return self._library.llama_vocab_get_text(self._vocabulary, token).decode() if token >= 0 else ""
 
     def tokens(self, text: str, *, with_opening: bool = False) -> Tokens:
-        """The tokens of a text, marks of a chat template among them; on request with what a text begins with."""
+        """The tokens of a text, including marks of a chat template; on request with those that open a text."""
         encoded = text.encode()
         tokens = np.empty(len(encoded) + 8, dtype=np.int32)  # no token is less than a byte; 8 for opening and end
         n = self._library.llama_tokenize(
@@ -68,7 +68,7 @@ class GGUFWeights:
 
 
 def check_is_gguf(name: str, path: Path) -> None:
-    """Refuse what is no GGUF file; raises InputError."""
+    """Refuse anything but a GGUF file; raises InputError."""
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}")
     if path.is_dir():
@@ -85,29 +85,29 @@ def check_is_gguf(name: str, path: Path) -> None:
 
 
 _BATCH = 512  # tokens read at once: llama.cpp's own default; larger ones are no faster on a CPU
-_FEWEST = 2  # a token alone is multiplied by other kernels, which round otherwise
-_FIRST_CONTEXT = 1024  # tokens; doubled as longer prompts come
-_BRANCHES = 64  # ways to go on behind a prompt that are read side by side; llama.cpp knows at most 256 sequences
-# Side by side, answers of SmolLM2 come 1.5 to 2.7 times as fast with 7 ways to go on and more. Sums over tokens that
-# lie apart may round otherwise, and eight-bit activations may turn that over: of 268 scores 8 differed, by .06 at most.
-# One or two ways are read one after the other.
+_FEWEST = 2  # other kernels multiply a single token, and they round differently
+_FIRST_CONTEXT = 1024  # tokens; doubled for longer prompts
+_BRANCHES = 64  # continuations of a prompt that are read side by side; llama.cpp allows at most 256 sequences
+# Side by side, SmolLM2 answers 1.5 to 2.7 times as fast with 7 or more continuations. Sums over tokens that are apart
+# may round differently, and eight-bit activations may amplify that: of 268 scores 8 differed, by .06 at most. One or
+# two continuations are read one after the other.
 _FEW_WAYS = 2
-_ALL = _WHOLE = -1  # "every sequence" and "to the end", as llama.cpp says it
+_ALL = _WHOLE = -1  # "every sequence" and "to the end" in llama.cpp's interface
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPrefix:
-    """Tokens that a reader has read, and what it remembers of them: others take that over and need not read them."""
+    """Tokens that a reader has read, and its memory of them: others copy that and need not read them."""
 
     tokens: Tokens
     memory: NDArray[np.uint8]
 
 
 class Reader:
-    """A prompt that a model has read, by one thread, and labels as branches behind it.
+    """A prompt that a model has read, in one thread, with labels as branches after it.
 
-    What a prompt shares with the one before it is not read again. Many labels are read side by side, each in a sequence
-    of its own that sees the prompt and no other label. Scores do not depend on what was read before, to the last bit.
+    What a prompt shares with the previous one is not read again. Many labels are read side by side, each in its own
+    sequence that sees the prompt and no other label. Scores do not depend on what was read before, to the last bit.
     """
 
     def __init__(self, weights: GGUFWeights) -> None:
@@ -119,7 +119,7 @@ class Reader:
         self._every_branch = np.arange(_BRANCHES, dtype=np.int32)
 
     def read_prefix(self, tokens: Tokens, n_threads: int, n_room: int) -> ReadPrefix:
-        """Read what many prompts of at most `n_room` tokens begin with, by several threads of llama.cpp's own.
+        """Read the common beginning of prompts of at most `n_room` tokens, with several threads of llama.cpp.
 
         Raises ModelError if llama.cpp fails.
         """
@@ -134,7 +134,7 @@ class Reader:
         return ReadPrefix(tokens, memory[:n_bytes])
 
     def _take(self, prefix: ReadPrefix) -> None:
-        """Remember what another reader has read, in every branch; without that, it is read again."""
+        """Copy what another reader has read into every branch; if that fails, it is read again."""
         self._forget_from(0)
         self._read = []
         memory = prefix.memory
@@ -147,7 +147,7 @@ class Reader:
     def log_probabilities(
         self, prompt: Tokens, tree: LabelTree | None = None, prefix: ReadPrefix | None = None
     ) -> NDArray[np.float64]:
-        """What may follow a prompt, and each node of a tree behind it: (1 + n_nodes, n_vocabulary) log-probabilities.
+        """What may follow a prompt, and each node of a tree after it: (1 + n_nodes, n_vocabulary) log-probabilities.
 
         `prefix` is what the prompt begins with. Raises ModelError if llama.cpp fails.
         """
@@ -173,7 +173,7 @@ class Reader:
     def _read_behind(
         self, prompt: Tokens, nodes: Sequence[int] = (), places: Sequence[int] = (), branches: Sequence[list[int]] = ()
     ) -> list[NDArray[np.float64]]:
-        """The logits behind a prompt and behind each node: a token at a place of some of the branches."""
+        """The logits after a prompt and after each node: a token at a position in some of the branches."""
         tokens = [*prompt, *nodes]
         position = np.array([*range(len(prompt)), *places], dtype=np.int32)
         sequences = [self._every_branch] * len(prompt) + [np.array(subset, dtype=np.int32) for subset in branches]
@@ -191,7 +191,7 @@ class Reader:
         return rows
 
     def _make_room(self, n_tokens: int) -> None:
-        """Make the context larger where it must be; what was read is then read again."""
+        """Enlarge the context if it is too small; what was read is then read again."""
         if self._context is not None and n_tokens <= self._library.llama_n_ctx(self._context):
             return
         size = _FIRST_CONTEXT
@@ -206,7 +206,7 @@ class Reader:
             self._context = None
             reason = self._library.reason() or "the memory may be too small"
             raise ModelError(f"{self._weights.name} can't read {n_tokens} tokens: {reason}")
-        # The memory of the weights stays as long as a context may read from it: the finalizer holds on to them.
+        # A context reads from the memory of the weights, so its finalizer keeps them alive.
         self._free = weakref.finalize(self, _free, self._library, self._context, self._weights)
         self._free.atexit = False
         self._library.llama_set_n_threads(self._context, 1, 1)
@@ -215,7 +215,7 @@ class Reader:
     def _forget_from(self, n_known: int) -> None:
         memory = self._library.llama_get_memory(self._context)
         if not self._library.llama_memory_seq_rm(memory, _ALL, n_known, _WHOLE):
-            # Models with a recurrent state can't take back a part of what they have read.
+            # Models with a recurrent state can't forget only a part of what they have read.
             self._library.llama_memory_seq_rm(memory, _ALL, 0, _WHOLE)
             if n_known:
                 raise ModelError(
@@ -229,7 +229,7 @@ class Reader:
         sequences: Sequence[NDArray[np.int32]],
         is_wanted: NDArray[np.bool_],
     ) -> list[NDArray[np.float64]]:
-        """Read tokens, each at a position of some sequences; the logits behind those that are wanted."""
+        """Read tokens, each at a position in some sequences; return the logits after those that are wanted."""
         token = np.array(tokens, dtype=np.int32)
         n_sequences = np.array([len(sequence_ids) for sequence_ids in sequences], dtype=np.int32)
         pointers = np.array([sequence_ids.ctypes.data for sequence_ids in sequences], dtype=np.uintp)

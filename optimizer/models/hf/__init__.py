@@ -1,4 +1,4 @@
-"""Local language models, by transformers: every label is scored by its likelihood, nothing is generated."""
+"""Local language models, run by transformers: every label is scored by its likelihood, nothing is generated."""
 
 from psopt.models.hf._entailment import EntailmentMatcher
 from psopt.models.hf._model import HFModel

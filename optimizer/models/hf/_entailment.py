@@ -1,4 +1,4 @@
-"""Which free answers are the same, by a model of entailment: each must follow from the other."""
+"""Which free answers are the same, by an entailment model: each must follow from the other."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from psopt.models._assessment import Pair
 
 _PREFIX = "nli:"
-_ENTAILMENT = "entail"  # how models call it: entailment, ENTAILMENT, entailed
+_ENTAILMENT = "entail"  # how models name the class: entailment, ENTAILMENT, entailed
 _BATCH = 32  # pairs at once
-_LONGEST = 512  # tokens of both answers; what BERT and its kin were trained for
+_LONGEST = 512  # tokens of both answers; what BERT and similar models were trained for
 
 
 class EntailmentMatcher(Matcher):
     """Says that two answers are the same if each follows from the other.
 
-    Bidirectional entailment: Kuhn, Gal and Farquhar, "Semantic uncertainty", 2023. Of both answers together the first
-    512 tokens are read, or fewer if the model takes no more; the text of the sample is not.
+    Bidirectional entailment: Kuhn, Gal and Farquhar, "Semantic uncertainty", 2023. Both answers together are cut to 512
+    tokens, or fewer if the model takes no more; the text of the sample is not read.
 
     Raises InputError if there is no such model, or none of its classes is called entailment. Raises ModelError if the
     hub can't be reached. Raises MissingExtraError if transformers or torch is not installed.
@@ -38,7 +38,7 @@ class EntailmentMatcher(Matcher):
         self._entailment = _entailment_class(self._source.name, self._source.config)
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
-        """Return of each pair whether its answers follow from each other.
+        """Return for each pair whether its answers follow from each other.
 
         Raises ModelError if the model can't be loaded, or fails.
         """
@@ -49,7 +49,7 @@ class EntailmentMatcher(Matcher):
     def _entailed(self, directions: list[tuple[str, str]]) -> dict[tuple[str, str], bool]:
         keys = {pair: answer_key(kind="nli", version=self._source.version, pair=list(pair)) for pair in directions}
         by_key = self._cache.get_many(keys.values())
-        # Texts of about one length make batches without much padding.
+        # Texts of similar length make batches without much padding.
         unknown = sorted((pair for pair in directions if keys[pair] not in by_key), key=lambda pair: len("".join(pair)))
         for start in range(0, len(unknown), _BATCH):
             batch = unknown[start : start + _BATCH]
@@ -62,7 +62,7 @@ class EntailmentMatcher(Matcher):
         import torch
 
         tokenizer, network = self._loaded
-        # without what no tokenizer takes: halves of surrogate pairs
+        # no tokenizer takes halves of surrogate pairs: replace them
         clean = [[text.encode("utf-8", "replace").decode() for text in pair] for pair in batch]
         firsts, seconds = map(list, zip(*clean, strict=True))
         places = getattr(network.config, "max_position_embeddings", _LONGEST)

@@ -1,4 +1,4 @@
-"""hf/..: a local language model as a classifier, by transformers."""
+"""hf/..: a local language model as a classifier, run by transformers."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
 
 
 class HFModel(ScoringModel):
-    """A folder or a repository of the hub as a classifier; see `ScoringModel`.
+    """A folder or a repository on the hub as a classifier; see `ScoringModel`.
 
-    Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
-    (CUDA), where a near tie may go either way. The cache keeps the first one.
+    Scores do not depend on what is scored together, except for rounding: 1e-5 in float32 (CPU), some hundredths in
+    bfloat16 (CUDA), where a near tie may go either way. The cache keeps the first result.
 
-    Raises InputError if there is no such folder, repository or likelihood. Raises ModelError if what is there is no
-    causal language model, or can't be fetched. Raises MissingExtraError if torch or transformers is not installed.
+    Raises InputError if there is no such folder, repository or likelihood. Raises ModelError if it is not a causal
+    language model, or can't be fetched. Raises MissingExtraError if torch or transformers is not installed.
 
     Parameters
     ----------
     repo_or_path : str
-        A folder with a model, else a repository on the hub. Code that comes with a model is never run.
+        A folder with a model, or otherwise a repository on the hub. Code that comes with a model is never run.
     batch_tokens : int, optional
-        The most tokens of one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
+        The most tokens in one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
         memory is exhausted.
     """
 
@@ -92,9 +92,9 @@ class _Scorer:
         self._limit = TokenLimit(batch_tokens)
 
     def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Score the tree behind prompts; see `LabelScorer.steps`.
+        """Score the tree after each prompt; see `LabelScorer.steps`.
 
-        Raises ModelError if the tokenizer is another model's, or the network breaks down.
+        Raises ModelError if the tokenizer belongs to another model, or the network fails.
         """
         self._check_vocabulary([*prompts, tree.tokens, tree.targets])
         n_tokens = max(map(len, prompts)) + max(map(len, tree.paths()))

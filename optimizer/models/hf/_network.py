@@ -1,7 +1,7 @@
-"""A causal language model, loaded: prompts and a tree of labels in, log-probabilities out.
+"""A loaded causal language model: prompts and a tree of labels in, log-probabilities out.
 
-What prompts begin with is read once for all of them, and a text once for all labels, in a cache of transformers' own.
-Only rows of one length are read together, so that nothing is padded, and no mask is needed.
+The common beginning of prompts is read once for all of them, and a text once for all labels, into a cache of
+transformers. Only rows of the same length are read together, so that nothing is padded and no mask is needed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# What a network is tried on: prompts of different lengths behind one prefix, and labels of one to three tokens. The
-# numbers are tokens that every vocabulary has.
+# What a network is tried on: prompts of different lengths that share a prefix, and labels of one to three tokens. Every
+# vocabulary has tokens with these numbers.
 _TRIED_PROMPTS = [[1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 8], [1, 2, 3, 4, 9, 7, 5, 3, 6]]
 _TRIED_LABELS = [[7], [7, 8], [9, 3, 4]]
-# Looks for texts that are read otherwise, not for last digits: reading in another order rounds otherwise, about 1e-5 in
-# single precision and some hundredths in half.
+# Large enough to find only texts that are read wrongly, not differences in rounding: reading in another order moves
+# scores by about 1e-5 in single precision and some hundredths in half.
 _TOLERANCE = {"torch.float32": 1e-3}
 _COARSE_TOLERANCE = 0.5
-_KEPT = 16  # tokens in caches to one that is read at once, at most: what rows begin with is kept for each of them
-_FEWEST = 8  # tokens: where these don't fit, the network's own weights fill the memory
+_KEPT = 16  # most cached tokens per token that is read at once: each row has its own copy of what it begins with
+_FEWEST = 8  # tokens: if not even these fit, the network's own weights fill the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class Network:
 
     @property
     def turns_at(self) -> float:
-        """Behind how many tokens it computes all positions in another way, so that what was read before is void."""
+        """After how many tokens it computes all positions differently, so that what was read before is invalid."""
         config = self.model.config.get_text_config(decoder=True)
         return min(_turning_lengths(getattr(config, "rope_parameters", None)), default=float("inf"))
 
     def read(self, rows: Sequence[Sequence[int]], keep: Sequence[int], cache: Any = None) -> Any:
-        """Read rows of one length behind what a cache holds, which holds them too then.
+        """Read rows of one length after what a cache holds, and add them to it.
 
-        Returns the logits at some columns: (n_rows, n_keep, n_vocabulary).
+        Returns the logits at the columns `keep`: (n_rows, n_keep, n_vocabulary).
         """
         import torch
 
@@ -75,7 +75,7 @@ class Network:
 
 
 def _turning_lengths(rope: Any) -> Iterator[int]:
-    """The lengths behind which rotary positions are computed in another way; settings may differ by kind of layer."""
+    """The lengths after which rotary positions are computed differently; settings may depend on the kind of layer."""
     if not isinstance(rope, dict):
         return
     if rope.get("rope_type") == "longrope" and rope.get("original_max_position_embeddings"):
@@ -85,15 +85,15 @@ def _turning_lengths(rope: Any) -> Iterator[int]:
 
 
 class TokenLimit:
-    """The most tokens of one forward pass; it stays where an exhausted memory has brought it."""
+    """The most tokens in one forward pass; once exhausted memory has lowered it, it stays there."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
 
     def retrying(self, run: Callable[[int], Result]) -> Result:
-        """Return ``run(tokens)``, with half as many tokens each time that the GPU's memory is exhausted.
+        """Return ``run(tokens)``, halving the tokens each time the GPU's memory is exhausted.
 
-        Raises ModelError if the memory does not do for a few tokens.
+        Raises ModelError if the memory is too small even for a few tokens.
         """
         import torch
 
@@ -107,7 +107,7 @@ class TokenLimit:
                         "end what else uses the GPU"
                     ) from error
             self.tokens //= 2
-            torch.cuda.empty_cache()  # not within the except block, whose error holds on to the tensors
+            torch.cuda.empty_cache()  # outside the except block, whose error keeps the tensors alive
 
 
 def score(
@@ -115,8 +115,8 @@ def score(
 ) -> Iterator[tuple[list[int], Steps]]:
     """Yield indices of some prompts, each once, and log-probabilities of the tree's steps: (n_indices, n_steps).
 
-    What all prompts begin with is read once if it `shares`, and each text once for all labels; else each prompt in
-    full, and again for each label of several tokens. The numbers are the same.
+    If it `shares`, it reads the common beginning of all prompts once, and each text once for all labels. Otherwise it
+    reads each prompt completely, and again for each label of several tokens. The numbers are the same.
     """
     n_shared, cache = 0, None
     if shares:
@@ -144,7 +144,7 @@ def _prefix(network: Network, tokens: list[int], limit: int) -> Any:
 
 
 def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: LabelTree, limit: int) -> Steps:
-    """The steps behind as many texts of one length as the limit allows, one at least."""
+    """The steps after as many texts of one length as the limit allows, at least one."""
     paths = tree.paths()
     endings = [[tree.tokens[node - 1] for node in path[1:]] for path in paths]
     longest = max(map(len, endings))
@@ -177,14 +177,14 @@ def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: Label
 
 
 def _repeated(cache: Any, times: int) -> Any:
-    """A copy of a cache, with each of its rows so many times."""
+    """A copy of a cache, with each of its rows repeated `times` times."""
     cache = copy.deepcopy(cache)
     cache.batch_repeat_interleave(times)
     return cache
 
 
 def _read_on(network: Network, rows: Sequence[list[int]], cache: Any, n_kept: int, limit: int) -> Any:
-    """Read rows in parts within the limit; the logits at their last columns."""
+    """Read rows in parts within the limit; return the logits at their last columns."""
     import torch
 
     width = max(1, limit // len(rows))
@@ -203,14 +203,14 @@ def _fill(steps: Steps, tree: LabelTree, path: Sequence[int], logits: Any) -> No
 
     on_path = [step for step, node in enumerate(tree.nodes) if node in path]
     columns = [path.index(tree.nodes[step]) for step in on_path]
-    # Text by text: a vocabulary in single precision is large.
+    # One text at a time: logits for a vocabulary in single precision are large.
     totals = torch.stack([torch.logsumexp(text.float(), dim=-1) for text in logits])
     picked = logits[:, columns, [tree.targets[step] for step in on_path]].float() - totals[:, columns]
     steps[:, on_path] = picked.cpu().numpy()
 
 
 def can_share(network: Network) -> bool:
-    """Score a few tokens in both ways and return whether they agree: not every network goes on behind a cache."""
+    """Score a few tokens in both ways and return whether they agree: not every network can continue from a cache."""
     import torch
 
     try:
@@ -218,7 +218,7 @@ def can_share(network: Network) -> bool:
     except torch.cuda.OutOfMemoryError:
         raise
     except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
-        return False  # layers of another kind, or a forward pass that takes no such arguments
+        return False  # other kinds of layers, or a forward pass without such arguments
     return bool(np.abs(difference).max() < _TOLERANCE.get(str(network.model.dtype), _COARSE_TOLERANCE))
 
 

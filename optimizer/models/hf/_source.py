@@ -1,4 +1,4 @@
-"""Where a model comes from, a folder or a repository on the hub, and loading it by transformers."""
+"""Where a model comes from, a folder or a repository on the hub, and loading it with transformers."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _DECIDING = (".json", ".jinja", ".model", ".txt")  # settings, vocabulary, chat 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A version of a model that is there."""
+    """One version of an available model."""
 
     name: str  # the model's name in psopt: ``hf/..``
     place: str  # the folder, or the repository's id
-    version: str  # what tells this version's answers from another's: the commit, or a digest of the folder
-    options: dict[str, Any]  # what `from_pretrained` takes to load this version and no other
+    version: str  # distinguishes its answers from other versions': the commit, or a digest of the folder
+    options: dict[str, Any]  # arguments with which `from_pretrained` loads exactly this version
     config: Any
 
 
 def find_source(repo_or_path: str, prefix: str = "hf/") -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
-    The hub is asked for the current commit; without a network the version that was fetched last is taken. What the
-    model can do is for the caller to check. `prefix` stands before folder or repository in the model's name in psopt.
+    The hub is asked for the current commit; without a network it uses the version that was fetched last. The caller
+    checks what the model can do. `prefix` comes before the folder or repository in the model's name in psopt.
 
     Raises InputError if there is no such folder or repository. Raises ModelError if the hub can't be reached.
     """
@@ -64,7 +64,7 @@ def _in_folder(name: str, folder: Path) -> Source:
 
 
 def _in_gguf_file(name: str, file: Path) -> Source:
-    """A GGUF file, which transformers turns into single precision: that takes the packages gguf and accelerate."""
+    """A GGUF file, which transformers turns into single precision: that needs the packages gguf and accelerate."""
     place = str(file.parent)
     options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
     stat = file.stat()
@@ -76,25 +76,25 @@ def _on_the_hub(name: str, repo: str) -> Source:
     is_reached = commit is not None
     commit = commit or _fetched_commit(name, repo)
     options: dict[str, Any] = {"local_files_only": not is_reached, "trust_remote_code": False}
-    # Asked for under the branch, so that its commit is known when the hub can't be reached.
+    # Requested by its branch, so that the commit is known later when the hub can't be reached.
     config = _config(name, repo, {**options, "revision": _BRANCH if is_reached else commit})
     return Source(name, repo, commit, {**options, "revision": commit}, config)
 
 
 def _current_commit(name: str, repo: str) -> str | None:
-    """The commit that the repository is at now; None where the hub can't be asked."""
+    """The repository's current commit; None where the hub can't be asked."""
     from huggingface_hub import HfApi, errors
 
     try:
         return HfApi().model_info(repo, timeout=10).sha
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
         raise explain_repository(name, repo, error) from error
-    except (errors.HTTPError, OSError):  # type: ignore[attr-defined]  # the base of what its http client raises
+    except (errors.HTTPError, OSError):  # type: ignore[attr-defined]  # the base of its HTTP client's errors
         return None
 
 
 def _fetched_commit(name: str, repo: str) -> str:
-    """The commit that the repository was at when it was fetched last."""
+    """The repository's commit when it was last fetched."""
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(repo, "config.json", revision=_BRANCH)
@@ -109,7 +109,7 @@ def _config(name: str, place: str, options: dict[str, Any]) -> Any:
 
 
 def check_is_causal(source: Source) -> None:
-    """Refuse what would load with an untrained head, or reads its text from both sides; raises ModelError."""
+    """Refuse a model that would load with an untrained head, or reads text in both directions; raises ModelError."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
 
     config = source.config
@@ -122,7 +122,7 @@ def check_is_causal(source: Source) -> None:
 
 
 def _digest(files: Iterable[Path]) -> str:
-    """A digest of what decides a folder's answers: small files by content, weights by name, size and time."""
+    """A digest of what determines a folder's answers: small files by content, weights by name, size and time."""
     digest = hashlib.sha256()
     for path in files:
         if path.suffix in _DECIDING:
@@ -133,7 +133,7 @@ def _digest(files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-# Of huggingface_hub and the HTTP clients that it has used; by name, since which is installed depends on its version.
+# Of huggingface_hub and the HTTP clients that it has used; by name, since its version decides which is installed.
 _NOT_FETCHED = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ReadTimeout"}
 
 
@@ -149,7 +149,7 @@ def import_transformers(name: str) -> Any:
 
 @contextlib.contextmanager
 def loading(name: str, place: str) -> Iterator[Any]:
-    """Give transformers, without its progress bars and advice; what it raises becomes one line that helps."""
+    """Yield transformers, without its progress bars and advice; its errors become one helpful line."""
     from safetensors import SafetensorError
 
     transformers = import_transformers(name)
@@ -169,7 +169,7 @@ def loading(name: str, place: str) -> Iterator[Any]:
 
 
 def explain_repository(name: str, repo: str, error: BaseException) -> PsoptError:
-    """What the hub says of a repository that it does not give."""
+    """Why the hub does not give a repository."""
     kinds = _kinds(error)
     prefix = name.removesuffix(repo)
     if "GatedRepoError" in kinds:
@@ -200,7 +200,7 @@ def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
 
 
 def unreachable(name: str, repo: str) -> ModelError:
-    """Neither here nor to be fetched."""
+    """The error for a model that is not here and can't be fetched."""
     return ModelError(
         f"{name}: there is no folder {repo!r}, and the hub can't be reached: where there is a network, run "
         f"hf download {repo}"
@@ -208,7 +208,7 @@ def unreachable(name: str, repo: str) -> ModelError:
 
 
 def _kinds(error: BaseException | None) -> set[str]:
-    """The names of an error's classes, and of those of the errors that it comes from."""
+    """The names of the classes of an error and of its causes."""
     kinds: set[str] = set()
     while error is not None:
         kinds |= {kind.__name__ for kind in type(error).__mro__}
@@ -217,7 +217,7 @@ def _kinds(error: BaseException | None) -> set[str]:
 
 
 def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
-    """Load a model by a class of transformers, such as ``AutoModelForCausalLM``, on a device, to be evaluated.
+    """Load a model with a class of transformers, such as ``AutoModelForCausalLM``, on a device, for evaluation.
 
     Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
     installed.
@@ -239,7 +239,7 @@ def load_tokenizer(source: Source) -> Any:
 
 
 def find_device() -> Any:
-    """Return a GPU if there is one, else the CPU."""
+    """Return a GPU if there is one, otherwise the CPU."""
     import torch
 
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

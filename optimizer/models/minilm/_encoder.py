@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256  # the model's own (max_seq_length in its configuration)
-# Part of the answers: another size of batch or bucket changes the last digit of an embedding on some processors.
+# Both affect answers: on some processors another size of batch or bucket changes the last digit of an embedding.
 _BATCH = 32
-_BUCKET = 8  # tokens that lengths are padded to a multiple of
-_KEEP_EVERY = 32 * _BATCH  # texts after which vectors go to the disk, so that an interrupted run keeps them
+_BUCKET = 8  # lengths are padded to a multiple of this many tokens
+_KEEP_EVERY = 32 * _BATCH  # vectors go to disk after this many texts, so that an interrupted run keeps them
 
 
 class Encoder:
     """Texts to unit vectors, each text encoded once.
 
-    An embedding does not depend on what was encoded beside it, but for the last digit of float16: texts are batched
-    with texts of the same padded length, and vectors are rounded to float16 before anyone sees them, yet some
-    processors add in another order where a batch has another size. The same texts in the same order make the same
-    batches, and what is in the store stays as it is: so a run from a warm store repeats a run from a cold one to the
-    bit. The network is loaded when the first text that is not in the store comes along.
+    An embedding does not depend on the rest of its batch, except in the last digit of float16. Texts are batched with
+    texts of the same padded length, and vectors are rounded to float16 before anyone sees them; but some processors add
+    in another order if the batch size differs. The same texts in the same order make the same batches, and stored
+    vectors never change: so a run from a warm store repeats a run from a cold one to the bit. The network is loaded for
+    the first text that is not in the store.
     """
 
     def __init__(self, cache_dir: Path | None = None) -> None:
         self._folder = _checked_weights()
         self._store = AnswerCache(None)
-        with contextlib.suppress(InputError):  # embeddings can be made again: their store is no reason to stop
+        with contextlib.suppress(InputError):  # embeddings can be computed again: a broken store is no reason to stop
             self._store = AnswerCache(cache_dir, f"embeddings-minilm-{WEIGHTS_SHA256[:8]}.sqlite")
         self._known: dict[str, NDArray[np.float16]] = {}
         self._parts_read: dict[str, str] = {}
@@ -68,9 +68,9 @@ class Encoder:
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
-        """What is read of each text: of those with more tokens than are read, the text up to there."""
+        """The part of each text that is read: a text with too many tokens is cut after the last one that is read."""
         new = [text for text in dict.fromkeys(texts) if len(text) > MAX_TOKENS and text not in self._parts_read]
-        if new:  # the same texts are asked about for every prompt
+        if new:  # kept, since every prompt asks about the same texts
             tokenizer, _ = _tokenizer_and_network(self._folder)
             wanted = {"truncation": True, "max_length": MAX_TOKENS, "return_offsets_mapping": True}
             for text, offsets in zip(new, tokenizer(new, **wanted)["offset_mapping"], strict=True):
@@ -79,8 +79,8 @@ class Encoder:
         return [self._parts_read.get(text, text) for text in texts]
 
     def _run(self, texts: Sequence[str]) -> NDArray[np.float16]:
-        # Threads that wait must not spin: two processes on two cores would slow each other down threefold. It is read
-        # when torch comes, and costs a process that is alone 8 %.
+        # Waiting threads must not spin: two processes on two cores would slow each other down threefold. It costs a
+        # process that runs alone 8 %. torch reads this setting when it is imported.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         import torch
 
@@ -104,7 +104,7 @@ class Encoder:
 
 @functools.cache
 def _tokenizer_and_network(folder: Path) -> tuple[Any, Any]:
-    """Both as they are read from a folder, once a process: that takes a second."""
+    """Both, read from a folder once per process, since that takes a second."""
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import_extra("torch", "the model minilm", "local")

@@ -1,8 +1,8 @@
 """minilm as a language model for DSPy: an engine that reads the messages of DSPy's adapters and answers in their form.
 
-It fills outputs of a class (Literal, Enum, bool) as the task model minilm would, and any other with the words of the
-inputs that fit the instructions best. So DSPy programs run offline, free and deterministically, and change their
-answers as they do with language models; but it is none.
+It fills outputs with fixed values (Literal, Enum, bool) as the task model minilm would, and any other with the words of
+the inputs that fit the instructions best. So DSPy programs run offline, free and deterministically. Their answers
+change with the prompt, as with a language model; but it is not one.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-_MOST_PHRASES = 24  # of an instruction, each of which is embedded
+_MOST_PHRASES = 24  # of a text, since each of them is embedded
 
 
 def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = None, **settings: Any) -> Any:
-    """Make a `dspy.LM` of the embedded model.
+    """Make a `dspy.LM` from the embedded model.
 
     Raises MissingExtraError if dspy or torch is not installed.
 
     Parameters
     ----------
     reference_texts : sequence of str, optional
-        Unlabelled texts of the task, 20 or more: what is usual among them tells nothing. By default questions of the
-        sample of TREC that psopt brings along, which suits questions best.
+        Unlabelled texts of the task, 20 or more: what is common to them is ignored. By default the questions in psopt's
+        bundled sample of TREC, which suits questions best.
     cache_dir : Path, optional
         Where embeddings are kept between runs.
     **settings
@@ -81,7 +81,7 @@ class MiniLMEngine:
         )
 
     def answer(self, reading: Reading) -> str:
-        """Fill the outputs in the form that was asked for."""
+        """Fill the outputs in the requested format."""
         with self._lock:
             self.n_calls += 1
             values = {field.name: self._value(field, reading) for field in reading.outputs}
@@ -98,7 +98,7 @@ class MiniLMEngine:
         return field.labels[predicted] if predicted < len(field.labels) else ""
 
     def _phrase(self, reading: Reading) -> str:
-        """The words of the text that are nearest to it as the instructions see it."""
+        """The phrase of the text that is nearest to the instructions and the text together."""
         phrases = list(dict.fromkeys(_phrases(reading.text)))[:_MOST_PHRASES]
         if not phrases:
             return reading.text.strip() or "nothing"
@@ -108,14 +108,14 @@ class MiniLMEngine:
 
 
 class AsyncMiniLMEngine(MiniLMEngine):
-    """The same for programs that are awaited; it computes, so there is nothing to wait for."""
+    """The same for asynchronous programs; it computes, so there is nothing to wait for."""
 
     async def complete(self, request: Any) -> Any:
         return super().complete(request)
 
 
 def _phrases(text: str) -> Iterator[str]:
-    """One and two content words in a row."""
+    """Single content words, and two in a row."""
     words = words_of(text)
     for start, word in enumerate(words):
         if word in FUNCTION_WORDS:
@@ -125,7 +125,7 @@ def _phrases(text: str) -> Iterator[str]:
             yield f"{word} {words[start + 1]}"
 
 
-# The words of DSPy 3's ChatAdapter and JSONAdapter (dspy/adapters/chat_adapter.py).
+# The wording of DSPy 3's ChatAdapter and JSONAdapter (dspy/adapters/chat_adapter.py).
 _INPUTS = "Your input fields are:\n"
 _OUTPUTS = "Your output fields are:\n"
 _END = "All interactions will be structured"
@@ -139,7 +139,7 @@ _BULLET = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An output; `labels` are what it may be, none where it may be anything."""
+    """An output; `labels` are its possible values, empty where it may be anything."""
 
     name: str
     labels: tuple[str, ...]
@@ -147,7 +147,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Reading:
-    """A request, understood."""
+    """A request in parsed form."""
 
     description: str  # the instructions without bulleted lines and their headings
     bullets: tuple[str, ...]  # notes and definitions
@@ -158,7 +158,7 @@ class Reading:
     as_json: bool  # whether the answer has to be a JSON object
 
     def prompt(self, field: Field) -> Prompt:
-        """The prompt that asks for one output of a class."""
+        """The prompt that asks for one output with fixed values."""
         labels, name = field.labels, field.name
         definitions: list[Definition] = []
         notes: list[str] = []
@@ -222,7 +222,7 @@ def _labels(name: str, kind: str, structure: str) -> tuple[str, ...]:
 
 
 def _literals(values: str) -> tuple[str, ...]:
-    r"""The values of a Literal as Python writes them. Not by `ast`, which can't be used from several threads (3.11).
+    r"""The values of a Literal as Python writes them. It avoids `ast`, which is not thread-safe (3.11).
 
     >>> _literals(r"'it\'s', 'a, b', 3")
     ("it's", 'a, b', '3')
@@ -246,7 +246,7 @@ def _outputs(answer: str, outputs: Sequence[str]) -> dict[str, str]:
 
 
 def _sections(message: str, names: Sequence[str]) -> dict[str, str]:
-    """Values by name; only a line of its own with one of these names begins a section."""
+    """Values by name; only a separate line with one of these names begins a section."""
     any_name = "|".join(re.escape(name) for name in names)
     parts = re.split(rf"(?m)^\[\[ ## ({any_name}) ## \]\]\s*$", message)
     return {name: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}

@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 # Chosen on TREC's train questions only (experiments/minilm_constants.py repeats the choice).
-CENTRED_SHARE = 0.5  # of the two ways to compare a text with the bare labels; both alone are as right but shakier
+CENTRED_SHARE = 0.5  # of the two ways to compare a text with the bare labels: each alone is as accurate but less stable
 DESCRIPTION_SHARE = 0.75  # how far the description moves a label's own vector
-DEFINITION_SHARE = 0.5  # how much a definition counts beside the bare label
+DEFINITION_SHARE = 0.5  # how much a definition counts compared with the bare label
 QUOTE_BONUS = 0.2  # for a text that shows a phrase quoted in a note
-TOPIC_FLOOR = 0.15  # a note on a topic less similar than this says nothing of a text
+TOPIC_FLOOR = 0.15  # a note is ignored if its topic is less similar to a text than this
 EXAMPLE_WEIGHT = 0.2  # of the mean of a label's examples
-REFERENCE_TEXTS = 40  # unlabelled texts that give the centre; 20 to 50 are enough
-_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
+REFERENCE_TEXTS = 40  # unlabelled texts that define the centre; 20 to 50 are enough
+_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows its messages
 _MAX_DESCRIPTION_WORDS = 120  # leaves room for the text within the encoder's 256 tokens
 
 
 class MiniLM:
-    """Classify by comparing each text, read together with the description, with what the prompt says of each label.
+    """Classify by comparing each text, read together with the description, with what the prompt says about labels.
 
     Parameters
     ----------
     reference_texts : sequence of str
-        Unlabelled texts of the task; the mean of their vectors is the centre from which texts are seen. They are part
-        of the model: other reference texts, other answers.
+        Unlabelled texts of the task; the mean of their vectors is the centre, which is subtracted from texts' vectors.
+        They are part of the model: other reference texts give other answers.
     cache_dir : Path, optional
         Where embeddings are kept between runs.
     """
 
     name = "minilm"
-    # it takes the mean of a label's examples: their order is nothing to it
+    # it takes the mean of a label's examples, so their order does not matter
     capabilities = Capabilities(is_free=True, reads_order=False, has_cells=True, reads_in_part=True)
 
     def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
@@ -77,7 +77,7 @@ class MiniLM:
         return self.encoder.parts_read(texts)
 
     def _say_what_is_cut(self, prompt: Prompt, texts: Sequence[str]) -> None:
-        """Say once how many texts are longer than what is read of them."""
+        """Warn once how many texts are longer than the part that is read."""
         new = set(texts) - self._looked_at
         self._looked_at |= new
         joint = [_joint(prompt, text) for text in texts if text in new]
@@ -94,8 +94,8 @@ class MiniLM:
     ) -> NDArray[np.int64]:
         """Classify some texts under some prompts (see `AbleModel.predict_cells`), from the whole grid.
 
-        The last digit of an embedding hangs on the batch that it is computed in, so that parts of a grid might tip a
-        near tie the other way; and what is embedded is the same for all candidates, and kept.
+        The last digit of an embedding depends on its batch, so parts of a grid might decide a near tie differently. The
+        whole grid costs little more: all candidates need the same embeddings, and these are kept.
         """
         return np.where(cells, self.predict(prompts, texts, on_progress), NOT_ASKED)
 
@@ -123,12 +123,12 @@ class MiniLM:
         return np.asarray(scores, dtype=np.float32)
 
     def _answers(self, prompt: Prompt, meanings: Sequence[str]) -> Vectors:
-        """The labels as answers to the description, seen from their mean."""
+        """The labels as answers to the description, relative to their mean."""
         description = _shortened(prompt.description)
         return _centred(self.encoder.encode([f"{description} Answer: {meaning}" for meaning in meanings]))
 
     def _moved_labels(self, prompt: Prompt) -> Vectors:
-        """The labels' own vectors, moved to where the description puts them."""
+        """The labels' own vectors, moved towards their meaning under the description."""
         description = _shortened(prompt.description)
         bare = self.encoder.encode(prompt.labels)
         described = self.encoder.encode([f"{description} {label}" for label in prompt.labels])
@@ -136,7 +136,7 @@ class MiniLM:
         return _unit((1 - DESCRIPTION_SHARE) * bare + DESCRIPTION_SHARE * moved)
 
     def _from_notes(self, prompt: Prompt, texts: Sequence[str], alone: Vectors) -> Vectors:
-        """What the notes add: for each label the note that concerns the text most."""
+        """What the notes add: for each label, the relevance of the note that concerns the text most."""
         added = np.zeros((len(texts), len(prompt.labels)), dtype=np.float32)
         mentions = [mention for note in prompt.notes for mention in label_mentions(note, prompt.labels)]
         if not mentions:
@@ -172,7 +172,7 @@ def _shortened(description: str) -> str:
 
 
 def _centred(vectors: Vectors, around: Vectors | None = None) -> Vectors:
-    """Directions seen from a centre: the mean of `around`, by default of the vectors themselves."""
+    """Directions from a centre: the mean of `around`, by default of the vectors themselves."""
     return _unit(vectors - (vectors if around is None else around).mean(axis=0))
 
 

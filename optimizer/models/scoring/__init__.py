@@ -1,4 +1,4 @@
-"""Labels scored by their likelihood: what models that run here have in common, whatever computes them."""
+"""Labels scored by their likelihood: what local models have in common, whatever library runs them."""
 
 from psopt.models.scoring._model import ScoringModel
 from psopt.models.scoring._tokenizer import LabelTree, PromptTokenizer, common_length, find_format, label_tree

@@ -22,47 +22,45 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages, Prompt
 
 
-# What a label's score is, as the cache names it: raise the number when the same messages give other scores.
+# How labels are scored, as part of the cache key: raise the number when the same messages give other scores.
 _SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}
-_FEW_WORDS = 3  # "Label:", "Final answer:"; "Respond with one of these labels:" begins no answer
-_DIGITS = 6  # equal labels tie although they were read side by side with other tokens
+_FEW_WORDS = 3  # "Label:", "Final answer:"; "Respond with one of these labels:" does not begin an answer
+_DIGITS = 6  # rounded to these, equal labels tie although they were read side by side with other tokens
 
 
 class LabelScorer(Protocol):
-    """A model made ready: tokens of prompts and labels in, log-probabilities out."""
+    """A loaded model: tokens of prompts and labels in, log-probabilities out."""
 
     tokenizer: PromptTokenizer
-    longest: int | None  # how many tokens it reads, if it says so
+    longest: int | None  # how many tokens it reads, if that is known
 
     def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Yield the indices of some prompts, best ones that begin alike, and what labels' tokens have behind each.
+        """Yield the indices of some prompts, ideally ones that begin alike, and scores of labels' tokens after each.
 
-        That is (n_indices, n_steps) log-probabilities of the tree's steps.
+        These are (n_indices, n_steps) log-probabilities of the tree's steps.
         """
         ...
 
 
 class ScoringModel:
-    """Classifies by which label a causal language model finds the likeliest answer; it never answers N/A.
+    """Classifies by which label a causal language model finds the most likely answer; it never answers N/A.
 
-    A label's score is the log-probability of its tokens as the beginning of the assistant's turn: by default their
-    mean, so that long labels are not at a disadvantage, or their sum, the probability that the model answers just
-    that. Where labels differ in length the two may pick different ones. A tokenizer without a chat template gets the
-    messages joined by empty lines and the label behind a space; a template that knows no system message gets it within
-    the user's. Where a template opens a reasoning block, it is left out, and where it writes today's date it writes
-    1 January 2025.
+    A label's score is the log-probability of its tokens at the beginning of the assistant's turn. By default it is
+    their mean, so that long labels are not at a disadvantage. The other choice is their sum, the probability that the
+    model answers exactly that. Where labels differ in length, the two may pick different ones. Without a chat template,
+    messages are joined by empty lines, and the label follows a space. If a template takes no system message, that goes
+    into the user's. A reasoning block that a template opens is left out, and today's date becomes 1 January 2025.
 
-    A prompt of the user's own is read turn by turn, as far as the chat template takes them: turns of one role may be
-    joined, system messages may go into the user's. Where its answers are JSON, stand in a tag or on a last line, a
-    label is scored behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response
-    format heeded.
+    A user's own prompt is read turn by turn, as far as the chat template allows: turns of one role may be joined, and
+    system messages may go into the user's. Where its answers are JSON, in a tag or on a last line, a label is scored
+    after the opening, such as ``{"team": "``. A reason before it is not written, and a response format is ignored.
 
     Raises InputError if there is no such likelihood.
 
     Parameters
     ----------
     version : str
-        What tells this model's scores from another's of the same name.
+        What distinguishes this model's scores from those of another model of the same name.
     cache : AnswerCache, optional
         Where scores are kept; by default in memory.
     likelihood : {"mean", "sum"}
@@ -82,7 +80,7 @@ class ScoringModel:
 
     @property
     def precision(self) -> str:
-        """How numbers are held where that changes scores: part of the cache's keys."""
+        """How numbers are represented, where that changes scores: part of the cache's keys."""
         raise NotImplementedError
 
     @property
@@ -93,7 +91,7 @@ class ScoringModel:
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify every text under every prompt (see `Model.predict`); of labels that tie, the first.
+        """Classify every text under every prompt (see `Model.predict`); of tied labels, the first.
 
         Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
@@ -115,7 +113,7 @@ class ScoringModel:
     def label_scores(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return log-likelihoods, mean or whole: (n_texts, n_prompts, n_labels) float.
+        """Return log-likelihoods, mean or sum: (n_texts, n_prompts, n_labels) float.
 
         Raises ModelError if the model can't be loaded, or a prompt is too long for it.
         """
@@ -133,7 +131,7 @@ class ScoringModel:
         return scores
 
     def n_kept(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: NDArray[np.bool_]) -> int:
-        """How many of the wanted answers, (n_texts, n_prompts), are in the cache: they take no time."""
+        """How many of the wanted answers, (n_texts, n_prompts), are in the cache and take no time."""
         n = 0
         for column, prompt in zip(cells.T, prompts, strict=True):
             keys = self._keys(prompt, [render(prompt, text) for text in itertools.compress(texts, column)])
@@ -167,7 +165,7 @@ class ScoringModel:
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 
     def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
-        """Whether it reads a prompt with each of some texts to the end; loads the model."""
+        """Whether it reads a prompt with each of these texts to the end; loads the model."""
         return self._too_long(*self._tokens(prompt, [render(prompt, text) for text in texts])) is None
 
     def _tokens(self, prompt: Prompt, conversations: Sequence[Messages]) -> tuple[list[list[int]], LabelTree]:
@@ -187,7 +185,7 @@ class ScoringModel:
 
     def _keys(self, prompt: Prompt, conversations: Sequence[Messages]) -> list[bytes]:
         lead, turn_end = _begun(prompt, conversations)
-        # Named only where there is one: so keys are those of caches from before there were leads.
+        # Included only where there is one: so keys match those of caches from before there were leads.
         before = {name: value for name, value in (("lead", lead), ("asked", turn_end)) if value}
         labels = list(_labels_in_answers(prompt))
         return [
@@ -205,7 +203,7 @@ class ScoringModel:
 
 
 def _begun(prompt: Prompt, conversations: Sequence[Messages]) -> tuple[str, str]:
-    """What an answer begins with before the label, and the end of the last turn that it begins with as well."""
+    """What comes before the label in an answer, and the end of the last turn that the answer also begins with."""
     if not conversations:
         return "", ""
     lead = _answer_lead(prompt, conversations[0])
@@ -213,9 +211,9 @@ def _begun(prompt: Prompt, conversations: Sequence[Messages]) -> tuple[str, str]
 
 
 def _asked(prompt: Prompt, messages: Messages) -> str:
-    r"""Return the few words at the end of the user's turn that an answer would go on with, such as ``\nLabel:``.
+    r"""Return the few words at the end of the user's turn that an answer would continue, such as ``\nLabel:``.
 
-    They are the last line of psopt's own form. Of a template they are what stands behind its last field or line, if
+    In psopt's own format they are the last line. In a template they are what comes after its last field or line, if
     that ends in a colon.
     """
     content = messages[-1]["content"]
@@ -232,12 +230,12 @@ def _asked(prompt: Prompt, messages: Messages) -> str:
 
 
 def _answer_lead(prompt: Prompt, messages: Messages) -> str:
-    r"""Return what stands before the label in the answer that a prompt asks for, as far as its form says.
+    r"""Return what comes before the label in the answer that a prompt asks for, as far as its format determines it.
 
-    Of ``json:team`` that is ``{"team": "``: a reason that would come first is left out, as nothing writes it. Of
-    ``xml:team`` the opening tag, of ``last-line`` what the prompt's examples have there (``Answer: ``), else nothing.
-    What the prompt's last turn, if it is the assistant's, says already is not said again, and nothing where its last
-    turn asks for the label by the same words.
+    For ``json:team`` that is ``{"team": "``: a reason that would come first is left out, as nothing writes it. For
+    ``xml:team`` it is the opening tag, for ``last-line`` what the prompt's examples have there (``Answer: ``); without
+    such a format it is empty. If the assistant has the last turn, what that already says is not repeated. If another
+    role's last turn ends with the same words, the result is empty as well.
     """
     lead = _opening(prompt)
     last = messages[-1]["content"].rstrip()
@@ -261,7 +259,7 @@ def _opening(prompt: Prompt) -> str:
 
 
 def _labels_in_answers(prompt: Prompt) -> Sequence[str]:
-    """Return the labels as they are written there: JSON escapes quotation marks."""
+    """Return the labels as they are written in answers: JSON escapes quotation marks."""
     if not prompt.answer.startswith("json:"):
         return prompt.labels
     return [json.dumps(label, ensure_ascii=False)[1:-1] for label in prompt.labels]

@@ -1,4 +1,4 @@
-"""From messages to the string that a model reads, and to tokens, up to the place where its answer begins."""
+"""From messages to the string that a model reads, and to tokens, up to where its answer begins."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     Tokens = list[int]
 
-# A template that writes today's date would make answers change from day to day; this shadows the date it is given.
+# A template that writes today's date would make answers change from day to day; this overrides that date.
 _FIXED_DATE = (
     "{%- macro strftime_now(format) -%}{{ format | replace('%Y', '2025') | replace('%m', '01') | replace('%d', '01')"
     " | replace('%b', 'Jan') | replace('%B', 'January') }}{%- endmacro -%}"
 )
-# What a template is tried with, to see where it puts them.
+# What a template is tried with, to see where it puts each part.
 _SYSTEM = "Be brief."
 _USER = "Label:"
 _ANSWER = "Answer"
@@ -39,15 +39,15 @@ class ChatFormat:
     template: str | None
     # Whether the template refuses or drops a system message, so that it goes into the user's
     folds_system: bool = False
-    # What is taken off the end of the template's generation prompt and what takes its place, so that the string ends as
-    # a finished answer's beginning does: templates open a reasoning block there, or leave out a header
+    # What is cut off the end of the template's generation prompt, and what replaces it, so that the string ends where a
+    # finished answer would begin: some templates open a reasoning block there, or leave out a header
     cut: str = ""
     added: str = ""
 
     def write(self, conversations: Sequence[Messages]) -> list[str]:
         """Return each conversation as a string that a label can be appended to.
 
-        A conversation that ends with the assistant's turn has its answer begun there.
+        If a conversation ends with the assistant's turn, its answer begins with that.
 
         Raises ModelError if the template does not take the conversations.
         """
@@ -60,7 +60,7 @@ class ChatFormat:
         return [text.removesuffix(self.cut) + ending for text, ending in zip(rendered, endings, strict=True)]
 
     def _rendered(self, conversations: Sequence[Messages]) -> list[str]:
-        """Fill in the template, with what it refuses joined and folded; messages of psopt's own it has taken before."""
+        """Fill in the template; if it refuses turns, join and fold them. It has been tried on psopt's own messages."""
 
         def fold(messages: Messages) -> Messages:
             return without_system(messages) if self.folds_system else messages
@@ -79,7 +79,7 @@ class ChatFormat:
 
 
 def find_format(tokenizer: Any) -> ChatFormat:
-    """Find out how a tokenizer's template wants to be used, by trying it.
+    """Find out how a tokenizer's template must be used, by trying it.
 
     Raises ModelError if the template takes neither form of a conversation.
     """
@@ -120,7 +120,7 @@ def _render(
             chat_template=template,
             tokenize=False,
             add_generation_prompt=add_generation_prompt,
-            enable_thinking=False,  # where a template knows the word
+            enable_thinking=False,  # where a template has this setting
         )
     except (TemplateError, TypeError, ValueError, KeyError) as error:
         raise ModelError(f"the model's chat template can't be used: {first_line(error)}") from error
@@ -129,7 +129,7 @@ def _render(
 def common_length(sequences: Sequence[str] | Sequence[list[int]]) -> int:
     """Return the length of the longest beginning that all sequences share.
 
-    What the first and the last in order share, all between them share too.
+    In sorted order, what the first and the last share, all between them share too.
 
     >>> common_length([[1, 2, 3], [1, 2], [1, 2, 4]])
     2
@@ -149,7 +149,7 @@ class PromptTokenizer:
         self._opening = [] if self._format.template else _opening_tokens(tokenizer)
 
     def prompts(self, conversations: Sequence[Messages], lead: str = "") -> list[Tokens]:
-        """Return the tokens of each conversation, up to where the label stands: `lead` is what precedes it."""
+        """Return the tokens of each conversation, up to the label: `lead` is what precedes it."""
         return self._encode([text + lead for text in self._format.write(conversations)])
 
     def scored(
@@ -157,13 +157,13 @@ class PromptTokenizer:
     ) -> tuple[list[Tokens], LabelTree]:
         r"""Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
 
-        `lead` precedes the label. `asked` is the end of the last turn, which an answer goes on with (``\nLabel:``): a
-        chat model's answer begins with it, as do those of earlier turns that ask so; without a chat template the label
-        follows it as it stands.
+        `lead` precedes the label. `asked` is the end of the last turn, which an answer continues (``\nLabel:``). A chat
+        model's answer begins with it, as do the answers to earlier turns with this end. Without a chat template it
+        stays in place, and the label follows it.
 
-        A label is tokenized behind the end of a short prompt, not alone: some tokenizers give a word another token at
-        the start of a string. A prompt's last tokens that may grow together with a label (the space of ``"Label: "``,
-        mostly none) are taken off it and begin the labels instead. What surrounds a label in white space is left out.
+        A label is tokenized after the end of a short prompt, not alone: some tokenizers give a word another token at
+        the start of a string. A prompt's last tokens that may merge with a label (the space of ``"Label: "``, usually
+        none) are moved from the prompt to the beginning of the labels. White space around a label is left out.
 
         Raises InputError if a label is empty.
         """
@@ -189,7 +189,7 @@ class PromptTokenizer:
 
 
 def _moved_to_answers(messages: Messages, turn_end: str) -> Messages:
-    """Take what asks for the answer off the end of each turn, and begin the answer that follows with it."""
+    """Move what asks for the answer from the end of each turn to the beginning of the answer that follows."""
     moved: Messages = []
     is_asked = False
     for message in messages:
@@ -221,11 +221,11 @@ def _opening_tokens(tokenizer: Any) -> Tokens:
 class LabelTree:
     """The tokens that must be read after a prompt to score every label.
 
-    Node 0 is the prompt's end. A token's log-probability is read off at the node before it, so a label's last token is
-    no node, and labels of one token need no node but the root.
+    Node 0 is the prompt's end. A token's log-probability is read at the node before it, so a label's last token is not
+    a node, and labels of one token need only the root.
     """
 
-    # Token and parent of each node but the root; a parent comes before its children
+    # Token and parent of each node except the root; a parent comes before its children
     tokens: tuple[int, ...]
     parents: tuple[int, ...]
     # The steps, label after label: label, node, and the token that follows there
@@ -234,14 +234,14 @@ class LabelTree:
     targets: tuple[int, ...]
 
     def paths(self) -> list[list[int]]:
-        """Return the ways from the root to each leaf, as nodes; together they touch every node."""
+        """Return the paths from the root to each leaf, as nodes; together they contain every node."""
         ways = [[0]]
         for node, parent in enumerate(self.parents, start=1):
             ways.append([*ways[parent], node])
         return [way for node, way in enumerate(ways) if node not in self.parents]
 
     def log_likelihoods(self, steps: NDArray[np.float64], *, per_token: bool) -> NDArray[np.float64]:
-        """Return each label's log-probability, whole or as the mean of its tokens: (n_texts, n_steps) to
+        """Return each label's log-probability, the sum or mean over its tokens: (n_texts, n_steps) to
         (n_texts, n_labels).
         """
         starts = np.flatnonzero(np.diff(self.labels, prepend=-1))
@@ -258,7 +258,7 @@ def label_tree(labels: Sequence[Sequence[int]]) -> LabelTree:
     >>> tree.tokens, tree.parents, tree.paths()
     ((5, 7, 8), (0, 0, 2), [[0, 1], [0, 2, 3]])
     """
-    node_of: dict[tuple[int, ...], int] = {(): 0}  # by the tokens on the way to it
+    node_of: dict[tuple[int, ...], int] = {(): 0}  # by the tokens on the path to it
     tokens: list[int] = []
     parents: list[int] = []
     steps: list[tuple[int, int, int]] = []

@@ -1,18 +1,18 @@
-"""What a prompt says of labels, and which texts that concerns.
+"""What a prompt says about labels, and which texts that concerns.
 
 ================  =====  ==========================================================================================
 Part              Pull   It concerns a text that shows
 ================  =====  ==========================================================================================
 note              1.5    for each sentence that names one label: a phrase quoted in it (one that texts begin with,
                          at the beginning); if it quotes none, a content word of it
-definition        0.5    a piece of it between commas and the like of up to three words, as a phrase, articles apart;
+definition        0.5    a piece of up to three words between commas and the like, as a phrase without articles;
                          or a content word of a longer piece
 few-shot example  0.25   a content word of it
 ================  =====  ==========================================================================================
 
 A pull of rate r moves the share 1 - exp(-r): 78 %, 39 % and 22 %. Each sentence, definition and example pulls a text
-once, however much of it the text shows, and whether that helps depends on the text's true label. Content words are
-those that are no function words, up to a plural s.
+once, however much of it the text shows, and whether that helps depends on the text's true label. Content words are all
+words except function words; a plural s is ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.search_spaces import Prompt
 
-# Chosen, not measured: a note should decide most texts that it is about, an example hardly one, and all be told apart.
+# Chosen, not measured: a note should decide most texts that it concerns, an example few; the effects should differ.
 NOTE = 1.5
 DEFINITION = 0.5
 EXAMPLE = 0.25
@@ -68,7 +68,7 @@ class TextWords:
         return cls(_spaced(words), _content(words), fields)
 
     def shows(self, phrase: str) -> bool:
-        """Whether a phrase stands in the text, or in the field it names; one with ``^`` at its beginning."""
+        """Whether a phrase is in the text, or in the field it names; with ``^``, at its beginning."""
         name, phrase = field_and_phrase(phrase)
         spaced = self.fields.get(name, self.spaced)
         if phrase[0] == "^":

@@ -1,4 +1,4 @@
-"""The simulated model: options as they stand in its name, hidden traits, read prompts, drawn answers."""
+"""The simulated model: the options in its name, hidden traits, reading prompts, and drawing answers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SimOptions:
-    """What a simulated model is like."""
+    """The properties of a simulated model."""
 
     accuracy: float = 0.7  # expected share of right answers under a bare prompt
     # Mean share of a text's answers that depend on the wording. 0: S = 0; 1: all texts alike, S at its highest.
     wobble: float = 0.3
     na: float = 0.1  # share of N/A in the wrong answers
-    # Share of the texts that have their traits in common with those of the same label and opening word, so that weak
-    # spots can be named by a phrase. 0: every text for itself.
+    # Share of the texts that have the same traits as others with their label and first word, so that a phrase can name
+    # weak spots. 0: each text has its own traits.
     grouped: float = 0.5
     obey: float = 1.0  # how strongly edits pull; 0: the prompt is not read
     seed: int = 42  # which of many such models
@@ -43,7 +43,7 @@ class SimOptions:
     def parse(cls, text: str) -> SimOptions:
         """Read options such as ``accuracy=0.6,wobble=0.3``, with or without ``sim/`` before them.
 
-        Raises InputError if an option is unknown, stands twice or has a value it can't have.
+        Raises InputError if an option is unknown, is given twice or has an invalid value.
         """
         typed = [part.strip() for part in text.removeprefix("sim/").split(",") if part.strip()]
         pairs = [part.partition("=")[::2] for part in typed]
@@ -77,7 +77,7 @@ def _option(name: str, text: str) -> tuple[str, float | int]:
 
 
 def key(*parts: str | int) -> int:
-    """Return 64 bits that stand for these parts."""
+    """Return a 64-bit hash of these parts."""
     joined = "\x00".join(map(str, parts)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(joined, digest_size=8).digest(), "little")
 
@@ -87,7 +87,7 @@ def keys(values: list[int]) -> Keys:
 
 
 def uniform(first: Keys, second: Keys) -> NDArray[np.float64]:
-    """Return a uniform number in [0, 1) for every pair of keys, by NumPy's rules of broadcasting.
+    """Return a uniform number in [0, 1) for every pair of keys, by NumPy's broadcasting rules.
 
     Steele, Lea & Flood (2014), *Fast splittable pseudorandom number generators*: SplitMix64's finaliser, used twice.
     """
@@ -104,7 +104,7 @@ def _mixed(bits: Keys) -> Keys:
 
 @dataclass(frozen=True, slots=True)
 class _TextKeys:
-    """What is kept of a text: the keys of its own draws and of its group's, its true label, its words."""
+    """What is kept about a text: the keys of its own draws and of its group's, its true label, its words."""
 
     own: int
     group: int
@@ -115,15 +115,15 @@ class _TextKeys:
 class SimulatedModel:
     """A classifier that draws its answers from distributions known in advance (see `psopt.models.sim`).
 
-    Raises InputError if an option is unknown or has a value it can't have.
+    Raises InputError if an option is unknown or has an invalid value.
 
     Parameters
     ----------
     options : str
         As in the model's name, e.g. ``accuracy=0.6,wobble=0.3``; see `SimOptions`.
     task : Task
-        Lends its labels, and those of its samples as the truth; other texts get one by hash. Where one text has several
-        labels the first of train, val and test counts.
+        Provides its labels, and those of its samples as the truth; other texts get one by hash. Where one text has
+        several labels, the first in train, val and test counts.
     """
 
     capabilities = Capabilities(is_free=True, reads_order=False, has_probabilities=True)
@@ -146,7 +146,7 @@ class SimulatedModel:
     ) -> NDArray[np.int64]:
         """Draw an answer for every text under every prompt (see `Model.predict`).
 
-        The draw hangs on text and description alone, so that prompts differ by what they say and not by luck.
+        The draw depends only on text and description, so that prompts differ by what they say and not by luck.
         """
         own = keys([self._read(text).own for text in texts])
         descriptions = keys([key(prompt.description) for prompt in prompts])
@@ -196,13 +196,13 @@ class SimulatedModel:
         return self._texts[text]
 
     def _positions(self, prompt: Prompt) -> list[int]:
-        """Where the prompt's labels stand among the task's."""
+        """The positions of the prompt's labels among the task's."""
         if sorted(prompt.labels) != sorted(self.labels):
             raise InputError(f"model {self.name} knows the labels {', '.join(self.labels)} and no others")
         return [self.labels.index(label) for label in prompt.labels]
 
     def _by_content(self, prompts: Sequence[Prompt]) -> list[tuple[Prompt, list[int]]]:
-        """Put prompts together that differ in their description only, with their columns."""
+        """Group prompts that differ only in their description, with their columns."""
         columns: dict[Prompt, list[int]] = {}
         for column, prompt in enumerate(prompts):
             columns.setdefault(prompt.described_as(""), []).append(column)
@@ -216,14 +216,14 @@ class _Traits:
     default_answer: NDArray[np.int64]  # (N,): the class a text is usually given, in [0, C)
     instability: Floats  # (N,): share of its answers that are drawn anew for every wording, in [0, 1]
     anew: Floats  # (N, C): q, which those are drawn from
-    # (N, C - 1): exponential clocks of mean 1, one a label: a pull of rate r turns the default answer if the clock,
-    # divided by r, stands below 1, and the lowest one wins
+    # (N, C - 1): exponential clocks of mean 1, one per label. A pull of rate r changes the default answer to its label
+    # if the clock, divided by r, is below 1; the lowest one wins
     compliance_clocks: Floats
 
 
 def _draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int, options: SimOptions) -> _Traits:
     """Draw the traits of texts from their own keys and those of their groups, both (N,)."""
-    # The traits' names go into the hash: another name is another draw, and other answers under the same model name.
+    # Do not rename traits: their names go into the hash, so answers under the same model name would change.
     shared = np.where(_drawn(own, "grouped") < options.grouped, group, own)
     rows = np.arange(len(own))
     right = options.accuracy
@@ -249,14 +249,14 @@ def _profiles(traits: _Traits, pulls: Floats) -> Floats:
     anew = traits.anew * unmoved_share
     anew[:, :-1] += moved
     unstable = traits.instability[:, None]
-    # Of the labels that a text complies with it is the one whose clock rings first.
+    # Of the labels that a text complies with, the one whose clock rings first becomes its default answer.
     rings = np.divide(traits.compliance_clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
     default_answer = np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
     return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[default_answer])
 
 
 def _instability(uniforms: Floats, mean: float) -> Floats:
-    """Beta(a, 1) with this mean: where it is low most texts are stable and some are very unstable."""
+    """Beta(a, 1) with this mean: where it is low, most texts are stable and a few are very unstable."""
     if mean == 0:
         return np.zeros_like(uniforms)
     return np.asarray(uniforms ** ((1 - mean) / mean))

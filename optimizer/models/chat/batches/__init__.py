@@ -1,6 +1,6 @@
-"""Grids asked by a server's batch API: at half the price, within a day, and picked up again after whatever happens.
+"""Grids asked through a server's batch API: at half the price, within a day, and resumed after any interruption.
 
-`BatchService` speaks the protocol, `OpenBatches` keeps on disk what is under way, `BatchRunner` answers grids.
+`BatchService` speaks the protocol, `OpenBatches` keeps open batches on disk, `BatchRunner` answers grids.
 """
 
 from psopt.models.chat.batches._runner import BatchRunner

@@ -1,4 +1,4 @@
-"""Answering grids by batches: open, wait, take in, open the rest again; after any interruption, go on."""
+"""Answers grids in batches: open, wait, read, open the rest again; it continues after any interruption."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 MOST_LINES = 50_000  # OpenAI's limits (platform.openai.com/docs/guides/batch), and Azure's
 MOST_BYTES = 200_000_000
-_FIRST_TRIES = 4  # at a server that has not answered yet: it is likely not there
+_FIRST_TRIES = 4  # at a server that has not answered yet: it is probably not there
 _FIRST_WAIT = 0.25  # seconds; doubles with each try
 _MOST_FRUITLESS = 3  # batches in a row that end without an answer, each after up to a day
 _TRIES = 3  # of a line in batches, each of which may take a day; then it is asked alone
-_CROWDED = "token_limit"  # OpenAI's token_limit_exceeded, Azure's token_limit_..: too much waits in batches already
+_CROWDED = "token_limit"  # OpenAI's token_limit_exceeded, Azure's token_limit_..: too much is already queued
 
 
 class BatchRunner:
-    """Answers the grids of an engine by batches of one server.
+    """Answers the grids of an engine in batches at one server.
 
-    It asks through the engine, alone, what batches can't answer, and keeps open batches in the answer cache's folder.
-    What each line may take at most is set aside in the budget until it is answered or will not be.
+    What batches can't answer is asked alone, through the engine. Open batches are kept in the answer cache's folder.
+    The most that each line may take is set aside in the budget until the line is answered, or will not be.
     """
 
     def __init__(self, engine: Engine, client: OpenAIClient, folder: Path | None) -> None:
@@ -68,9 +68,9 @@ class BatchRunner:
         self._told = (0, 0)
 
     async def check(self) -> None:
-        """Make sure, once, that the server has batches; nothing is spent by that.
+        """Make sure, once, that the server has batches; this costs nothing.
 
-        Raises InputError if it has none. Raises ModelError if it is not there.
+        Raises InputError if it has none. Raises ModelError if it can't be reached.
         """
         self._client.prepare()
         for number in range(_FIRST_TRIES):
@@ -85,7 +85,7 @@ class BatchRunner:
                 await asyncio.sleep(_FIRST_WAIT * 2.0**number)
 
     def holds(self, queries: Iterable[Query]) -> bool:
-        """Whether a batch that is open holds one of these."""
+        """Whether an open batch contains one of these."""
         return bool(self._batches.holding({self._engine.key(query) for query in queries}))
 
     async def answer(self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor) -> list[Answer]:
@@ -97,7 +97,7 @@ class BatchRunner:
                     await asyncio.sleep(self._engine.options.batch_tick)
         except (BudgetReachedError, ServerGoneError, InputError):
             raise
-        except PsoptError:  # nobody will ask for the rest
+        except PsoptError:  # nobody needs the rest any more
             await self._cancel(grid)
             raise
         except asyncio.CancelledError:
@@ -112,8 +112,8 @@ class BatchRunner:
         return [grid.answers[place] for place in range(len(queries))]
 
     async def _step(self, grid: Grid) -> bool:
-        """Open what may be opened and look at what is open; return whether one of them has ended."""
-        # Grids that are asked side by side must not both send what they share.
+        """Open the batches that may be opened, and check those that are open; return whether one has ended."""
+        # Grids that are asked in parallel must not both send what they share.
         with self._batches.sending() as may_send:
             batches = await self._under_way(grid, may_find=may_send)
             if may_send:
@@ -134,9 +134,9 @@ class BatchRunner:
         return has_ended
 
     async def _under_way(self, grid: Grid, *, may_find: bool) -> list[OpenBatch]:
-        """The open batches that hold some of a grid, whose cost is as good as spent.
+        """The open batches that contain some of a grid; their cost is as good as spent.
 
-        One without an id that nobody is opening is looked for: its process ended meanwhile.
+        A batch without an id that nobody is opening is looked up by its tag: its process has ended.
         """
         batches = []
         for batch in self._batches.holding(grid.keys):
@@ -159,7 +159,7 @@ class BatchRunner:
         return batches
 
     async def _send_more(self, grid: Grid, batches: Collection[OpenBatch]) -> list[OpenBatch]:
-        """Open batches for what is in none, up to the most; what another process was answered meanwhile is taken."""
+        """Open batches for what is in none, up to the maximum; use answers that another process got meanwhile."""
         held = {key for batch in batches for key in batch.answer_keys}
         free = [key for key in grid.waiting if key not in held and key not in grid.alone]
         cached_answers = self._engine.kept_by_key(free)
@@ -176,7 +176,7 @@ class BatchRunner:
             except BudgetReachedError:
                 if not batches and not sent:
                     raise
-                break  # what is open is waited for, as calls under way are
+                break  # wait for the open ones, as for calls in flight
             if not lines:
                 break
             sent.append(await self._send(lines))
@@ -186,9 +186,9 @@ class BatchRunner:
     def _next_lines(self, keys: Iterable[bytes], grid: Grid) -> dict[bytes, bytes]:
         """Write the lines of one batch, as many as the limits allow; none while the budget is set aside for others.
 
-        A line's `custom_id` is its answer's key, by which anyone can tell what it answers.
+        A line's `custom_id` is its answer's key, which shows what the line answers.
 
-        Raises BudgetReachedError if it doesn't pay a single one.
+        Raises BudgetReachedError if the budget can't pay for a single one.
         """
         lines: dict[bytes, bytes] = {}
         n_bytes = 0
@@ -216,7 +216,7 @@ class BatchRunner:
         return lines
 
     async def _send(self, lines: dict[bytes, bytes]) -> OpenBatch:
-        """Open a batch of these lines; whoever is interrupted meanwhile finds it again by its tag."""
+        """Open a batch of these lines; after an interruption it can be found again by its tag."""
         most = sum((self._reserved[key] for key in lines), Need())
         batch = OpenBatch(
             uuid.uuid4().hex,
@@ -231,7 +231,7 @@ class BatchRunner:
         has_tried = False
 
         async def attempt() -> str:
-            """A try that seemed to fail may have opened it, so look before the next."""
+            """A try that seemed to fail may have opened the batch, so look for it before the next try."""
             nonlocal has_tried
             opened = await self._service.find(batch.tag) if has_tried else None
             has_tried = True
@@ -248,13 +248,13 @@ class BatchRunner:
         return named
 
     def _settle(self, keys: Iterable[bytes]) -> None:
-        """Give back what was set aside for these."""
+        """Release what was set aside for these."""
         for key in keys:
             if key in self._reserved:
                 self._engine.budget.release(self._reserved.pop(key))
 
     async def _state(self, batch: OpenBatch) -> BatchState | None:
-        """How a batch stands; None while the server is away."""
+        """The state of a batch; None while the server is unreachable."""
         try:
             state = await self._service.state(batch.id)
         except TransientError as failure:
@@ -275,13 +275,13 @@ class BatchRunner:
         )
 
     async def _take_in(self, batch: OpenBatch, state: BatchState, grid: Grid, n_others: int) -> bool:
-        """Take in what became of a batch, keep its answers, forget it; False while its files can't be fetched."""
+        """Read the results of a batch, keep its answers, forget it; False while its files can't be fetched."""
         keys = batch.answer_keys
         if state.status == "failed":
             await self._forget(batch, state)
             self._learn_from_failure(keys, state, grid, n_others)
             return True
-        if len(self._engine.kept_by_key(keys)) == len(set(keys)):  # another process has taken it in, and counted it
+        if len(self._engine.kept_by_key(keys)) == len(set(keys)):  # another process has read and counted it
             await self._forget(batch)
             return True
         try:
@@ -292,7 +292,7 @@ class BatchRunner:
         except NotThereError as error:
             if self._batches.file(batch).exists():
                 raise self._not_ours(batch, error) from None
-            await self._forget(batch)  # another process has just taken it in, and deleted its files
+            await self._forget(batch)  # another process has just read it, and deleted its files
             return True
         await self._take_in_lines(b"\n".join(contents).split(b"\n"), batch, state, grid)
         return True
@@ -327,7 +327,7 @@ class BatchRunner:
         await self._forget(batch, state)
         for key, answer in answers.items():
             grid.answered(key, answer)
-        grid.alone |= empty.keys() & grid.waiting.keys()  # asked alone, an empty answer is looked at twice
+        grid.alone |= empty.keys() & grid.waiting.keys()  # asked alone, an empty answer gets a second try
         grid.failures.update(failed)
         grid.alone |= {key for key, times in grid.failures.items() if times >= _TRIES}
         for feature in unsupported:
@@ -356,7 +356,7 @@ class BatchRunner:
                 await self._service.delete(file)
 
     def _learn_from_failure(self, keys: Sequence[bytes], state: BatchState, grid: Grid, n_others: int) -> None:
-        """A batch did not pass the validation: send fewer lines, or some alone, or give up."""
+        """A batch failed validation: send fewer lines, or some alone, or give up."""
         if any(_CROWDED in code for _, code, _ in state.errors) and (n_others or len(keys) > 1):
             self._is_crowded = True
             if not n_others:
@@ -371,15 +371,15 @@ class BatchRunner:
         grid.alone |= bad & grid.waiting.keys()
 
     async def _cancel(self, grid: Grid) -> None:
-        """End the batches that were sent for a grid; whoever goes on takes in what they were answered."""
+        """Cancel the batches that were sent for a grid; a resumed run reads the answers that they have."""
         for batch in self._batches.holding(grid.keys):
             if batch.id and batch.tag in self._sent:
-                with contextlib.suppress(TransientError, PsoptError):  # it has ended, or can't be reached: as well
+                with contextlib.suppress(TransientError, PsoptError):  # it has ended, or can't be reached: no harm
                     await self._service.cancel(batch.id)
 
 
 def _read(line: bytes) -> tuple[bytes, int, object]:
-    """The key, the HTTP status and the body of a result; no status where it is none, or was not sent."""
+    """The key, the HTTP status and the body of a result; status 0 if it is not a result, or was not sent."""
     try:
         result = read_json(line)
         response = result.get("response") or {}

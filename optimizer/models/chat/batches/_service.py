@@ -1,4 +1,4 @@
-"""The batch API as OpenAI publishes it (platform.openai.com/docs/api-reference/batch), waited for while away."""
+"""OpenAI's batch API (platform.openai.com/docs/api-reference/batch), and waiting while it is unreachable."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _LISTED = 100  # the most that the API lists at once
-# Bytes a second of a line that is slow, by which the time for a file is counted.
+# Bytes per second of a slow line, from which the time for a file is computed.
 _SLOW_LINE = 100_000
-_BYTES_A_LINE = 10_000  # of a result with probabilities; others have some thousand
+_BYTES_A_LINE = 10_000  # of a result with probabilities; others have a few thousand
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """How a batch stands."""
+    """The state of a batch."""
 
     id: str
     status: str
     n_answered: int = 0  # lines that are answered so far
     files: tuple[str, ...] = ()  # the output and the error file, as far as there are any
-    # What was wrong with it; a line counts from 1, and is None for what is wrong with the whole
+    # What was wrong with it: line, code and message; lines count from 1, None is for the whole batch
     errors: tuple[tuple[int | None, str, str], ...] = ()
-    input_file: str = ""  # the file that it was opened on; empty where the server does not say
+    input_file: str = ""  # the file that it was opened with; empty where the server does not say
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more becomes of it."""
+        """Whether it will not change any more."""
         return self.status in _ENDED
 
 
@@ -50,7 +50,7 @@ class BatchService:
     def __init__(self, client: OpenAIClient, timeout: float) -> None:
         self._client = client
         self._timeout = timeout
-        # Azure's resources know the deployment by the request's model.
+        # At Azure, the request's model names the deployment.
         self.url = "/chat/completions" if client.is_azure else "/v1/chat/completions"
 
     async def check(self) -> None:
@@ -74,12 +74,12 @@ class BatchService:
         return await self._call(_id, "POST", "/files", len(content), upload=content)
 
     async def create(self, file: str, tag: str) -> str:
-        """Open a batch on a file of requests, under a tag of ours; return its id."""
+        """Open a batch with a file of requests, under our own tag; return its id."""
         wish = {"input_file_id": file, "endpoint": self.url, "completion_window": "24h", "metadata": {"psopt": tag}}
         return await self._call(_id, "POST", "/batches", body=wish)
 
     async def find(self, tag: str) -> str | None:
-        """Return the id of the batch under a tag, among the last hundred; None where there is none."""
+        """Return the id of the batch with a tag, among the last hundred; None where there is none."""
 
         def own(listed: Any) -> str | None:
             tagged = (batch for batch in listed["data"] if (batch.get("metadata") or {}).get("psopt") == tag)
@@ -91,7 +91,7 @@ class BatchService:
         return await self._call(_state, "GET", f"/batches/{id}")
 
     async def content(self, file: str, n_lines: int) -> bytes:
-        """Fetch a file of so many results."""
+        """Fetch a file of this many results."""
         timeout = self._timeout + n_lines * _BYTES_A_LINE / _SLOW_LINE
         return await self._client.call("GET", f"/files/{file}/content", timeout)
 
@@ -99,11 +99,11 @@ class BatchService:
         await self._call(bool, "DELETE", f"/files/{file}")
 
     async def cancel(self, id: str) -> None:  # noqa: A002
-        """Ask for a batch to be ended; what is answered stays."""
+        """Ask the server to end a batch; the answers so far stay."""
         await self._call(bool, "POST", f"/batches/{id}/cancel")
 
     async def _call(self, read: Callable[[Any], T], method: str, path: str, n_bytes: int = 0, **sent: Any) -> T:
-        """Ask, and read the JSON that is answered; what has another form than the API's may pass."""
+        """Ask, and read the JSON in the answer; if it is not in the API's form, that failure may pass."""
         content = await self._client.call(method, path, self._timeout + n_bytes / _SLOW_LINE, **sent)
         try:
             return read(read_json(content))
@@ -127,11 +127,11 @@ def _state(data: Any) -> BatchState:
     return BatchState(_id(data), str(data["status"]), n_answered, files, errors, str(data.get("input_file_id") or ""))
 
 
-LONGEST_OUTAGE = 86_400.0  # seconds, a batch's window: who is away for longer has let every batch expire
+LONGEST_OUTAGE = 86_400.0  # seconds, a batch's window: after a longer outage every batch has expired
 
 
 class Patience:
-    """Asks again at each tick while a server is away; by the loop's clock, which nobody sets."""
+    """Asks again at each tick while a server is unreachable; by the loop's clock, which nobody sets."""
 
     def __init__(self, name: str, tick: float, notices: WaitNotices) -> None:
         self._name = name
@@ -151,7 +151,7 @@ class Patience:
                 return answer
 
     def count(self, failure: TransientError) -> float:
-        """Take note that a try has failed; return the seconds that the server asked to wait."""
+        """Record that a try has failed; return the seconds that the server asked to wait."""
         now = asyncio.get_running_loop().time()
         self._since = now if self._since is None else self._since
         away = now - self._since

@@ -1,4 +1,4 @@
-"""What is under way: a grid, in memory; batches, on disk, so that nothing that they hold is paid twice."""
+"""Work in progress: a grid, in memory; batches, on disk, so that nothing in them is paid for twice."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class OpenBatch:
     """A batch that was sent, or was about to be."""
 
     tag: str  # psopt's own name for it, which the server keeps with it
-    # Where it is, and whom it asks
+    # Where it is, and which model it asks
     server: str
     model: str
     owner: str  # a hash of the key that opened it
-    keys: tuple[str, ...]  # those of the answers, hexadecimal, in the order of the lines
-    id: str = ""  # the server's name for it; empty until the server has said it
-    # What all its lines together can't pass
+    keys: tuple[str, ...]  # the answers' keys, hexadecimal, in the order of the lines
+    id: str = ""  # the server's name for it; empty until that is known
+    # The most that all its lines together can take
     most_tokens: int = 0
     most_cost: float = 0.0
 
@@ -46,7 +46,7 @@ class OpenBatch:
 
 
 class OpenBatches:
-    """The open batches of one server, a file each, beside the answer cache: whoever asks next waits for them.
+    """The open batches of one server, one file each, next to the answer cache: the next run waits for them.
 
     `folder` is the answer cache's; None keeps them as long as the process lives.
     """
@@ -60,7 +60,7 @@ class OpenBatches:
 
     @contextmanager
     def sending(self) -> Iterator[bool]:
-        """Say whether nobody else opens batches here; if so, nobody does until this ends, in whatever process."""
+        """Say whether nobody else opens batches here; if so, nobody in any process does until this ends."""
         lock = FileLock(self._folder.with_name(_LOCK))
         try:
             lock.acquire(timeout=0)
@@ -73,7 +73,7 @@ class OpenBatches:
             lock.release()
 
     def holding(self, keys: Container[bytes]) -> list[OpenBatch]:
-        """Those that hold one of these keys, whichever process sent them."""
+        """The batches that contain one of these keys, whichever process sent them."""
         batches = filter(None, map(self._read, sorted(self._folder.glob("*.json"))))
         own = (batch for batch in batches if batch.server == self._server)
         return [batch for batch in own if any(key in keys for key in batch.answer_keys)]
@@ -93,7 +93,7 @@ class OpenBatches:
         self.file(batch).unlink(missing_ok=True)
 
     def file(self, batch: OpenBatch) -> Path:
-        """Where a batch is kept while it is open; another process may just have taken it in."""
+        """Where a batch is kept while it is open; another process may just have read and removed it."""
         return self._folder / f"{batch.tag}.json"
 
     @staticmethod
@@ -112,7 +112,7 @@ class OpenBatches:
 
 
 class Grid:
-    """A grid on its way: its queries by the keys of their answers, which change when requests do."""
+    """A grid in progress: its queries by the keys of their answers, which change when requests do."""
 
     def __init__(self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor) -> None:
         self._queries = queries
@@ -122,28 +122,28 @@ class Grid:
         self.answers: dict[int, Answer] = {}  # by the query's place
         self.waiting: dict[bytes, int] = {}  # places of queries without an answer, by their keys
         self.alone: set[bytes] = set()  # what batches can't answer
-        self.failures: Counter[bytes] = Counter()  # of batches, by key
+        self.failures: Counter[bytes] = Counter()  # failed tries in batches, by key
         self._former: set[bytes] = set()
         self.write_keys()
 
     def write_keys(self) -> None:
-        """Find the keys anew, after requests are written in another way: what failed before may do now."""
+        """Compute the keys again, after requests are written in another way: what failed before may succeed now."""
         self._former |= self.waiting.keys()
         places = (place for place in range(len(self._queries)) if place not in self.answers)
         self.waiting = {self._engine.key(self._queries[place]): place for place in places}
 
     @property
     def keys(self) -> set[bytes]:
-        """Those of what waits, as requests are written now and as they were when batches were sent."""
+        """The keys of what waits, as requests are written now and as they were when batches were sent."""
         return self._former | self.waiting.keys()
 
     def query(self, key: bytes) -> Query | None:
-        """The query whose answer has a key; None if it is none of this grid's, or answered."""
+        """The query whose answer has a key; None if it is not in this grid, or answered."""
         place = self.waiting.get(key)
         return None if place is None else self._queries[place]
 
     def answered(self, key: bytes, answer: Answer) -> None:
-        """Take in an answer, if it is one of this grid's; raises what the monitor does."""
+        """Record an answer if it belongs to this grid; raises what the monitor does."""
         place = self.waiting.pop(key, None)
         if place is None:
             return
