@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from psopt.settings import LMConfig, MeasureOptions, PromptOptions, RephrasingOptions, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
-_HOME = "psopt.api"  # of all that is not named here
+_HOME = "psopt.api"  # of every name that is not listed below
 _OTHER_HOMES = {
     "CostEstimate": "psopt.runs",
     "Edit": "psopt.search_spaces",

@@ -5,13 +5,13 @@
     PsoptError               everything below; the command line prints it as one line and exits with `exit_code`
     ├── InputError           what the user gave can't be used: a file, a column, an option         exit 2
     │   ├── DataError        … a data file or a task                                               exit 2
-    │   ├── DamagedStudyError  … the study of a run, which can't be resumed then                   exit 2
+    │   ├── DamagedStudyError  … a run's study is damaged, so that it can't be resumed             exit 2
     │   └── UnknownNameError … a name that is not known, with the nearest known one                exit 2
     ├── MissingExtraError    a feature needs an optional dependency                                exit 2
     ├── ModelError           a model could not be loaded or could not answer                       exit 2
     │   ├── NoLabelsError        no answer of a model names a label: nothing can be measured      exit 2
     │   └── AnswersMissingError  some calls failed again and again: the trial fails, not the run   exit 2
-    │       └── UnansweredError  … since the server will never answer too many of the texts        exit 2
+    │       └── UnansweredError  … since the server refuses too many of the texts for good         exit 2
     └── BudgetReachedError   a limit that the user set is reached; what was found is saved         exit 3
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PsoptError(Exception):
-    """Base of every error psopt raises on purpose; its text says what, where and how to fix it."""
+    """Base of every error psopt raises on purpose; its text says what is wrong, where, and how to fix it."""
 
     exit_code = 2
 
@@ -46,7 +46,7 @@ class DamagedStudyError(InputError):
 
 
 def say_how_to_go_on(error: BaseException, how: str) -> None:
-    """Let an error that ends a run say how to go on: in its text, or, if it is none of ours, in a note."""
+    """Make an error that ends a run say how to continue: in its text or, if the error is not ours, in a note."""
     if isinstance(error, PsoptError):
         error.args = (f"{error}; {how}",)
     else:
@@ -64,7 +64,7 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, allowed: Iterable[str], hint: str = "") -> None:
         names = sorted(allowed)
-        # More generous than difflib's default: these lists are short, and one of their names is meant.
+        # Below difflib's default of 0.6: these lists are short, and the user surely means one of their names.
         near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
         suggestion = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
         super().__init__(f"unknown {kind} {name!r}; {suggestion}{f' ({hint})' if hint else ''}")
@@ -96,7 +96,7 @@ class BudgetReachedError(PsoptError):
     Attributes
     ----------
     run : psopt.Run or None
-        What was found, where that was still scored on test.
+        What was found, if it was still scored on test.
     """
 
     exit_code = 3
@@ -117,7 +117,7 @@ def import_extra(module: str, feature: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        # The module is there, but needs another one that is not: installing our extra would not help.
+        # The module is installed, but needs another one that is not: installing our extra would not help.
         if error.name is None or module.split(".")[0] != error.name.split(".")[0]:
             raise
         raise MissingExtraError(
@@ -126,10 +126,10 @@ def import_extra(module: str, feature: str, extra: str) -> Any:
 
 
 def import_own(name: str, role: str) -> Any:
-    """Import what the user has written, ``MODULE:NAME``; modules in the working directory count.
+    """Import what the user has written, ``MODULE:NAME``, also from modules in the working directory.
 
-    `role` is what it is for, as messages begin: ``--program``, ``prompt``. Raises InputError if there is none, or its
-    module fails.
+    `role` says what it is for, and messages begin with it: ``--program``, ``prompt``. Raises InputError if there is no
+    such name, or if importing its module fails.
     """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
@@ -150,7 +150,7 @@ def import_own(name: str, role: str) -> Any:
 def import_own_function(name: str, role: str, of: str) -> Callable[..., Any]:
     """Import a function that the user has written, ``MODULE:NAME``; `of` says what it takes.
 
-    Raises InputError if there is none.
+    Raises InputError if there is no such function.
     """
     function: Callable[..., Any] = import_own(name, role)
     if not callable(function):

@@ -1,4 +1,4 @@
-"""What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
+"""What is searched: prompts and edits as frozen values, which of them a search may use, and rendering to messages."""
 
 from psopt.search_spaces._edits import (
     CALIBRATE,

@@ -28,11 +28,11 @@ ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 class Provenance:
     """What an edit was drawn from.
 
-    `author` is ``rules``, ``task`` or a model's name; `view` is the diagnosis it answers (``sensitivity``,
-    ``consistency``) or ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of
-    val or test. Where an edit quotes phrases as signs of a label, `support` says how many texts of train show one and
-    have that label (of several notes in one: their sum), and `counter` are the ids of those that show one and have
-    another.
+    `author` is ``rules``, ``task`` or a model's name. `view` is the diagnosis it responds to (``sensitivity``,
+    ``consistency``) or ``task`` if the task's own words were used. `samples` are ids of *train* samples, never of val
+    or test. If an edit quotes phrases as signs of a label, `support` is the number of train texts that show one and
+    have that label (for several notes in one, the sum), and `counter` holds the ids of those that show one and have
+    another label.
     """
 
     author: str
@@ -47,12 +47,12 @@ class Provenance:
 class Edit:
     """One change to a prompt: a note added, a label defined, an example shown, the label prior taken out.
 
-    `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
-    obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
-    one `bundle` are switched on and off together. In a program of several steps an example may be for one `step`. An
-    edit that `merges` others stands in their place; it names their parameters. The `fields` of an example are the
-    columns of its row (see `Example`); they say no more than which sample it is, and are no part of its id. The `title`
-    is what its parameter is called in a study (see `with_titles`), empty until it joins a pool: it changes nothing.
+    `gain` is what the proposer expects: the share of the diagnosed train answers that would become right if the model
+    followed the edit, in [-1, 1]. It ranks edits before any is paid for, and is not part of the edit's identity. Edits
+    of one `bundle` are switched on and off together. In a program with several steps, an example may be for one `step`.
+    An edit that `merges` others replaces them, and names their parameters. The `fields` of an example are the columns
+    of its row (see `Example`); they only show which sample it is, and are not part of its id. The `title` is the name
+    of its parameter in a study (see `with_titles`), empty until it joins a pool; it changes nothing.
     """
 
     kind: EditKind
@@ -83,8 +83,8 @@ class Edit:
 
     @property
     def id(self) -> str:
-        """A short name by content: the kind's first letter and eight hexadecimal digits."""
-        # A step is named only where there is one, so that edits of plain prompts keep the ids that runs hold.
+        """A short name derived from the content: the kind's first letter and eight hexadecimal digits."""
+        # A step counts only if there is one, so that edits of plain prompts keep the ids that are stored in runs.
         content = json.dumps([self.kind, self.label, self.text, *([self.step] if self.step else [])])
         return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
 
@@ -98,7 +98,7 @@ class Edit:
         return f"{self.label}: {self.text}" if self.kind == "definition" else f"example of {self.label}: {self.text}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the edit as plain JSON data, its id among them."""
+        """Return the edit as plain JSON data, including its id."""
         data = {"id": self.id, **json.loads(json.dumps(asdict(self)))}
         origin = data["provenance"]
         for holder, optional in ((data, "fields"), (data, "title"), (origin, "support"), (origin, "counter")):
@@ -122,7 +122,7 @@ def _frozen(value: Any) -> Any:
 CALIBRATE = Edit(
     "calibration", "", "take out the label prior", Provenance("rules", "task"), title=f"calibration: {BATCH}"
 )
-"""The edit that changes no word of a prompt but its decision rule (see `Calibration`)."""
+"""The edit that changes a prompt's decision rule, and none of its words (see `Calibration`)."""
 
 
 def allowed_edits(edits: Iterable[Edit], restriction: SearchRestriction) -> list[Edit]:
@@ -132,7 +132,7 @@ def allowed_edits(edits: Iterable[Edit], restriction: SearchRestriction) -> list
 
 
 def _may_use(edit: Edit, restriction: SearchRestriction) -> bool:
-    """Whether its kind and its view may be used; of examples weak spots alone are from a view."""
+    """Whether its kind and its view may be used; among examples, only weak spots come from a view."""
     if edit.kind not in restriction.kinds:
         return False
     if edit.kind != "example":
@@ -143,9 +143,9 @@ def _may_use(edit: Edit, restriction: SearchRestriction) -> bool:
 def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -> Prompt:
     """Return `prompt` with `edits` applied, and its few-shot examples in one of the `ORDERS`.
 
-    What the prompt already holds is not added twice. Only a template names the columns of examples, so that psopt's own
-    form shows their texts alone. Several definitions of one label become one, joined by semicolons,
-    so that the order of edits of different labels does not matter.
+    What the prompt already holds is not added twice. Only a template names the columns of examples; psopt's own form
+    shows just their texts. Several definitions of one label become one, joined by semicolons, so that the order of
+    edits for different labels does not matter.
     """
     definitions = {definition.label: [definition.text] for definition in prompt.definitions}
     notes = list(prompt.notes)

@@ -1,7 +1,7 @@
-"""Edits and orders as Optuna's parameters: one boolean parameter an edit or bundle, and one for the examples' order.
+"""Edits and orders as Optuna's parameters: one boolean parameter per edit or bundle, and one for the examples' order.
 
-The names and values are persisted: studies are read by them, and none may be renamed. An edit's parameter is called by
-its title, which is kept with it.
+The names and values are persisted: studies are read by them, so none may be renamed. An edit's parameter is named by
+its title, which is stored with the edit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def first_parameters(edits: Sequence[Edit], most: int) -> list[Edit]:
 
 
 def suggest_edits(trial: optuna.Trial, pool: Iterable[Edit], orders: Sequence[str]) -> tuple[tuple[Edit, ...], str]:
-    """Ask the sampler for a subset of the pool, in the pool's order, and if it holds examples for one of `orders`."""
+    """Ask the sampler for a subset of the pool, in the pool's order, and, if it has examples, for one of `orders`."""
     edits = tuple(edit for edit in pool if trial.suggest_categorical(edit.title, [False, True]))
     if len(orders) > 1 and any(edit.kind == "example" for edit in edits):
         return edits, trial.suggest_categorical(_EXAMPLE_ORDER, orders)
@@ -46,24 +46,24 @@ def chosen_edits(params: Mapping[str, Any], pool: Iterable[Edit]) -> tuple[tuple
 
 
 def parameters_of(names: Iterable[str], pool: Iterable[Edit], order: str | None = None) -> dict[str, bool | str]:
-    """Return the parameters that choose the edits of these names and no other edit of the pool."""
+    """Return the parameters that choose the edits with these names and no other edit of the pool."""
     selected_names = set(names)
     params: dict[str, bool | str] = {edit.title: edit.parameter_name in selected_names for edit in pool}
     return params if order is None else {**params, _EXAMPLE_ORDER: order}
 
 
-_LONGEST = 40  # characters: what an axis of Optuna's plots shows whole
-_LONGEST_LABEL = 16  # characters of these, so that the text keeps its share
-_LONGEST_TAIL = 8  # of a word that is left out whole where a title is cut
+_LONGEST = 40  # characters: as many as an axis of Optuna's plots shows completely
+_LONGEST_LABEL = 16  # characters of these for the label, so that the text keeps its share
+_LONGEST_TAIL = 8  # characters of a word at the cut, which is then dropped; longer ones are kept in part
 _VERBS = {"definition": "define", "example": "example"}
 _SHORTEST_DIGEST = 4  # hexadecimal digits that tell two edits with the same beginning apart
 
 
 def with_titles(edits: Iterable[Edit], pool: Iterable[Edit]) -> list[Edit]:
-    """Give edits that join a pool their titles: the same for what is switched together, else no two alike.
+    """Give edits that join a pool their titles: edits that are switched together share one, all others differ.
 
-    A title follows from the edit; where the pool has it already, a digest of the edit stands at its end. So an edit's
-    title hangs on what came before: it is kept with the edit, and never made anew.
+    A title follows from the edit; if the pool has it already, a digest of the edit is appended. So an edit's title
+    depends on earlier edits: it is stored with the edit, and never computed again.
     """
     titles = {edit.parameter_name: edit.title for edit in pool}
     titled = []
@@ -85,7 +85,7 @@ def _free_title(edit: Edit, taken: Collection[str]) -> str:
 
 
 def _words_of(edit: Edit) -> str:
-    """What an edit is, in a line of any length; a note by the words it is about, where it says which."""
+    """A description of an edit, of any length; for a note, the words it is about, if it contains them."""
     if edit.bundle:
         return edit.bundle.partition(" (")[0]
     label = _cut(edit.label, _LONGEST_LABEL)
@@ -100,7 +100,7 @@ def _words_of(edit: Edit) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """A text in one line of so many characters, cut after a word where there is one."""
+    """A text on one line of at most `most` characters, cut after a word if possible."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from psopt.templates import Messages
 
 
-@dataclass(frozen=True)  # without slots, so that its id is worked out once: a search asks for it at every step
+@dataclass(frozen=True)  # without slots, so that its id is computed once: a search asks for it at every step
 class Prompt(PromptParts):
     """A classification prompt, in parts.
 
-    Only `description` is rephrased; everything else stays as it is under every rephrasing.
+    Only `description` is rephrased; everything else stays the same under every rephrasing.
 
     Attributes
     ----------
@@ -45,14 +45,14 @@ class Prompt(PromptParts):
     form : PromptFormat
         Layout and orders.
     template : Template or None
-        The user's own messages, where the prompt came as such; None for psopt's own form.
+        The user's own messages, if the prompt came as such; None for psopt's own form.
     asks : str
         What is asked for: ``label``, ``labels``, ``number``, ``text`` or ``json`` (`AnswerSpec.form`).
     calibration : Calibration or None
-        How the label prior is taken out of the model's decisions, where it is.
+        How the label prior is taken out of the model's decisions, if it is.
     asking : int
-        Which of several askings of the same: each has a seed of its own, and an answer of its own in the cache. No part
-        of what a prompt says, so neither of its `id` nor of its JSON.
+        The number of a repeated call with the same prompt: each has its own seed, and its own answer in the cache. Not
+        part of what a prompt says, so neither of its `id` nor of its JSON.
     """
 
     calibration: Calibration | None = None
@@ -70,7 +70,7 @@ class Prompt(PromptParts):
         return f"<Prompt {self.id}: {shortened(self.description, 60)!r}{'; ' * bool(counts)}{counts}>"
 
     def _repr_html_(self) -> str:
-        """The messages as a model gets them, the place of the text left open, as notebooks show them."""
+        """The messages that a model gets, with the place of the text left open, for notebooks."""
         shown = [line(message["role"]) + preformatted(message["content"]) for message in open_messages(self)]
         return card(f"Prompt {self.id}", *shown)
 
@@ -86,12 +86,12 @@ class Prompt(PromptParts):
         if self.template:
             del data["template"]["origin"]  # the same messages are the same prompt, whichever file they came in
         if self.calibration:
-            data["calibration"] = Calibration().to_dict(())  # what was measured is no part of what the prompt says
+            data["calibration"] = Calibration().to_dict(())  # what was measured is not part of what the prompt says
         canonical = json.dumps(data, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
-        """Return the same prompt with its task description said differently, and on request in another format."""
+        """Return the same prompt with its task description reworded, and on request in another format."""
         measured_anew = self.calibration and self.calibration.without_prior()
         return replace(self, description=description, form=form or self.form, calibration=measured_anew)
 
@@ -103,8 +103,8 @@ class Prompt(PromptParts):
         row : str, mapping or Sample
             A text; a mapping of column to value; or a sample of a task.
         inputs : str or sequence of str
-            Of a mapping: the columns that the text is made of. By default those that the prompt names in braces, else
-            the column ``text``, or one that is customarily called otherwise.
+            For a mapping: the columns that the text is made of. By default those that the prompt names in braces, or
+            else the column ``text`` or one with another customary name.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Prompt(PromptParts):
         return render(self, text)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the prompt as plain JSON data; its format only where it is not psopt's own."""
+        """Return the prompt as plain JSON data; its format only if it is not psopt's own."""
         plain = replace(self, template=None, calibration=None)
         data: dict[str, Any] = json.loads(json.dumps(asdict(plain)))  # tuples become lists
         del data["asking"]
@@ -154,7 +154,7 @@ class Prompt(PromptParts):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
-        """Build a prompt from `to_dict`'s data; how a run has measured it is no part of it.
+        """Build a prompt from `to_dict`'s data; a run's measurements of it (``measured``) are ignored.
 
         Raises InputError if a part is missing, unknown or of the wrong kind.
         """

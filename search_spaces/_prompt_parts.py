@@ -27,9 +27,9 @@ CASINGS = ("as is", "upper", "lower")
 class PromptFormat:
     """How a prompt is laid out and in which order it lists things; the default is psopt's own."""
 
-    # The kind of variation that a rephrasing is, by which sensitivity is told apart: ``paraphrase`` and ``wording``
-    # change the description, by an author and by rule; ``format`` the layout; ``label-order`` and ``example-order``
-    # what they say
+    # The rephrasing's kind of variation, by which sensitivity is broken down: ``paraphrase`` and ``wording`` change the
+    # description (by an author, by rule), ``format`` the layout, ``label-order`` and ``example-order`` what their names
+    # say
     family: Family = "paraphrase"
     separator: str = ": "  # between a name and what it names
     listing: str = ", "  # between labels
@@ -79,7 +79,7 @@ PLAIN = PromptFormat()
 
 
 def in_order(items: Sequence[T], seed: int) -> list[T]:
-    """Items in the order of a seed; 0 leaves them as they are."""
+    """Items in the order that a seed decides; 0 keeps the given order."""
     ordered = list(items)
     if seed:
         random.Random(seed).shuffle(ordered)  # noqa: S311  # an order, nothing secret
@@ -88,9 +88,9 @@ def in_order(items: Sequence[T], seed: int) -> list[T]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A few-shot example: a text and its label; in a program of several steps perhaps for one of them alone.
+    """A few-shot example: a text and its label; in a program with several steps, perhaps for only one of them.
 
-    `fields` are the columns of the example's row, as (name, value); empty where the text is all there is.
+    `fields` are the columns of the example's row, as (name, value); empty if there is only the text.
     """
 
     text: str
@@ -100,7 +100,7 @@ class Example:
 
     @property
     def values(self) -> dict[str, str]:
-        """The fields by which a template shows the example."""
+        """The fields with which a template shows the example."""
         return fields_of(Row(self.text, dict(self.fields)) if self.fields else self.text)
 
 
@@ -114,7 +114,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
-    """The fields of a `Prompt`, which says what they are."""
+    """The fields of a `Prompt`, which documents them."""
 
     description: str
     labels: tuple[str, ...]
@@ -130,35 +130,35 @@ class PromptParts:
 BATCH = "batch"
 """Batch calibration: Zhou et al., "Batch Calibration", 2023 (arXiv 2309.17249)."""
 SUPERVISED = "supervised"
-"""What is left of each label's log-probability after that goes through a map learnt from labels (arXiv 2505.23783)."""
-_DIGITS = 6  # of log-probabilities in files
+"""After batch calibration, a map learnt from labels is applied to the labels' log-probabilities (arXiv 2505.23783)."""
+_DIGITS = 6  # decimals of log-probabilities in files
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Batch calibration: from each label's log-probability its mean over unlabelled texts is subtracted.
+    """Batch calibration: each label's mean log-probability over unlabelled texts is subtracted from its own.
 
-    What is subtracted, the label prior, hangs on the model and on the wording. It is measured where a prompt is
-    evaluated; a prompt that is handed over brings that of its own wording.
+    What is subtracted, the label prior, depends on the model and on the wording. It is measured where a prompt is
+    evaluated; a prompt that is passed on brings the prior of its own wording.
     """
 
-    # The mean log-probability of each label, in the prompt's order of labels, in nats; empty where it is still to be
+    # The mean log-probability of each label, in the prompt's order of labels, in nats; empty until it has been
     # measured
     prior: tuple[float, ...] = ()
     n_texts: int = 0  # on how many texts it was measured
     model: str = ""  # for which model
     prompt: str = ""  # for which prompt, by its id: wording, edits and labels
-    # From what is left of the log-probabilities to the labels' scores, learnt from labelled train texts: a row for each
-    # label, and one that is added to all; empty where no labels were used
+    # The map from what is left of the log-probabilities to the labels' scores, learnt from labelled train texts: a row
+    # for each label, and one that is added to all; empty if no labels were used
     label_map: tuple[tuple[float, ...], ...] = ()
-    also: tuple[Calibration, ...] = ()  # those for further models, where the prompt is for several
+    also: tuple[Calibration, ...] = ()  # those for further models, if the prompt is for several
 
     def of(self, model: str) -> Calibration:
-        """That for a model; this one, where there is none for it."""
+        """The calibration for a model; this one if there is none for it."""
         return next((calibration for calibration in (self, *self.also) if calibration.model == model), self)
 
     def without_prior(self) -> Calibration:
-        """What of it holds for the same prompt in other words: all but the prior, which is to be measured."""
+        """What stays valid when the prompt is reworded: all but the prior, which must be measured again."""
         also = tuple(calibration.without_prior() for calibration in self.also)
         if not self.label_map and not also:
             return Calibration()
@@ -181,7 +181,7 @@ class Calibration:
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:
         """Read `to_dict`'s data.
 
-        Raises InputError if the method is another, or a label's prior is missing or no number.
+        Raises InputError if the method is unknown, or a label's prior is missing or no number.
         """
         if data.get("method") not in (BATCH, SUPERVISED):
             raise InputError(f"a prompt's calibration is {BATCH!r} or {SUPERVISED!r}, not {data.get('method')!r}")

@@ -1,4 +1,4 @@
-"""From a prompt to the messages that a chat model reads, and from a template's own text to what it says of labels."""
+"""From a prompt to the messages that a chat model reads, and from a template's text to what it says about labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SYSTEM = "You are a text classifier."
 _SYSTEM_OF_OTHERS = "You read texts and answer precisely."
-# What a prompt asks for in psopt's own form, and what stands before the place for it.
+# What a prompt asks for in psopt's own form, and the word before the place for the answer.
 _ASKING = {
     LABEL: "Answer with exactly one of these labels and nothing else",
     LABELS: "Answer with a JSON list of all of these labels that apply, and nothing else",
@@ -33,10 +33,10 @@ _PLACES = {LABEL: "Label", LABELS: "Labels"}
 def render(prompt: PromptParts, text: str) -> Messages:
     """Render a prompt and the text to classify as chat messages.
 
-    A prompt that came as a template of the user's own is that template, filled; a text that is a `Row` brings its
-    fields. In psopt's own form the text comes last, so that servers with prefix caching profit, and it is pasted as it
-    is: braces or anything else in it has no meaning here. Examples are turns before it, each asked and answered as the
-    text is: measured on real models they make answers steadier than the same examples in one message
+    A prompt that came as the user's own template is that template, filled; a text that is a `Row` brings its fields. In
+    psopt's own form the text comes last, so that prefix caching in servers pays off, and it is pasted unchanged: braces
+    or anything else in it have no meaning here. Examples are turns before it, asked and answered in the same form as
+    the text: measured on real models, turns make answers more stable than the same examples in one message
     (`experiments/example_turns.py`).
 
     Examples
@@ -70,9 +70,9 @@ def additions_of(prompt: PromptParts) -> Additions:
 
 
 def own_instructions(prompt: PromptParts) -> str:
-    """Render everything of a prompt in psopt's own form that stands before the text to classify, as one text.
+    """Render everything that stands before the text to classify in psopt's own form, as one text.
 
-    What a model is sent has the examples as turns (`render`).
+    Models get the examples as turns instead (`render`).
     """
     shown = in_order(prompt.examples, prompt.form.example_order)
     examples = [f"{_question(prompt, example.text)} {example.label}" for example in shown]
@@ -113,10 +113,10 @@ _ASSISTANT = "assistant"
 
 
 def with_statements(prompt: P) -> P:
-    """Return the prompt with the definitions and notes that its template's literal text holds among its own.
+    """Return the prompt with the definitions and notes in its template's literal text added to its own.
 
-    An export is its template with edits written out: whoever reads parts alone would not see them there. A prompt in
-    psopt's own form has no other text, and comes back as it is.
+    An export is a template with edits written out: reading only the parts would miss them. A prompt in psopt's own form
+    has no other text, and is returned unchanged.
     """
     if prompt.template is None:
         return prompt

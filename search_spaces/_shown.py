@@ -1,4 +1,4 @@
-"""A prompt as people read it: of a template its messages with their fields open, and what was added to them."""
+"""A prompt as people read it: for a template, its messages with their fields open, and what was added to them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ShownLine:
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """A message of a prompt, line by line; `added` where the original lacks it whole, as an example's turns."""
+    """A message of a prompt, line by line; `added` if the original lacks all of it, like an example's turns."""
 
     role: str
     lines: tuple[ShownLine, ...]
@@ -35,12 +35,12 @@ class ShownMessage:
 
 
 def render_instructions(prompt: PromptParts) -> str:
-    """Render everything of a prompt but the text to classify: of a template its messages, with their fields open."""
+    """Render all of a prompt except the text to classify: for a template, its messages with their fields open."""
     return own_instructions(prompt) if prompt.template is None else render_shown(prompt)
 
 
 def render_fixed(prompt: PromptParts) -> str:
-    """Render what every request of a prompt holds, whatever the text: what its length is measured by."""
+    """Render what every request of a prompt contains, whatever the text: this measures the prompt's length."""
     if prompt.template is None:
         return own_instructions(prompt)
     nothing = dict.fromkeys(prompt.template.fields, "")
@@ -49,7 +49,7 @@ def render_fixed(prompt: PromptParts) -> str:
 
 
 def filled_template(prompt: PromptParts) -> Template:
-    """Return a prompt's template with what the prompt adds to it, its fields open.
+    """Return a prompt's template with the prompt's additions filled in and its fields open.
 
     Raises ValueError if the prompt has psopt's own form.
     """
@@ -59,7 +59,7 @@ def filled_template(prompt: PromptParts) -> Template:
 
 
 def without_additions(prompt: P) -> P:
-    """Return the prompt without definitions, notes and examples: of a template, as its author wrote it."""
+    """Return the prompt without definitions, notes and examples: a template as its author wrote it."""
     return replace(prompt, definitions=(), notes=(), examples=())
 
 
@@ -77,12 +77,12 @@ def open_messages(prompt: PromptParts) -> Messages:
 
 
 def _open(piece: Piece) -> str:
-    # A field that psopt has put at the end was spelled nowhere.
+    # A field that psopt added at the end has no spelling.
     return piece.spelled or f"{{{piece.name}}}" if isinstance(piece, Field) else str(piece)
 
 
 def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
-    """Return the messages of a prompt with its fields open, what the original lacks marked line by line.
+    """Return the messages of a prompt with its fields open, marking the lines that the original lacks.
 
     By default the original is the prompt without its additions.
     """
@@ -95,7 +95,7 @@ def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> 
 
 
 def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
-    """Return the new lines, those that the old ones lack marked.
+    """Return the new lines, marking those that the old ones lack.
 
     >>> [line.added for line in mark_added(["Sort it."], ["Sort it.", "A is first."])]
     [False, True]
@@ -107,9 +107,9 @@ def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
 
 
 def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
-    """Write the messages of a prompt for people: each under its role, where there is more than one.
+    """Write the messages of a prompt for people: each under its role, if there is more than one.
 
-    `marked` puts ``+`` before each line that was added, and moves the others as far in.
+    `marked` puts ``+`` before each added line, and indents the others by the same amount.
     """
     messages = shown_messages(prompt)
     is_marked = marked and any(line.added for message in messages for line in message.lines)

@@ -26,13 +26,13 @@ def seed_prompt(
     template: Template | None = None,
     seed: int = 42,
 ) -> Prompt:
-    """Build the prompt that a strategy makes of a task.
+    """Build the prompt that a strategy makes from a task.
 
     ``simple`` is the description and the class list; ``detail`` adds what each class means; ``1-shot`` adds to *simple*
-    one example of each class, drawn from train. With a template of the user's own, whose parts the description then
-    holds, they add the same to that.
+    one example of each class, drawn from train. With the user's own template, whose parts the description then holds,
+    they add the same to it.
 
-    Raises UnknownNameError if there is no such strategy. Raises InputError if the task does not hold what it needs.
+    Raises UnknownNameError if there is no such strategy. Raises InputError if the task lacks what it needs.
     """
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)

@@ -1,4 +1,4 @@
-"""How answers are read: which label does one name, and if none, why? When are two alike, and what is one worth?"""
+"""How answers are read: which label does one name and, if none, why? When are two alike, and what is one worth?"""
 
 from psopt.answers._answer_type import CLOSENESS, F1, ONE_LABEL, AnswerType
 from psopt.answers._extract import spoken_part as spoken

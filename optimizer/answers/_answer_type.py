@@ -1,4 +1,4 @@
-"""What a task's answers are: how much two of them are alike, and what one is worth."""
+"""What a task's answers are: how alike two of them are, and what one is worth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 F1 = "F1"
 CLOSENESS = "closeness"
-"""What the mean worth of answers is called, of labels without an order and with one."""
+"""What the mean worth of answers is called: F1 for labels without an order, closeness for ordered ones."""
 
 _ONE_LABEL = AnswerSpec()
 
@@ -31,9 +31,9 @@ _ONE_LABEL = AnswerSpec()
 class AnswerType:
     """How the answers to a task's samples are compared, with each other and with the truth.
 
-    One label: answers are alike if they are equal, and right or wrong. Ordered labels: two are alike as far as they are
-    near, ``1 - distance / range``, and an answer is worth that much beside the truth. Open answers (several labels,
-    numbers, texts) are compared as their kind says: see `open`. N/A is like no other answer, and worth nothing.
+    One label: answers are alike only if they are equal, and each is right or wrong. Ordered labels: two are as alike as
+    they are near, ``1 - distance / range``, and an answer is worth its likeness to the truth. Open answers (several
+    labels, numbers, texts) are compared by the rules of their kind: see `open`. N/A is like no other and worth nothing.
     """
 
     positions: tuple[float, ...] = ()  # where each label stands on the scale, rising; empty where labels have no order
@@ -41,12 +41,12 @@ class AnswerType:
 
     @classmethod
     def of(cls, task: Task) -> AnswerType:
-        """A task's."""
+        """Return the answer type of a task."""
         return cls(task.positions, AnswerSpec(ORDINAL) if task.positions else task.spec)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> AnswerType:
-        """Read `to_dict`'s data back; None is one label."""
+        """Read `to_dict`'s data back; None stands for one label."""
         return cls(tuple(data["positions"]), AnswerSpec.read("answers", data["type"])) if data else cls()
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class AnswerType:
 
     @property
     def name(self) -> str:
-        """As ``--answers`` takes it."""
+        """The name that ``--answers`` takes."""
         return ORDINAL if self.positions else str(self.spec)
 
     @property
@@ -70,7 +70,7 @@ class AnswerType:
 
     @property
     def has_consistency(self) -> bool:
-        """Whether C is defined: where there are labels."""
+        """Whether C is defined: it needs labels."""
         return self.spec.has_labels
 
     @property
@@ -82,7 +82,7 @@ class AnswerType:
 
     @property
     def note(self) -> str:
-        """One line on what is measured otherwise than of plain labels; empty for these."""
+        """One line on what is measured differently than for plain labels; empty for those."""
         if self.is_plain:
             return ""
         if self.open is not None:
@@ -94,12 +94,12 @@ class AnswerType:
 
     @property
     def similarity(self) -> NDArray[np.float64] | None:
-        """How alike two labels are, N/A last: (C, C) in [0, 1], a kernel; None where only equal ones are."""
+        """How alike two labels are, N/A last: (C, C) in [0, 1], a kernel; None where only equal ones are alike."""
         return _similarity(self.positions) if self.positions else None
 
     @property
     def worth(self) -> NDArray[np.float64] | None:
-        """What each answer, N/A last, is worth beside each true label: (C - 1, C) in [0, 1]; None if right or wrong."""
+        """What each answer, N/A last, is worth for each true label: (C - 1, C) in [0, 1]; None if right or wrong."""
         return _similarity(self.positions)[:-1] if self.positions else None
 
 

@@ -1,4 +1,4 @@
-"""Where a label stands as the answer, and not as a word that a sentence happens to have."""
+"""Whether a label in a text is the answer, and not just a word that a sentence happens to contain."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from psopt.answers._label_names import Standing
 
-_WINDOW = 200  # characters on either side of a label that are looked at: a long sentence
+_WINDOW = 200  # characters that are examined on either side of a label: as many as a long sentence has
 _WRAPPING = r"\"'`*_~“”„‘’‚«»‹›「」『』"
-# What says before a label that it is the answer. "There is", "such as" name it in passing.
+# Words before a label that make it the answer. "There is" and "such as" only mention it.
 _LEAD = re.compile(
     rf"""(?:
       \b(?<!\bthere\s)(?:is|be|was)\s+ | (?<=\w)['’]s\s+
@@ -28,8 +28,8 @@ _LEAD = re.compile(
     [{_WRAPPING}(\[<\\$\s]*\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
-# What may come behind it: the end, punctuation, a reason, what kind of thing a label is. Another word may make
-# something else of the label.
+# What may follow it: the end, punctuation, a reason, the kind of thing that a label is. Any other word may change what
+# the label means.
 _END = re.compile(
     rf"""[{_WRAPPING})\]>}}\s]*(?:\Z|(?<=\n)|[^\w\s'’&+/%\\{_WRAPPING}-]|[-–—]|입니다|です|
     (?<=\s)(?:because|since|as|for|due|given|based|with|which|where|so|and\s+not|not|rather|but|here
@@ -39,7 +39,7 @@ _END = re.compile(
 _OPENS = re.compile(rf"[{_WRAPPING}]\Z")
 _CLOSES = re.compile(rf"[.,]?[{_WRAPPING}]")
 _SENTENCE = re.compile(r"[.!?\n。！？](?=\s|\Z)|\n|[。！？]")
-# Words that deny, in the languages that answers come in most. In any other a label must stand alone, or be quoted.
+# Words of denial, in the languages that answers use most. In any other, a label must stand alone or be quoted.
 _DENIAL = re.compile(
     r"""\b(?:not(?!\s+(?:sure|certain|only)\b)|never|neither|nor|cannot|none|no|without|unlikely|hardly|scarcely|barely
     |lacks?|lacking|absen\w+|exclud\w+|rul\w*\s+(?:\w+\s+)?out|instead|except|than|isn|aren|wasn|doesn|free\s+of
@@ -58,7 +58,7 @@ _NO = re.compile(
     r"|[,\s|]\W*(?:no|nein|non|false)\W*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-# A clause that tells what might be, or what somebody says, asserts nothing itself.
+# A clause about what might be, or about what somebody says, asserts nothing itself.
 _HEDGE = re.compile(
     r"\b(?:whether|might|may|could|asks|says|said|previously|hesitat\w*"
     r"|claims|pretends|wonders|mentions|words?|terms?|phrases?)\b",
@@ -73,11 +73,11 @@ _CONCLUDES = re.compile(r"\b(?:but|so|hence|thus|therefore)\b\W*\Z", re.IGNORECA
 
 
 def is_asserted(text: str, standing: Standing) -> bool:
-    """Whether a label that stands in a text is what the text answers.
+    """Whether a label in a text is what the text answers.
 
-    It is where it is a line or a sentence of its own, begins the text and is parted from what follows, is quoted or
-    emphasised, or where words say so: "the answer is X", "it's X", "belongs to X", "Team: X". A sentence that
-    denies anything before it asserts nothing, nor does one that asks, guesses or tells what somebody says.
+    It is if it has a line or a sentence of its own, begins the text and is set off from what follows, is quoted or
+    emphasised, or if words say so: "the answer is X", "it's X", "belongs to X", "Team: X". A sentence that denies
+    anything before the label asserts nothing, nor does one that asks, guesses or reports what somebody says.
     """
     before = text[max(0, standing.start - _WINDOW) : standing.start]
     after = text[standing.end : standing.end + _WINDOW]
@@ -104,18 +104,18 @@ def is_asserted(text: str, standing: Standing) -> bool:
 
 
 def is_parted(text: str, end: int) -> bool:
-    """Whether what stands behind a label leaves it a label: it ends there, or a reason follows that denies nothing."""
+    """Whether what follows a label leaves it a label: the text ends there, or a reason follows that denies nothing."""
     after = text[end : end + _WINDOW]
     return _END.match(after) is not None and _NO.match(after) is None
 
 
 def _last_end(before: str) -> int:
-    """Where the sentence begins that a text ends in."""
+    """Where the last sentence of a text begins."""
     ends = [match.end() for match in _SENTENCE.finditer(before)]
     return ends[-1] if ends else 0
 
 
 def _is_alone(before: str, after: str, *, is_cut: bool) -> bool:
-    """Whether a label has its sentence for itself, markup, numbers of lists and articles apart."""
+    """Whether a label has its sentence to itself, apart from markup, list numbers and articles."""
     bare_before, bare_after = _MARKUP.sub("", before), _MARKUP.sub("", after)
     return not is_cut and _BEFORE_ALONE.fullmatch(bare_before) is not None and not _WORD.search(bare_after)

@@ -1,4 +1,4 @@
-"""The part of an answer that holds the label: after reasoning, between tags, where a pattern fits, on the last line."""
+"""The part of an answer that holds the label: after reasoning, between tags, at a pattern's match, on the last line."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
 
 
 class Extract(NamedTuple):
-    """What was taken out of an answer; no text, and the kind of N/A, where there is nothing to take.
+    """What was taken out of an answer; where there is nothing to take, no text but the kind of N/A.
 
-    `structure` is a list or an object as JSON: no label, and where answers are more than one label perhaps the answer.
+    `structure` is a list or an object as JSON: not a label, but maybe the answer where answers are several labels.
     """
 
     text: str | None
@@ -31,9 +31,9 @@ class Extract(NamedTuple):
 
 
 def spoken_part(text: str) -> str | None:
-    """Take reasoning off in whatever form models write it; None where it does not end.
+    """Remove reasoning, in any form that models write it; return None where it does not end.
 
-    A template may have opened it: then only its end is seen.
+    A chat template may have opened it: then the answer holds only its end.
 
     >>> spoken_part("[THINK]Sales? No.[/THINK]billing").strip()
     'billing'
@@ -60,15 +60,15 @@ def spoken_part(text: str) -> str | None:
 
 
 def has_thoughts(text: str) -> bool:
-    """Whether reasoning begins or ends in a text, in whatever form models write it."""
+    """Whether reasoning begins or ends in a text, in any form that models write it."""
     return _CHANNEL in text or _FINAL_CHANNEL in text or _THOUGHT_TAG.search(text) is not None
 
 
 class XMLTag:
-    """Takes what stands in the last pair of a tag.
+    """Takes what stands between the last pair of a tag.
 
-    A tag that is never closed counts where no pair does: stop sequences cut its end off. Likewise one that is never
-    opened, where the prompt ends with the opening.
+    Where there is no pair, a tag that is never closed counts too, since stop sequences cut off its end. So does one
+    that is never opened, since the prompt may end with the opening.
     """
 
     def __init__(self, tag: str) -> None:
@@ -93,13 +93,13 @@ class XMLTag:
         return Extract(None, NO_TAG) if inner is None else Extract(html.unescape(inner))
 
     def is_closed(self, text: str) -> bool:
-        """Whether the last tag of a text that was cut off closes one."""
+        """Whether the last tag of a text that was cut off is a closing one."""
         tags = list(self._tags.finditer(text))
         return bool(tags) and bool(tags[-1][1])
 
 
 class Pattern:
-    """Takes the last match of a regular expression: its first group that took part, or all of it if it has none."""
+    """Takes the last match of a regular expression: its first group that took part, or all if it has no groups."""
 
     def __init__(self, pattern: str) -> None:
         try:
@@ -108,7 +108,7 @@ class Pattern:
             raise InputError(f"--answer regex:{pattern} is no regular expression: {error}") from error
 
     def __call__(self, text: str) -> Extract:
-        """Return what the pattern fits."""
+        """Return what the pattern matches."""
         taken: str | None = None
         for match in self._pattern.finditer(text):
             groups = [group for group in match.groups() if group is not None]
@@ -117,12 +117,12 @@ class Pattern:
         return Extract(None, NO_MATCH) if taken is None else Extract(taken)
 
     def is_closed(self, text: str) -> bool:
-        """Whether a text that was cut off goes on behind the last match, so that this is whole."""
+        """Whether a text that was cut off continues after the last match, so that the match is complete."""
         matches = list(self._pattern.finditer(text))
         return bool(matches) and matches[-1].end() < len(text)
 
 
 def last_line(text: str) -> Extract:
-    """Take the last line that says something."""
+    """Take the last line that has more than white space and backticks."""
     lines = [line for line in text.splitlines() if line.strip().strip("`")]
     return Extract(lines[-1] if lines else "")

@@ -1,4 +1,4 @@
-"""Free answers: the same if they mean the same, as far as an embedding of sentences tells."""
+"""Free answers: the same if they mean the same, by default according to sentence embeddings."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     """Texts to unit vectors, (n, d)."""
 
 BAND = (0.85, 0.9, 0.95)
-"""At which thresholds S is told: much of what is measured of free answers is the matcher's."""
+"""The thresholds at which S is reported: a single one would hide how much S of free answers depends on the matcher."""
 _BY_EMBEDDING, _BY_REFERENCE = Instrument(EMBEDDING), Instrument(REFERENCE)
 _embeds: list[Embed] = []
 _vectors: dict[str, NDArray[np.float32]] = {}
 
 
 def embed_with(embed: Embed) -> None:
-    """Say what turns texts into vectors: rooms above know models, and this one does not."""
+    """Set what turns texts into vectors: higher-level packages know models, and this one does not."""
     _embeds[:] = [embed]
 
 
@@ -35,11 +35,11 @@ def embed_with(embed: Embed) -> None:
 class FreeTexts(OpenAnswers):
     """Free answers."""
 
-    # What says which are the same. By an embedding: from a cosine on. Answers that are linked by others that are the
-    # same are one class: so what is the same is no matter of order. What else says so is asked elsewhere
-    # (`psopt.models.Assessor`), and kept beside the answers.
+    # What decides which answers are the same. With an embedding, they are from a certain cosine on. Answers linked by a
+    # chain of same ones form one class, so that their order does not matter. Any other instrument is asked elsewhere
+    # (`psopt.models.Assessor`), and its verdicts are kept with the answers.
     equivalence: Instrument = _BY_EMBEDDING
-    rating: Instrument = _BY_REFERENCE  # what they are worth; by an embedding the cosine with the nearest reference
+    rating: Instrument = _BY_REFERENCE  # what they are worth; with an embedding, the cosine with the nearest reference
 
     @property
     def quality_name(self) -> str:
@@ -48,7 +48,7 @@ class FreeTexts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured otherwise than of labels."""
+        """What is measured differently than for labels."""
         same = {
             EMBEDDING: f"from a cosine of {self.equivalence.threshold:g} of their embeddings on",
             NLI: f"if each follows from the other by {self.equivalence.name}",
@@ -60,7 +60,7 @@ class FreeTexts(OpenAnswers):
 
     @property
     def least_right(self) -> float:
-        """A free answer is right if it is the same as a reference, as far as an embedding tells."""
+        """A free answer is right if it is the same as a reference, according to an embedding."""
         return self.equivalence.threshold
 
     def prepare(self, answers: Sequence[str]) -> None:
@@ -73,9 +73,9 @@ class FreeTexts(OpenAnswers):
         _vectors.update(zip(unknown, _embeds[0](unknown), strict=True))
 
     def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which answers are the same, or linked by such that are.
+        """Return which answers are the same, or linked by answers that are.
 
-        Raises ValueError if something else than an embedding says so.
+        Raises ValueError if anything other than an embedding decides that.
         """
         from scipy.sparse.csgraph import connected_components
 

@@ -1,4 +1,4 @@
-"""The label in an answer of JSON, wherever in the answer the JSON stands."""
+"""The label in a JSON answer, wherever in the answer the JSON stands."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from psopt.answers._reading import unescaped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Line breaks inside of strings are let pass: models write them, and nothing else can be meant.
+# Line breaks inside strings are accepted: models write them, and they can mean nothing else.
 _DECODER = json.JSONDecoder(strict=False)
 _OBJECT = re.compile(r"\{\s*[\"}]")
-# What breaks off so often is no answer; each of them costs time that is linear in the answer's length.
+# A text with this many broken objects is no answer. Each costs time linear in the text's length: this bounds the total.
 _MOST_BROKEN = 1000
 _MISSING = object()
 
@@ -26,19 +26,19 @@ _MISSING = object()
 class JSONField:
     """Reads a member of the last complete JSON object that has it.
 
-    Its path is ``team``, or ``result.team`` of objects within objects; a number stands for a place in a list.
+    Its path is ``team``, or ``result.team`` for nested objects; a number stands for a place in a list.
     """
 
     def __init__(self, path: str) -> None:
         self._path = path
         last = path.rpartition(".")[2]
-        # An answer whose beginning stands in the prompt already, as the assistant's last turn, lacks it.
+        # The prompt may end with the beginning of the answer, as the assistant's last turn: then the answer lacks it.
         self._openings = ("{", f'{{"{last}": "', f'{{"{last}": ')
 
     def __call__(self, text: str) -> Extract:
         """Return the member's text."""
         extract = self._taken_from(text)
-        # JSON knows no escape such as \_, which models write that think in Markdown.
+        # JSON has no escape such as \_, but models that think in Markdown write it.
         return self._taken_from(unescaped(text)) if extract.kind == NO_JSON and "\\" in text else extract
 
     def _taken_from(self, text: str) -> Extract:
@@ -59,7 +59,7 @@ class JSONField:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the complete objects that stand in a text and in no other object."""
+    """Yield the complete objects in a text that are not inside another object."""
     place = 0
     n_broken = 0
     while n_broken < _MOST_BROKEN and (opening := _OBJECT.search(text, place)):
@@ -70,7 +70,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             n_broken += 1
             # What stands before the error belongs to the broken object: an inner one is no answer of its own.
             place = max(error.pos, opening.start() + 1)
-        except ValueError:  # a number of more digits than Python converts
+        except ValueError:  # a number with more digits than Python converts
             n_broken += 1
             place = opening.end()
         except RecursionError:
@@ -78,7 +78,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _member(value: Any, path: str) -> Any:
-    """The member at a path, `_MISSING` where there is none; a name may itself hold dots."""
+    """The member at a path, `_MISSING` if there is none; a name may itself contain dots."""
     if isinstance(value, list) and len(value) == 1 and not path.partition(".")[0].isdigit():
         value = value[0]
     if isinstance(value, dict) and (name := _name_in(value, path)) is not None:
@@ -93,7 +93,7 @@ def _member(value: Any, path: str) -> Any:
 
 
 def _name_in(members: Mapping[str, Any], name: str) -> str | None:
-    """The member's name as the answer writes it: case apart, where no other member has the same."""
+    """The member's name as the answer writes it; its case does not matter if only one member fits."""
     if name in members:
         return name
     alike = [member for member in members if member.casefold() == name.casefold()]

@@ -1,4 +1,4 @@
-"""Which labels stand in a text? The patterns behind reading an answer, made once for a list of labels."""
+"""Which labels stand in a text? The patterns for reading an answer, made once per list of labels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 # Scripts that put no spaces between words (Thai to Khmer, Chinese, Japanese) or glue particles to them (Korean).
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTER = rf"[^\W_{_UNSPACED}]"  # a letter or a digit of the other scripts
-_JOINT = "[-_/&\u2010\u2011]"  # between letters it makes one word of two: non-fiction, yes/no, number_of
-_SEPARATORS = re.compile(r"(?!\A-\d)[\s_\-\u2010\u2011]+")  # of "-1" it is a sign
+_JOINT = "[-_/&\u2010\u2011]"  # between letters it joins two words into one: non-fiction, yes/no, number_of
+_SEPARATORS = re.compile(r"(?!\A-\d)[\s_\-\u2010\u2011]+")  # in "-1" it is a sign
 _GAP = r"(?:[^\S\n]|[\"'*_`(“”‘’])"  # denials don't reach beyond a clause
 _DENIED_BEFORE = re.compile(
     rf"""(?:(?:\b(?:not|never|neither|nor|cannot|non|rather\s+than|instead\s+of|other\s+than)|n['’]t)\b
@@ -26,9 +26,9 @@ _DENIED_AFTER = re.compile(
     r"[\"'*_`)”’]*\s*(?:(?:is|was|does|can|could|would|should)\s*(?:not|n['’]t)|cannot|is\s+(?:wrong|incorrect))\b",
     re.IGNORECASE,
 )
-# How many characters a denial may span: some six words before a label (`{0,5}` above), "is incorrect" after it.
+# How many characters a denial may span: about six words before a label (`{0,5}` above), "is incorrect" after it.
 _BEFORE = 80
-_SPACING = 3  # characters beside a label for each of a longer one's letters: room for what parts them
+_SPACING = 3  # characters read next to a label per letter of the longest label: room for separators
 _AFTER = 30
 
 
@@ -44,14 +44,14 @@ class LabelNames:
     """Finds labels in texts as whole words or phrases, in time linear in the text.
 
     - Case does not matter, nor which of space, `_` and `-` separates the words of a label, unless labels differ in
-      nothing else: then only the label as it is written counts.
-    - A single letter, and two capitals (``US``), count in their own case only; ``A`` and ``I`` not as the first word of
-      a sentence, where they are more likely words of English.
-    - A part of a longer word is no label: not ``Identity``, ``non-fiction``, ``yes/no``, ``2.5`` for 2, ``C#`` for C.
-      In scripts without spaces any place will do.
+      nothing else: then only the exact spelling counts.
+    - A single letter and two capitals (``US``) count in their own case only. ``A`` and ``I`` do not count as the first
+      word of a sentence, where they are more likely English words.
+    - A part of a longer word is no label, as in ``Identity``, ``non-fiction``, ``yes/no``, ``2.5`` (not 2) and ``C#``
+      (not C). In scripts without spaces a label may stand anywhere.
     - "and" and "&" are the same.
-    - A label inside a longer one that stands there does not count, nor one that becomes a longer one by what stands
-      beside it, punctuation apart: not ``account`` in "account (closed)" where ``account_closed`` is a label.
+    - A label inside a longer one does not count, nor one that the text around it turns into a longer one, punctuation
+      apart: not ``account`` in "account (closed)" where ``account_closed`` is a label.
     """
 
     def __init__(self, labels: Sequence[str]) -> None:
@@ -80,7 +80,7 @@ class LabelNames:
         self._pattern = re.compile(rf"(?i:(?=[{firsts}]))(?={'|'.join(each)})" if firsts else r"(?!)")
 
     def standing(self, text: str, start: int = 0) -> Iterator[Standing]:
-        """Yield the labels that stand in a text from `start` on, in order; of nested ones the outermost only."""
+        """Yield the labels that stand in a text from `start` on, in order; only the outermost of nested ones."""
         end = -1
         for match in self._pattern.finditer(text, start):
             place = match.lastindex or 0
@@ -92,7 +92,7 @@ class LabelNames:
                 yield standing
 
     def the_only_one(self, text: str, start: int = 0) -> list[Standing]:
-        """Return where the only label of a text stands; nowhere if it is denied ("not X", "X is wrong")."""
+        """Return all places of a text's only label; none if there are other labels, or a denial ("not X")."""
         places: list[Standing] = []
         for standing in self.standing(text, start):
             if (places and places[0].label != standing.label) or _is_denied(text, standing):
@@ -101,7 +101,7 @@ class LabelNames:
         return places
 
     def _is_made_longer(self, text: str, standing: Standing) -> bool:
-        """Whether what stands beside a label makes a longer label of it, punctuation apart."""
+        """Whether the text around a label turns it into a longer label, punctuation apart."""
         around = self._around.get(standing.label)
         if not around:
             return False
@@ -110,7 +110,7 @@ class LabelNames:
         return any(before.endswith(head) and after.startswith(tail) for head, tail in around)
 
     def _is_part_of_a_word(self, text: str, standing: Standing) -> bool:
-        """What a pattern can't tell: combining marks that go on with a word, articles."""
+        """Check what a pattern can't: combining marks that continue a word, and articles."""
         if standing.end < len(text) and text[standing.end] > "\u02ff":
             mark = unicodedata.category(text[standing.end])[0] == "M"
             return mark and text[standing.end - 1].isalnum()
@@ -121,7 +121,7 @@ class LabelNames:
 
 
 def joined_key(label: str) -> str:
-    """Return what is left of a label without case and separators, and with "and" for "&".
+    """Return a label without case and separators, and with "and" for "&".
 
     >>> joined_key("Human being") == joined_key("human_being"), joined_key("R & D")
     (True, 'randd')
@@ -134,7 +134,7 @@ def _letters(text: str) -> str:
 
 
 def _pattern(label: str, case_tells: bool, separators_tell: bool) -> str:
-    """The pattern of one label, as a group of its own, with what may not stand beside it."""
+    """The pattern of one label, as a group of its own, with what may not stand next to it."""
     parts = re.split(r"\s+" if separators_tell else _SEPARATORS, label)
     words = ["(?:and|&)" if part.casefold() in ("and", "&") else re.escape(part) for part in parts if part]
     name = (r"\s+" if separators_tell else r"[\s_\-\u2010\u2011]+").join(words)

@@ -1,4 +1,4 @@
-"""Answers that name no label: of which kind they are, and what was said."""
+"""Answers that name no label: their kinds, and what was said."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class NoLabel:
     sample: int
     rephrasing: int
     # ``unknown label``, ``several labels``, ``mention`` (a sentence names one without asserting it), ``empty``, ``cut
-    # off``, ``refused``, ``content filter``, ``context length`` or ``invalid JSON``; of prompts whose answers are not
-    # read as bare labels also ``no JSON``, ``no field``, ``no tag`` or ``no match``
+    # off``, ``refused``, ``content filter``, ``context length`` or ``invalid JSON``; also ``no JSON``, ``no field``,
+    # ``no tag`` or ``no match``, for prompts whose answers are not read as bare labels
     kind: str
     said: str  # what was answered, or how the server refused, shortened and on one line
 
 
 def shown(text: str | None) -> str:
-    r"""Return an answer as it can be printed anywhere: on one line, short, without control characters.
+    r"""Return an answer in a form that can be printed anywhere: on one line, short, without control characters.
 
     >>> shown("The answer\n\x1b[31mis")
     'The answer [31mis'
@@ -67,7 +67,7 @@ def shown(text: str | None) -> str:
 
 
 def answers_line(answers: Mapping[str, int]) -> str:
-    """Say in one line how often what was answered, the same answers together.
+    """Say on one line how often each answer was given.
 
     >>> answers_line({"12": 7, "N/A": 2})
     '12 (7), N/A (2)'

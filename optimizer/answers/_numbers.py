@@ -14,8 +14,8 @@ from psopt.text import numbers_in, whole_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ROUNDING = 1e-9  # of a number: what is computed in binary is not off for that
-_LONGEST = 100_000  # characters: what stands after them is not looked at
+_ROUNDING = 1e-9  # relative to the larger number: binary rounding must not make two numbers differ
+_LONGEST = 100_000  # characters that are read; the rest of an answer is ignored
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Numbers(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured otherwise than of labels."""
+        """What is measured differently than for labels."""
         tolerance = f"{100 * self.tolerance:g}%" if self.is_share else f"{self.tolerance:g}"
         within = f"within {tolerance} of each other" if self.tolerance else "equal"
         return f"Answers are numbers: the same if {within}; accuracy stands where F1 stands else, and C is not defined"
 
     def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which numbers are the same: by rising value, each class as wide as the tolerance.
+        """Return which numbers are the same: in rising order, each class at most as wide as the tolerance.
 
         >>> Numbers(0.5).classes(["1", "10", "1.4", "1.8"])
         [0, 2, 0, 1]
@@ -69,8 +69,8 @@ class Numbers(OpenAnswers):
 def read_number(answer: str) -> tuple[str | None, str]:
     r"""Return the number that an answer gives, and no kind; or None, and why.
 
-    In this order: the answer that is a number, its unit apart; a field or a whole of JSON; what follows a last line's
-    "Answer:"; the one number that stands in the answer, or else in its last line.
+    In this order: the whole answer, if it is a number, perhaps with a unit; JSON, or a field of it; what follows
+    "Answer:" on the last line; the only number in the answer or, failing that, in its last line.
 
     >>> read_number("12.50 EUR"), read_number("From 3 and 4 it follows:\nAnswer: 12"), read_number("3 or 4")[0]
     (('12.5', ''), ('12', ''), None)

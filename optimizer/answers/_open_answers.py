@@ -1,4 +1,4 @@
-"""Answers that are no single label: when two of them are the same, how alike they are, and what one is worth."""
+"""Answers that are not a single label: when two of them are the same, how alike they are, and what one is worth."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WHOLLY = 1 - 1e-9
-"""What is worth so much is worth 1: what is computed in binary is not off for that."""
+"""A worth from here on counts as 1: binary rounding must not make an answer wrong."""
 
 
 class OpenAnswers(ABC):
-    """A kind of answers, made of what the task says of them.
+    """A kind of answers, with what the task says about it.
 
-    Answers are texts here, as `AnswerReader.read` gives them.
+    Answers are texts here, as `AnswerReader.read` finds them.
     """
 
     __slots__ = ()
@@ -30,23 +30,23 @@ class OpenAnswers(ABC):
     @property
     @abstractmethod
     def note(self) -> str:
-        """One line on what is measured otherwise than of plain labels."""
+        """One line on what is measured differently than for plain labels."""
 
     @property
     def is_graded(self) -> bool:
-        """Whether two answers may be alike to a degree; else they are the same or not."""
+        """Whether two answers may be alike to a degree; otherwise they are the same or not."""
         return False
 
     def prepare(self, answers: Sequence[str]) -> None:  # noqa: B027  # most kinds have nothing to look up
-        """Look up what is to be known of many answers, all at once."""
+        """Look up what is needed for many answers, all at once."""
 
     def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which of different answers to one sample are the same, equal numbers from 0 on: those of one form."""
+        """Return a class number, from 0 on, for each different answer to one sample: those of one form share it."""
         numbers: dict[str, int] = {}
         return [numbers.setdefault(self.form_of(answer), len(numbers)) for answer in answers]
 
     def form_of(self, answer: str) -> str:
-        """Return an answer as it is compared, where that is by equality."""
+        """Return the form of an answer that is compared, where answers are compared by equality."""
         return answer
 
     @abstractmethod
@@ -54,12 +54,12 @@ class OpenAnswers(ABC):
         """Return how alike two answers are, in [0, 1]: a kernel (positive semidefinite)."""
 
     def worth(self, answer: str, reference: str) -> float:
-        """Return what an answer is worth beside what is right, in [0, 1]: its similarity to the nearest reference."""
+        """Return what an answer is worth, in [0, 1]: its similarity to the nearest reference."""
         return max(self.similarity(answer, right) for right in references_of(reference))
 
     @property
     def least_right(self) -> float:
-        """What an answer must be worth to be right: all of it."""
+        """The least that an answer must be worth to be right: 1."""
         return WHOLLY
 
     def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002

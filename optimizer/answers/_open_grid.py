@@ -1,6 +1,6 @@
-"""Open answers by number, so that an array of them is as small as one of labels; and grids of them, sample by sample.
+"""Open answers as numbers, so that an array of them is as small as one of labels; and grids of them, sample by sample.
 
-Which answers to a sample are the same, how alike they are, and what they are worth.
+Functions here compute which answers to a sample are the same, how alike they are, and what they are worth.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
 
 FIRST_CODE = 1 << 40
-"""Below are labels, N/A, and -1 where nobody has asked."""
-_BITS = 60  # of a digest: with FIRST_CODE above them a code is an int64
+"""Below it are labels, N/A, and -1 where not asked."""
+_BITS = 60  # of a digest: added to FIRST_CODE they still fit an int64
 _NA = -1  # the class of answers that can't be read
 _texts: dict[int, str] = {}
 
 
 def code_of(text: str) -> int:
-    """Return the number of an answer: equal ones have equal numbers, in any process and on any machine.
+    """Return the number of an answer: equal answers have equal numbers, in any process and on any machine.
 
-    The number is drawn from the text (60 bits of BLAKE2): among a million different answers two have the same in one
-    case of two million. This process remembers which text it was.
+    The number is a hash of the text (60 bits of BLAKE2): the chance that any two of a million different answers share
+    one is one in two million. This process remembers the text of each number.
     """
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     code = FIRST_CODE + int.from_bytes(digest) % (1 << _BITS)
@@ -40,12 +40,12 @@ def code_of(text: str) -> int:
 
 
 def text_of(code: int) -> str:
-    """Return the answer of a number that `code_of` gave, here or in the process whose answers were taken over."""
+    """Return the answer behind a number from `code_of`, given here or by a process whose answers were taken over."""
     return _texts[code]
 
 
 def packed(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[str]]:
-    """Return a grid of open answers as it can be kept: places among the texts, N/A after the last, -1 not asked."""
+    """Return a grid of open answers for storage: indices of the texts, N/A after the last, -1 where not asked."""
     distinct = np.unique(codes[codes >= FIRST_CODE])
     places = np.searchsorted(distinct, codes)
     places = np.where(codes >= FIRST_CODE, places, np.where(codes < 0, -1, len(distinct)))
@@ -53,13 +53,13 @@ def packed(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[str]]:
 
 
 def unpacked(places: NDArray[np.integer], texts: Sequence[str], n_labels: int) -> NDArray[np.int64]:
-    """Return the numbers of answers that `packed` has written, for a task of so many labels."""
+    """Return the numbers of the answers that `packed` has stored, for a task with `n_labels` labels."""
     codes = np.array([*map(code_of, texts), n_labels, -1], dtype=np.int64)  # the last is where -1 points to
     return np.asarray(codes[places])
 
 
 def texts_to_bytes(texts: Sequence[str]) -> NDArray[np.uint8]:
-    """Return texts as an array of bytes: an array of strings takes the longest one's room for each."""
+    """Return texts as an array of bytes: an array of strings would give each text the room of the longest."""
     return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
 
 
@@ -70,17 +70,17 @@ def texts_from_bytes(content: NDArray[np.uint8]) -> list[str]:
 
 
 def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
-    """Number the answers to each sample: those that are the same have one number, N/A one of its own.
+    """Number the answers to each sample: those that are the same share a number, and N/A has its own.
 
     Parameters
     ----------
     codes : (N, Q) int
-        -1 where nobody has asked.
+        -1 where not asked.
 
     Returns
     -------
     places : (N, Q) int
-        In [0, Q), in the order of the answers' first appearance; -1 where nobody has asked.
+        In [0, Q), in the order of the answers' first appearance; -1 where not asked.
     """
     answers = distinct_answers(codes)
     rule.prepare([text for texts in answers for text in texts])
@@ -128,14 +128,14 @@ def similarities_of(codes: Codes, places: Codes, rule: OpenAnswers, n_classes: i
 
 
 def worths_of(codes: Codes, truth: Codes, rule: OpenAnswers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What each answer is worth beside what is right, (N, Q) in [0, 1], and how much it weighs, (N, Q).
+    """What each answer is worth given the right one, (N, Q) in [0, 1], and how much it weighs, (N, Q).
 
     Parameters
     ----------
     codes : (N, Q) int
-        -1 where nobody has asked: worth nothing, and without weight.
+        -1 where not asked: worth nothing, and without weight.
     truth : (N,) int
-        The number of what is right.
+        The number of the right answer.
     """
     pairs = np.stack([codes, np.broadcast_to(truth[:, None], codes.shape)], axis=-1).reshape(-1, 2)
     distinct, place = np.unique(pairs, axis=0, return_inverse=True)
@@ -156,15 +156,15 @@ def classes_by_pairs(
     """Put the answers to each sample into classes: each is compared with the first of every class, until one fits.
 
     As in Farquhar et al., "Detecting hallucinations in large language models using semantic entropy", 2024. Answers are
-    taken in the order of their texts, so that classes are no matter of which wording was answered first. Of all samples
-    one pair each is asked for at a time.
+    taken in the order of their texts, so that classes do not depend on which wording was answered first. Each call of
+    `are_same` has at most one pair per sample.
 
     Parameters
     ----------
     answers : sequence of sequence of str
         The different answers to each sample.
     are_same : callable
-        Takes the number of a sample and two of its answers, many at once, and says of each whether they are the same.
+        Takes many triples, a sample's number and two of its answers, and returns for each whether they are the same.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def classes_by_pairs(
 
 
 def _grouping(answers: Sequence[str]) -> Generator[tuple[str, str], bool | None, list[int]]:
-    """Asks for pairs of answers to one sample and is told whether they are the same; returns the classes."""
+    """Yields pairs of answers to one sample and receives whether they are the same; returns the classes."""
     leaders: list[str] = []
     class_of: dict[str, int] = {}
     for answer in sorted(answers):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LABEL = "label"
 LAST_LINE = "last-line"
 ANSWER_FORMS = (LABEL, "json:FIELD", "xml:TAG", "regex:PATTERN", LAST_LINE, "MODULE:NAME")
-"""How answers can be read, as ``--answer`` takes it."""
+"""How answers can be read: the values of ``--answer``."""
 _OPEN_READERS = {NUMBER: read_number, TEXT: read_text, JSON: read_json, FREE: read_free}
 _EXTRACTORS: dict[str, Callable[[str], Callable[[str], Extract]]] = {
     "json": JSONField,
@@ -40,7 +40,7 @@ _REFUSAL = re.compile(
     r"\b(?:help|assist|comply|answer|fulfil|engage|process|respond|do that|do this)",
     re.IGNORECASE,
 )
-_REFUSING = 200  # characters: a refusal says so at once
+_REFUSING = 200  # characters that are searched: a refusal says so at once
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -54,14 +54,14 @@ class AnswerReader:
     _extract: Callable[[str], Extract] = field(repr=False, compare=False)
 
     def read(self, answer: str | None, *, is_cut: bool = False) -> int:
-        """Return the index of the label that an answer names, or ``len(labels)`` (N/A); of open answers `code_of` it.
+        """Return the index of the label that an answer names, or ``len(labels)`` (N/A); for open answers its `code_of`.
 
-        Reasoning before the answer is read past. What ``json:``, ``xml:``, ``regex:`` and a function take out must be
-        a label, white space, quotes, case and closing punctuation apart; the last line is read as `read_answer` reads
-        an answer. An answer that was cut off (`is_cut`) counts where its form is closed, or where it is a label that no
-        other begins with.
+        Reasoning before the answer is skipped. What ``json:``, ``xml:``, ``regex:`` and a function take out must be a
+        label, apart from white space, quotes, case and closing punctuation; the last line is read as `read_answer`
+        reads an answer. An answer that was cut off (`is_cut`) counts only if its form is complete, or if it is a label
+        with which no other label begins.
 
-        Raises InputError if a function of the user's fails.
+        Raises InputError if the user's function fails.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class AnswerReader:
         return read_answer(text, self.labels) if self.spec == LAST_LINE else whole_label(text, self.labels)
 
     def kind(self, answer: str | None) -> str:
-        """Return why an answer names no label, as `NoLabel` has it."""
+        """Return why an answer names no label, as in `NoLabel.kind`."""
         if not (answer or "").strip():
             return EMPTY
         if self.form != LABEL:
@@ -101,7 +101,7 @@ class AnswerReader:
         return MENTION if n and self.spec in (LABEL, LAST_LINE) else UNKNOWN
 
     def _is_closed(self, answer: str) -> bool:
-        """Whether what an answer says would stay the same if it had not been cut off."""
+        """Whether an answer would be read the same if it had not been cut off."""
         if self.spec.startswith("json:"):
             return True  # only complete objects are read
         if json_part(spoken_part(answer) or "") is not None:
@@ -111,7 +111,7 @@ class AnswerReader:
         return self.form == LABEL and is_finished_label(spoken_part(answer) or "", self.labels)
 
     def _open_answer(self, answer: str) -> tuple[str | None, str]:
-        """What an answer that is no single label says, or None and the kind of N/A."""
+        """What an open answer says and no kind, or None and the kind of N/A."""
         extract = self._extracted(answer)
         text = extract.structure or extract.text
         if text is None:
@@ -123,7 +123,7 @@ class AnswerReader:
         return _OPEN_READERS[self.form](text)
 
     def _extracted(self, answer: str) -> Extract:
-        # A JSON answer may speak of <think> in one of its strings: reasoning stands before it.
+        # A JSON answer may mention <think> in one of its strings; real reasoning stands before the JSON.
         is_json_alone = self.spec.startswith("json:") and not has_thoughts(answer.partition("{")[0])
         text = answer if is_json_alone else spoken_part(answer)
         return Extract(None, CUT_OFF) if text is None else self._extract(text)
@@ -132,13 +132,13 @@ class AnswerReader:
 def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerReader:
     """Return what reads the answers to a prompt.
 
-    Raises InputError if the specification is none of these, the pattern none, or there is no such function.
+    Raises InputError if the specification is none of these, the pattern is invalid, or the function does not exist.
 
     Parameters
     ----------
     spec : str
         ``label``: the answer names the label, by the rules of `read_answer`. ``json:FIELD``: a member of the last
-        complete JSON object, ``json:result.team`` of one within it. ``xml:TAG``: the last pair of tags.
+        complete JSON object, ``json:result.team`` for a nested one. ``xml:TAG``: the last pair of tags.
         ``regex:PATTERN``: the first group of the last match, or all of it. ``last-line``. ``MODULE:NAME``: a function
         from an answer to a label or None.
     form : str
@@ -166,13 +166,13 @@ def _extractor(spec: str) -> Callable[[str], Extract]:
 
 
 def _or_refused(kind: str, answer: str) -> str:
-    """The kind of an answer that says nothing, or that it refuses to."""
+    """Return REFUSED if an answer without a label declines in words, and otherwise its kind."""
     declines = kind not in (CUT_OFF, "") and _REFUSAL.search(answer[:_REFUSING]) is not None
     return REFUSED if declines else kind
 
 
 def _own_function(spec: str) -> Callable[[str], Extract]:
-    """Take what a function, ``MODULE:NAME``, says that an answer names: a label, or None."""
+    """Extract with the user's function, ``MODULE:NAME``, which returns the label of an answer, or None."""
     function = import_own_function(spec, "--answer", "an answer")
 
     def extract(text: str) -> Extract:

@@ -18,21 +18,21 @@ from psopt.answers._label_names import LabelNames, joined_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Signs that are not seen: of no width, of direction, soft hyphens, the choice of an emoji's colours.
+# Invisible characters: zero-width ones, direction marks, soft hyphens, the selector that colours an emoji.
 _UNSEEN = dict.fromkeys(
     map(ord, "\u00ad\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufe0f\ufeff")
 )
 _QUOTES = " \t\r\n\v\f\u00a0\ufeff\u200b\"'`*_~“”„‘’‚«»‹›「」『』"
 _EDGES = _QUOTES + "()[]{}<>#|\\•·"
 _STOPS = _EDGES + ".,;:!?…。！？，、/"
-_MARGIN = 64  # how much longer than a label an answer may be that is nothing but the label
+_MARGIN = 64  # characters that an answer may have besides its label and still be just that label: quotes, stops
 _DEEPEST = 4  # levels of JSON within JSON: a bound on recursion, more than any answer needs
 _FIELDS = frozenset({"label", "answer", "class", "category", "classification", "prediction", "output", "result"})
-# Members of JSON that hold what is not the answer.
+# JSON members that do not hold the answer.
 _REJECTED = re.compile(
     r"(?:\b|_)(?:not|non|reject|exclu|alternativ|candidat|consider|runner|least|unlikely|options)", re.IGNORECASE
 )
-_LOOKED_AT = 20  # places of a label from either end of an answer
+_LOOKED_AT = 20  # places of a label that are checked from either end of an answer: a bound on the time
 _ENTITY = re.compile(r"&#?\w{1,31};")
 _ESCAPED = re.compile(r"\\([_*#\[\]()`~>+\-.!|&/])")
 # What an answer has struck out: ~~text~~, and lines with a cross or an empty box.
@@ -67,21 +67,21 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
 
     In this order:
 
-    1. The answer that is a label, white space, quotes, markdown, brackets and closing punctuation apart. Exact case
-       wins; where one label only fits, neither case nor separators matter (`human_being`: "Human being").
-    2. Reasoning, such as in ``<think>``, is taken off. One that never ends leaves no answer: N/A.
-    3. JSON, bare or fenced, is read by the values of its fields label, answer, class and the like, else by all.
-    4. A last line such as ``Answer: X`` decides over reasoning before it. It must name one label, and neither an
-       earlier such line nor a first line that is a label may say otherwise: then a model has gone on to invent
+    1. An answer that is a label, apart from white space, quotes, Markdown, brackets and closing punctuation. Exact case
+       wins; if only one label fits, neither case nor separators matter (`human_being`: "Human being").
+    2. Reasoning, such as in ``<think>``, is removed. If it never ends, there is no answer: N/A.
+    3. JSON, bare or fenced, is read by its fields label, answer, class and the like or, if it has none, by all fields.
+    4. A last line such as ``Answer: X`` overrules the reasoning before it. It must name one label. Neither an earlier
+       such line nor a first line that is a label may name another: that is a model which has gone on to invent
        questions.
-    5. The one label that stands in the answer as a whole word or phrase (`LabelNames` says what that is), if the answer
-       asserts it (`is_asserted`): "It is X", a line or a sentence of its own, quoted. One that is only mentioned is
-       N/A, since what the sentence says of it is not known.
+    5. The only label that stands in the answer as a whole word or phrase (see `LabelNames`), if the answer asserts it
+       (`is_asserted`): "It is X", a line or a sentence of its own, quoted. A label that is only mentioned is N/A, since
+       it is unknown what the sentence says about it.
 
-    Escapes of Markdown and HTML are undone first. Two different labels are N/A, and so is a label that is denied: "not
-    X", whatever else is named. So are refusals, empty answers and None. Nothing is guessed from a part of a label.
+    Escapes of Markdown and HTML are undone first. Two different labels are N/A, and so is a label that is denied ("not
+    X"), whatever else is named. So are refusals, empty answers and None. Nothing is guessed from part of a label.
 
-    Takes 0.2 µs where the answer is the label, and time linear in the answer's length otherwise.
+    Takes 0.2 µs if the answer is exactly the label, and otherwise time linear in the answer's length.
 
     >>> labels = ["Number", "Entity", "Number of people"]
     >>> answers = ["number.", "It is an **Entity**", "Number of people", "Number? Entity?"]
@@ -99,7 +99,7 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
 
 
 def whole_label(text: str, labels: Sequence[str]) -> int:
-    """Return the index of the label that a text is, or ``len(labels)``: the first rule of `read_answer` alone.
+    """Return the index of the label that a text is, or ``len(labels)``: only the first rule of `read_answer`.
 
     >>> whole_label("'Number'.", ["Number", "Entity"]), whole_label("a number", ["Number", "Entity"])
     (0, 2)
@@ -111,9 +111,9 @@ def whole_label(text: str, labels: Sequence[str]) -> int:
 
 
 def is_finished_label(answer: str, labels: Sequence[str]) -> bool:
-    r"""Whether an answer that was cut off holds a label in full: alone, or on a first line that ends.
+    r"""Whether an answer that was cut off holds a complete label: alone, or on a finished first line.
 
-    A label that another begins with may have been cut off itself.
+    A label with which another one begins may itself have been cut off.
 
     >>> labels = ["Number", "Number of people"]
     >>> [is_finished_label(answer, labels) for answer in ("Number", "number of people", "Number\nIt asks how")]
@@ -128,7 +128,7 @@ def is_finished_label(answer: str, labels: Sequence[str]) -> bool:
 
 
 def n_named(answer: str, labels: Sequence[str]) -> int:
-    """How many labels stand in an answer, reasoning apart.
+    """How many labels an answer names, apart from its reasoning.
 
     >>> n_named("Number? Entity?", ["Number", "Entity"]), n_named("Neither.", ["Number", "Entity"])
     (2, 0)
@@ -150,7 +150,7 @@ class _Reader:
         self._names = LabelNames(labels)
 
     def read(self, answer: str, depth: int = 0) -> int | None:
-        """Read an answer that is not a label as it stands."""
+        """Read an answer that is not exactly a label."""
         answer = without_crossed(answer, self._labels)
         whole = self.whole(answer)
         if whole is not None:
@@ -166,7 +166,7 @@ class _Reader:
         return self._label_named(text) if declared is None else self._declared(text, *declared)
 
     def names(self, answer: str) -> int:
-        """How many labels stand in an answer, reasoning apart."""
+        """How many labels an answer names, apart from its reasoning."""
         return len({standing.label for standing in self._names.standing(unescaped(spoken_part(answer) or ""))})
 
     def _label_named(self, text: str) -> int | None:
@@ -179,7 +179,7 @@ class _Reader:
         return places[0].label if any(is_asserted(text, standing) for standing in looked_at) else None
 
     def _declared_label(self, text: str, start: int) -> int | None:
-        """The label with which a text goes on behind "Answer:", if nothing else stands there."""
+        """The label that follows "Answer:" in a text, if no other label does."""
         remainder = text[start:]
         whole = self.whole(remainder)
         if whole is not None:
@@ -192,7 +192,7 @@ class _Reader:
         return first.label if is_next or is_asserted(remainder, in_remainder) else None
 
     def whole(self, text: str) -> int | None:
-        """The label that a text is, but for its edges, as it is written or without escapes."""
+        """The label that a text is, apart from its edges, as written or without escapes."""
         label = self._whole(_composed(text))
         return self._whole(unescaped(text)) if label is None and ("\\" in text or "&" in text) else label
 
@@ -226,13 +226,13 @@ _reader = functools.lru_cache(maxsize=256)(_Reader)
 
 
 def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
-    """Indices by key, without the keys that stand twice, and the empty one."""
+    """Indices by key, without duplicate keys and the empty one."""
     times = Counter(keys)
     return {key: index for index, key in enumerate(keys) if key and times[key] == 1}
 
 
 def json_part(text: str) -> str | None:
-    """Return what JSON in a text answers, the whole text or its fenced blocks; None if there is none."""
+    """Return the answer in a text's JSON, the whole text or its fenced blocks; None if there is none."""
     text = text.strip()
     parts = [part for block in [text, *_fenced(text)] if (part := _json_text(block)) is not None]
     return "\n".join(dict.fromkeys(parts)) if parts else None
@@ -240,7 +240,7 @@ def json_part(text: str) -> str | None:
 
 def _json_text(block: str) -> str | None:
     if block.lstrip()[:1] in {"{", "[", '"'}:
-        for form in (block, *([unescaped(block)] if "\\" in block else [])):  # JSON knows no escape such as \_
+        for form in (block, *([unescaped(block)] if "\\" in block else [])):  # JSON has no escape such as \_
             with contextlib.suppress(ValueError, RecursionError):
                 return _text_in(json.loads(form))
     return None
@@ -261,7 +261,7 @@ def _composed(text: str) -> str:
 
 
 def without_crossed(text: str, labels: Sequence[str]) -> str:
-    r"""Return what an answer has not struck out, unless a label is written with such a sign.
+    r"""Return an answer without what it has struck out; unchanged if a label contains such a sign.
 
     >>> without_crossed("- [x] spam\n- [ ] ham", ["spam", "ham"])
     '-  spam\n'
@@ -272,7 +272,7 @@ def without_crossed(text: str, labels: Sequence[str]) -> str:
 
 
 def fenced_part(text: str) -> str | None:
-    """Return what stands in the last fenced block of a text; None if there is none."""
+    """Return the content of a text's last fenced block; None if there is none."""
     blocks = _fenced(text)
     return blocks[-1].strip() if blocks else None
 
@@ -295,7 +295,7 @@ def declared_part(text: str) -> str | None:
 
 
 def _text_in(value: Any, depth: int = 0) -> str:
-    """The text in a JSON value that may be the answer; of an object that of its answering fields, if it has any."""
+    """The text in a JSON value that may be the answer; in an object, that of its answer fields, if it has any."""
     if isinstance(value, dict):
         answering = [field for name, field in value.items() if name.casefold() in _FIELDS]
         value = answering or [field for name, field in value.items() if not _REJECTED.search(name)]

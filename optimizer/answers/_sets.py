@@ -1,4 +1,4 @@
-"""Answers that are several labels: alike as far as they share them (Jaccard)."""
+"""Answers that are several labels: the more labels two of them share, the more alike they are (Jaccard)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _EDGES = " \t\r\n.\"'`*_-•[](){}"
 
 @dataclass(frozen=True, slots=True)
 class LabelSets(OpenAnswers):
-    """Several labels a sample, or none."""
+    """Several labels per sample, or none."""
 
-    is_exact: bool = False  # whether two sets are the same or not, and not alike as far as they share labels
+    is_exact: bool = False  # whether two sets are just the same or not, instead of alike to a degree
 
     @property
     def quality_name(self) -> str:
@@ -38,7 +38,7 @@ class LabelSets(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured otherwise than of one label."""
+        """What is measured differently than for one label."""
         alike = "sets as the same or not" if self.is_exact else "sets as alike as far as they share labels (Jaccard)"
         return (
             f"Answers are several labels: micro-F1 is over all labels of all answers, S counts {alike}, and C is "
@@ -51,7 +51,7 @@ class LabelSets(OpenAnswers):
         return not self.is_exact
 
     def similarity(self, first: str, second: str) -> float:
-        """Return Jaccard's coefficient, of two sets without a label 1; it is a kernel.
+        """Return the Jaccard coefficient, 1 for two empty sets; it is a kernel.
 
         >>> LabelSets().similarity('["a", "b"]', '["b", "c"]'), LabelSets().similarity("[]", "[]")
         (0.3333333333333333, 1.0)
@@ -62,20 +62,20 @@ class LabelSets(OpenAnswers):
         return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
 
     def claims(self, answer: str | None, reference: str) -> float:
-        """Return how much an answer weighs in micro-F1: by the labels that it gives and those that are right."""
+        """Return how much an answer weighs in micro-F1: the number of its labels plus that of the right ones."""
         return float(len(set_written(answer or "[]")) + len(set_written(reference)))
 
     def worth(self, answer: str, reference: str) -> float:
-        """Return the F1 of one answer's labels; of two sets without a label 1."""
+        """Return the F1 of one answer's labels, 1 for two empty sets."""
         ours, right = set_written(answer), set_written(reference)
         return 2 * len(ours & right) / (len(ours) + len(right)) if ours or right else 1.0
 
 
 def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
-    """Return the labels that an answer gives, written one way, and no kind; or None, and why.
+    """Return the labels that an answer gives, in canonical form, and no kind; or None, and why.
 
-    A JSON list, bare or fenced, or labels parted by commas, semicolons, bars, "and" or lines, perhaps numbered
-    or behind "Labels:". What names another label than the task's is N/A: which labels were meant is not known then.
+    It is a JSON list, bare or fenced, or labels separated by commas, semicolons, bars, "and" or line breaks, perhaps
+    numbered or after "Labels:". An answer that names a label other than the task's is N/A: what it means is unknown.
 
     >>> read_set("Billing and sales.", ("billing", "sales")), read_set("[]", ("billing", "sales"))
     (('["billing", "sales"]', ''), ('[]', ''))
@@ -103,7 +103,7 @@ def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
 
 
 def _nothing_but_labels(text: str, labels: tuple[str, ...]) -> list[str] | None:
-    """The labels that a text names, if it has no other word: a label may itself hold a comma or "and"."""
+    """The labels that a text names, if it has no other words: a label may itself contain a comma or "and"."""
     plain = unescaped(text)
     standing = list(_names(labels).standing(plain))
     ends = [0, *(place.end for place in standing)]
@@ -115,7 +115,7 @@ def _nothing_but_labels(text: str, labels: tuple[str, ...]) -> list[str] | None:
 
 
 def _listed(text: str) -> list[str] | None:
-    """The texts of a JSON list, of an object's only list, or of an object of truth values, 0 and 1 among them."""
+    """The texts of a JSON list or of an object's only list, or the true keys of an object of truth values (or 0, 1)."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

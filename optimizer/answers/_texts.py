@@ -1,4 +1,4 @@
-"""Answers that are short texts: extracts, names, JSON; right if equal to a reference, or as far as they share words."""
+"""Answers that are short texts: extracts, names, JSON; right if equal to a reference, or as far as words are shared."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _QUOTES = "\"'`“”„«»"
 class Texts(OpenAnswers):
     """Short texts."""
 
-    # Empty: the same if equal but for case, articles and punctuation. ``token-f1``: alike as far as they share words.
-    # ``json``: the same if equal as JSON, whatever the order of members.
+    # Empty: the same if equal apart from case, articles and punctuation. ``token-f1``: the more words they share, the
+    # more alike. ``json``: the same if equal as JSON, whatever the order of members.
     by: str = ""
 
     @property
@@ -31,7 +31,7 @@ class Texts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured otherwise than of labels."""
+        """What is measured differently than for labels."""
         how = {
             "": "the same if equal but for case, articles and punctuation",
             JSON: "the same if equal as JSON",
@@ -47,8 +47,8 @@ class Texts(OpenAnswers):
     def similarity(self, first: str, second: str) -> float:
         """Return how alike two texts are: the F1 of their words, or 1 if they are the same.
 
-        The F1 of two bags of words, twice the words they share by the sum of their sizes, is a kernel: both the number
-        of words shared and 1 / (a + b) are, and so is their product.
+        The F1 of two bags of words, twice the shared words over the sum a + b of their sizes, is a kernel: both the
+        number of shared words and 1 / (a + b) are kernels, and so is their product.
 
         >>> round(Texts("token-f1").similarity("the blue door", "a blue wooden door"), 2)
         0.8
@@ -61,16 +61,16 @@ class Texts(OpenAnswers):
         return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
 
     def worth(self, answer: str, reference: str) -> float:
-        """Return the similarity to the nearest of the texts that are right; JSON is one, be it a list."""
+        """Return the similarity to the nearest of the right texts; JSON is a single one, even if it is a list."""
         return self.similarity(answer, reference) if self.by == JSON else OpenAnswers.worth(self, answer, reference)
 
     def form_of(self, answer: str) -> str:
-        """Return a text but for case, articles and punctuation; of JSON one way to write it."""
+        """Return a text without case, articles and punctuation; for JSON, its canonical form."""
         return canonical_json(answer) or answer if self.by == JSON else normal_form(answer)
 
 
 def read_text(answer: str) -> tuple[str | None, str]:
-    """Return the text that an answer gives, and no kind; or None, and why: fences, quotes and "Answer:" are taken off.
+    """Return the text that an answer gives, and no kind; or None, and why: fences, quotes and "Answer:" are removed.
 
     >>> read_text('Answer: "The Louvre"'), read_text("  ")
     (('The Louvre', ''), (None, 'empty'))
@@ -102,7 +102,7 @@ def read_json(answer: str) -> tuple[str | None, str]:
 
 @functools.lru_cache(maxsize=4096)
 def canonical_json(text: str) -> str | None:
-    """Return JSON written one way: members by name, whole numbers without a point; None of what is no JSON."""
+    """Return JSON in canonical form: members sorted by name, whole numbers without a point; None if it is no JSON."""
     try:
         return json.dumps(_plain(json.loads(text)), ensure_ascii=False, sort_keys=True)
     except (ValueError, RecursionError):

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 Closeness = Callable[[str, str], float]
 """The likeness in meaning of two texts, in [-1, 1]."""
 Judge = Callable[[str, str], bool]
-"""Whether two texts ask for the same."""
+"""Whether two texts ask for the same thing."""
 
 _MARKS = re.compile(r"\{\{?[^{}]*\}?\}|<[^<>\s]+>|\[\[.*?\]\]|%\w|\$\w+|https?://\S+")
-# Bounds against what is no rephrasing at all (a word, an essay), set by eye; short originals may grow to 200 signs.
+# Bounds, set by eye, that refuse what is no rephrasing at all (a word, an essay). Up to 200 characters always pass.
 _SHORTEST = 0.2  # of the original's length
 _LONGEST = 4.0
 _LEAST_CHARACTERS = 8
 _ALWAYS_ALLOWED = 200
 LEAST_CLOSENESS = 0.4
-"""Cosine of all-MiniLM-L6-v2's embeddings. The 48 rephrasings written for TREC, and 116 made by rule for four other
-tasks, are at .41 to 1.0 of their originals; of 70 descriptions of other tasks 62 are below. It catches a text about
-something else, not one that asks for almost the same: that is the judge's work. `experiments/meaning_threshold.py`."""
+"""Cosine of all-MiniLM-L6-v2's embeddings. The 48 rephrasings written for TREC and 116 made by rule for four other
+tasks reach .41 to 1.0 with their originals; 62 of 70 descriptions of other tasks are below. It catches a text about
+something else, not one that asks for almost the same: that is the judge's job. `experiments/meaning_threshold.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class Checks:
     judge: Judge | None = None  # says whether two texts ask for the same
     # Refuse a rephrasing that loses or adds what is protected in a template (see `protected_ranges`)
     protects: bool = False
-    # The instructions of which the original is a passage: shown to a model that writes, and not checked
+    # All instructions, if the original is a passage of them: shown to a model that writes, but not checked
     context: str = ""
 
     def verdict(self, text: str, taken: Iterable[str]) -> Verdict:
-        """Check a text, beside those taken already; the costly checks come last and only if all others passed."""
+        """Check a text, also against those already taken; costly checks come last, and only if all others passed."""
         reason = self._form(text) or self._marks(text) or self._protected(text) or self._named(text)
         if reason is None and comparable(text) in {comparable(wording) for wording in (self.original, *taken)}:
             reason = "a duplicate"
@@ -83,7 +83,7 @@ class Checks:
         return next((f"{fault} the mark {mark}" for fault, mark in faults), None)
 
     def _protected(self, text: str) -> str | None:
-        """Of a template: what is protected must come again, as often; labels are checked by their names."""
+        """In a template, what is protected must recur, and nothing protected be added; labels are checked by name."""
         if not self.protects:
             return None
         for fault, protected in differing(protected_texts(self.original), protected_texts(text)):

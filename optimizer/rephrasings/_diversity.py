@@ -1,4 +1,4 @@
-"""How much rephrasings differ from each other: by their words, without a model."""
+"""How much rephrasings differ from each other, measured by their words and without a model."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from psopt.rephrasings._set import RephrasingSet
 
 TAME = 0.3
-"""Below this S is said to be underestimated. On TREC with smollm2 (calibrated, 60 questions, 6 wordings) S under
-rephrasings by rule was .84 of that under people's wordings where their diversity was .39, and .75 where it was .21.
-Sets that people wrote have .6 to .85. `benchmarks/rephrasings.py` measures it anew."""
+"""Below this diversity, S is reported as underestimated. On TREC with smollm2 (calibrated, 60 questions, 6 wordings)
+rephrasings by rule showed .84 of the S under people's wordings at a diversity of .39, and .75 of it at .21.
+Sets that people wrote have .6 to .85. `benchmarks/rephrasings.py` measures it again."""
 
 
 def diversity(texts: Sequence[str]) -> float:
-    """Measure how much texts differ in their words and in the order of these.
+    """Measure how much texts differ in their words and word order.
 
-    The mean over all pairs of the share of the one's words and pairs of neighbouring words that the other one does not
-    have; the one with fewer of them is asked, so that a frame around the same sentence adds nothing.
+    For a pair of texts, it is the share of the words and neighbouring word pairs of one that the other lacks; the one
+    with fewer counts, so that a frame around the same sentence adds nothing. The result is the mean over all pairs.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def diversity(texts: Sequence[str]) -> float:
     Returns
     -------
     float
-        From 0 (every text is contained in every other) to 1 (no two share a word); NaN of fewer than two texts.
+        From 0 (every text is contained in every other) to 1 (no two share a word); NaN for fewer than two texts.
 
     Examples
     --------
@@ -50,11 +50,10 @@ def diversity(texts: Sequence[str]) -> float:
 
 
 def diversity_of_instructions(texts: Sequence[str], labels: Sequence[str] = ()) -> float | None:
-    """Return the `diversity` of what may be said otherwise in these texts; None of fewer than two.
+    """Return the `diversity` of what may be reworded in these texts; None for fewer than two.
 
-    What every rephrasing must keep says nothing about how they differ, and does not count: labels that are enumerated,
-    fields, quotations, lists, data formats, the form of the answer. Texts that are there several times, in several
-    layouts, count once.
+    What every rephrasing must keep says nothing about how they differ, and does not count: enumerated labels, fields,
+    quotations, lists, data formats, the form of the answer. A text that occurs in several layouts counts once.
 
     >>> texts = ["Label it as good or bad.", "How would you describe it: as good or bad?"]
     >>> diversity_of_instructions(texts, ["good", "bad"]), diversity_of_instructions(texts[:1])
@@ -71,7 +70,7 @@ def diversity_of(rephrasings: RephrasingSet, labels: Sequence[str] = ()) -> dict
 
 
 def tame_note(value: float | None) -> str | None:
-    """What is said beside S where rephrasings are too much alike; None where they are not.
+    """The note next to S where rephrasings are too similar; None where they are not.
 
     >>> tame_note(0.7)
     >>> tame_note(0.2)[:79]

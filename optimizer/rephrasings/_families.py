@@ -1,4 +1,4 @@
-"""Families of rephrasings beside paraphrases: wording by rule, formatting, the order of labels and of examples."""
+"""Families of rephrasings besides paraphrases: wording by rule, formatting, the order of labels and of examples."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 OF_OWN_FORM: tuple[Family, ...] = ("format", "label-order")
-"""Families that change how psopt lays out its own form; a prompt of the user's own keeps its layout."""
+"""Families that change how psopt lays out its own form; the user's own prompt keeps its layout."""
 
 
 def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], seed: int) -> RephrasingSet:
-    """Mix families in equal parts, as many rephrasings in all as `paraphrases` holds.
+    """Mix families in equal parts, into as many rephrasings in total as `paraphrases` holds.
 
     The original in psopt's own form comes first; then the families take turns. No layout and no order of labels is in
-    both sets. Orders of examples change nothing in a prompt with fewer than two.
+    both sets. Orders of examples change nothing in a prompt with fewer than two examples.
 
     Raises InputError if a family has too few members: three labels have only five other orders.
     """
@@ -65,9 +65,9 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
 
 
 def check_families(families: Sequence[Family], where: str = "--vary") -> None:
-    """Refuse families that would change a layout which is the user's; `where` is what names them.
+    """Refuse families that would change the user's own layout; `where` says where they were named.
 
-    Raises InputError if there is one among them.
+    Raises InputError if one would.
     """
     for family in families:
         if family in OF_OWN_FORM:
@@ -92,7 +92,7 @@ def _in_turn(members: dict[Family, Iterator[Variant]], families: Sequence[Family
 
 
 def _forms(original: str, forms: Iterable[PromptFormat], taken: set[PromptFormat]) -> Iterator[Variant]:
-    """Forms that nobody took yet."""
+    """The forms whose layout is not taken yet."""
     for form in forms:
         if form.layout not in taken:
             taken.add(form.layout)
@@ -100,7 +100,7 @@ def _forms(original: str, forms: Iterable[PromptFormat], taken: set[PromptFormat
 
 
 def _layouts(seed: int) -> Iterator[PromptFormat]:
-    """Every layout, in the order of a seed."""
+    """Every layout, in an order that the seed decides."""
     parts = list(itertools.product(SEPARATORS, LISTINGS, BULLETS, CASINGS, (0, 1)))
     random.Random(seed).shuffle(parts)  # noqa: S311  # an order, nothing secret
     for separator, listing, bullet, casing, blank_lines in parts:
@@ -108,9 +108,9 @@ def _layouts(seed: int) -> Iterator[PromptFormat]:
 
 
 def _label_orders(labels: Sequence[str]) -> Iterator[PromptFormat]:
-    """Seeds whose orders of the labels are all different, the given order left out."""
+    """Seeds that give different orders of the labels, none of them the given order."""
     seen = {tuple(labels)}
-    for number in range(1, 2000):  # seeds, of which several may give one order: six labels have 720
+    for number in range(1, 2000):  # more seeds than orders, since several may give the same: six labels have 720
         order = tuple(in_order(labels, number))
         if order not in seen:
             seen.add(order)

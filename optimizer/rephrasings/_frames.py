@@ -1,6 +1,6 @@
-"""An instruction, and the sentences of wordings.toml that may stand around it or, of labels, in its place.
+"""An instruction, and the sentences of wordings.toml that may stand around it or, by naming the labels, replace it.
 
-It is read for where it begins, whether it orders or asks, and whether it is in English.
+Reading an instruction shows where it begins, whether it orders or asks, and whether it is in English.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _FEWEST_FOREIGN = 2  # one alone may be a name: "Label La La Land reviews"
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 Side = Literal["search", "heldout"]
 
-# Chosen, not measured. More labels than that nobody enumerates in a sentence, and a longer instruction holds more than
-# the labels tell.
+# Chosen, not measured: nobody enumerates more labels than this in a sentence, and an instruction of more words says
+# more than the labels do.
 _MOST_NAMED = 8
 _MOST_WORDS = 20
 _SHORTEST_LABEL = 3
-"""Shorter labels ("a", "no") are everyday words, and frames may hold them."""
+"""Shorter labels ("a", "no") are everyday words, and frames may contain them."""
 _NOT_SAID = re.compile(r"\b(?:not|never|no|only|unless|except|without|but|if|also)\b|n['’]t\b|\d", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"[.!?:;](?=\s)|\n")
 _SAYS_WHAT = re.compile(r"[^\W\d_]{2,}")
@@ -69,7 +69,7 @@ _ROLE = re.compile(r"\b(?:you are an? |act as |as an? (?:careful|expert|speciali
 
 
 Frames = dict[str, list[str]]
-"""Sentences of one side of wordings.toml, to search with or to hold out, by their kind; the file says what each is."""
+"""Sentences of one side of wordings.toml, search or held-out, by kind; the file explains each kind."""
 
 
 @cache
@@ -80,7 +80,7 @@ def wordings_file() -> dict[str, Any]:
 
 @cache
 def word_list(name: str) -> frozenset[str]:
-    """Return one of its lists of words."""
+    """Return one of the word lists in wordings.toml."""
     return frozenset(wordings_file()[name].split())
 
 
@@ -89,14 +89,14 @@ class Instruction:
     """An instruction in two pieces."""
 
     text: str  # the whole, as it was written
-    lead: str  # what stands before the first sentence that orders or asks, the space after it included
+    lead: str  # what stands before the first sentence that orders or asks, including the space after it
     # The rest, without a polite frame of its own ("Please ..", "Your task is to .."), so that it can get another
     core: str
     form: Form  # what the core is: ``order`` (begins with an imperative), ``question`` or ``statement``
 
     @property
     def is_one_sentence(self) -> bool:
-        """Whether words may be put after the core within its sentence."""
+        """Whether words may be appended to the core within its sentence."""
         ends_plainly = re.search(r"\w\.?$", self.core) is not None and "://" not in self.core.rsplit(None, 1)[-1]
         return len(sentence_ranges(self.core)) == 1 and re.search(r"[:;]\s", self.core) is None and ends_plainly
 
@@ -120,18 +120,18 @@ def read_instruction(text: str, protect: Collection[str] = ()) -> Instruction:
 
 
 def continued(text: str) -> str:
-    """A text as it goes on after other words: its first word in lower case, unless it is all capitals."""
+    """A text as it continues after other words: its first word in lower case, unless it is all capitals."""
     first = text.split(None, 1)[0]
     return text if len(first) > 1 and first.isupper() else text[:1].lower() + text[1:]
 
 
 def begun(text: str) -> str:
-    """A text as it begins a sentence."""
+    """A text with a capital, as it begins a sentence."""
     return text[:1].upper() + text[1:]
 
 
 def with_sentence(text: str, sentence: str) -> str:
-    """Add a sentence: after a text, or before it where what comes after would not stand apart.
+    """Add a sentence: after a text, or before it if a sentence after it would run into it.
 
     >>> with_sentence("Sort it", "Be careful."), with_sentence("The class is:", "Be careful.")
     ('Sort it. Be careful.', 'Be careful. The class is:')
@@ -144,9 +144,9 @@ def with_sentence(text: str, sentence: str) -> str:
 
 
 def is_english(text: str) -> bool:
-    """Tell whether an instruction may be English; only what is surely another language is not.
+    """Tell whether an instruction may be English; only what is surely in another language is not.
 
-    What is protected (fields, quotations, data) does not count. Decided by the alphabet, then by frequent words.
+    What is protected (fields, quotations, data) does not count. The alphabet decides first, then frequent words do.
 
     >>> is_english("Sort the mail by topic."), is_english("Ordne die Anfrage nach ihrem Thema ein.")
     (True, False)
@@ -177,7 +177,7 @@ def _form(text: str, protected: Collection[str]) -> Form:
 
 
 def frames_without(side: Side, words: Sequence[str]) -> Frames:
-    """The sentences of a side in which none of these words stands: no label is brought in by a frame."""
+    """The sentences of a side that contain none of these words, so that no frame brings in a label."""
     frames: Frames = wordings_file()[side]
     words = [re.escape(word.strip()) for word in words if len(word.strip()) >= _SHORTEST_LABEL]
     if not words:
@@ -191,15 +191,15 @@ class Named:
     """What wordings may say besides the instruction."""
 
     noun: str  # what one sample is called
-    labels: tuple[str, ...] = ()  # the labels, where wordings may name them; else none
-    alone: bool = False  # whether these may take the instruction's place, where it says no more than they do
-    asks_for_label: bool = False  # whether the prompt asks for a label alone, so that a wording may say so too
-    # Whether sentences may stand before and after; else only the order itself is said in another way
+    labels: tuple[str, ...] = ()  # the labels, if wordings may name them
+    alone: bool = False  # whether labels may replace the instruction, where it says no more than they do
+    asks_for_label: bool = False  # whether the prompt asks for nothing but a label, so that a wording may say so too
+    # Whether sentences may stand before and after it; otherwise only the order itself is reworded
     around: bool = True
 
     @property
     def slots(self) -> dict[str, str]:
-        """What goes into the slots."""
+        """The texts for the slots of frames."""
         joint = "; " if any("," in label for label in self.labels) else ", "
         several = joint.join(self.labels[:-1]), self.labels[-1] if self.labels else ""
         return {
@@ -211,10 +211,10 @@ class Named:
 
 
 def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int]) -> Iterator[str]:
-    """Yield an instruction in other words, each kind of wording by turns: plain ones first, then two sentences at once.
+    """Yield rewordings of an instruction, their kinds taking turns: plain ones first, then two sentences at once.
 
-    Where labels may be named, every second wording names them all, as people's do: on SmolLM2 half of each shows about
-    the S of people's wordings, where wordings that name none show two thirds to nine tenths of it
+    Where labels may be named, every second wording names them all, as people's wordings do. On SmolLM2 a mix of both,
+    half and half, shows about the S of people's wordings; those that name none show two thirds to nine tenths of it
     (`experiments/whose_words.py`). Two wordings may be alike (see `comparable`).
     """
     instruction = read_instruction(text, named.labels)
@@ -240,13 +240,13 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
 
 
 def by_turns(*kinds: Iterable[str]) -> Iterator[str]:
-    """Yield one of each kind after the other, as long as there are any."""
+    """Yield one of each kind in turn, until all are used up."""
     for layer in itertools.zip_longest(*kinds):
         yield from (wording for wording in layer if wording is not None)
 
 
 def naming_and_others(texts: Iterable[str], labels: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Part those texts that name all labels, where there are any, from the others.
+    """Separate the texts that name all labels, if there are labels, from the others.
 
     >>> naming_and_others(["Is it A1 or B2?", "Sort it.", "A1 it is."], ["A1", "B2"])
     (['Is it A1 or B2?'], ['Sort it.', 'A1 it is.'])
@@ -280,7 +280,7 @@ def _suits(frame: str, instruction: Instruction, text: str) -> bool:
 
 
 def _beside(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> list[str]:
-    """The instruction with the labels named before or after it, or with the form of the answer said once more."""
+    """The instruction with the labels named before or after it, or with the form of the answer repeated."""
     if not named.labels or instruction.form == "statement" or (named.alone and not named.asks_for_label):
         return []
     text = instruction.text
@@ -292,10 +292,10 @@ def _beside(instruction: Instruction, frames: Frames, named: Named, slots: dict[
 
 
 def _by_labels(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> list[str]:
-    """Wordings that leave the order or question to the labels; none where these don't suffice.
+    """Wordings that let the labels express the order or question; none where labels don't suffice.
 
-    Only one plain sentence is said so: what further sentences, exceptions or conditions say is in no label, and neither
-    is of what "yes" or "high" is said. What stands before it stays.
+    Only one plain sentence can be reworded so: labels don't contain further sentences, exceptions or conditions, and
+    "yes" or "high" don't say what they are about. What stands before the sentence stays.
     """
     core, labels = instruction.core, named.labels
     if not named.alone or instruction.form == "statement" or len(labels) < 2 or len(core.split()) > _MOST_WORDS:

@@ -40,14 +40,13 @@ def freeze_rephrasings(
     models: ModelProvider | None = None,
     on_text: Callable[[Verdict], None] | None = None,
 ) -> RephrasingSet:
-    """Return the rephrasings that every prompt of a run is put to.
+    """Return the rephrasings under which every prompt of a run is measured.
 
-    `prompt` is the prompt whose description is rephrased, or a bare description; of a prompt that came as a template,
-    each part is rephrased on its own. `models` makes those that write and judge; `on_text` is told of each text that
-    was checked.
+    `prompt` is the prompt whose description is rephrased, or a bare description. In a prompt that came as a template,
+    each part is rephrased on its own. `models` makes the models that write and judge; `on_text` receives the verdict on
+    each text that was checked.
 
-    Raises InputError if the file holds another description or too few, or the rephraser gives too few that pass the
-    checks.
+    Raises InputError if the file is for another description or holds too few, or too few by the rephraser pass.
     """
     description = prompt if isinstance(prompt, str) else prompt.description
     n_parts = n_parts_of(prompt)
@@ -74,9 +73,9 @@ def freeze_rephrasings(
 
 
 def n_parts_of(prompt: Prompt | str) -> int:
-    """Of how many parts a prompt's description is; 0 where psopt's own form is built around it.
+    """How many parts a prompt's description has; 0 where psopt's own form is built around it.
 
-    Raises InputError if it is a template of which nothing is to be rephrased.
+    Raises InputError if it is a template without anything to rephrase.
     """
     if isinstance(prompt, str) or prompt.template is None:
         return 0
@@ -86,7 +85,7 @@ def n_parts_of(prompt: Prompt | str) -> int:
 
 
 def _on_its_lines(rephrasings: RephrasingSet, description: str) -> RephrasingSet:
-    """The same set with the original on the lines that it was written on; what is made of it is one paragraph."""
+    """The same set with the original's line breaks restored; its rephrasings are one paragraph each."""
     lines = [line.rstrip() for line in description.strip().splitlines()]
     if len(lines) < 2:
         return rephrasings
@@ -95,7 +94,7 @@ def _on_its_lines(rephrasings: RephrasingSet, description: str) -> RephrasingSet
 
 
 def _rephraser(options: RephrasingOptions) -> str:
-    """The model that rephrases, whose name must be that of one that writes."""
+    """The name of the model that rephrases, which must be one that writes text."""
     name = str(options.rephraser)
     if "/" not in name:
         chat_names = [name for name in NAMES if name.startswith(("openai", "azure", "dspy", "gguf"))]
@@ -104,7 +103,7 @@ def _rephraser(options: RephrasingOptions) -> str:
 
 
 def closeness(models: ModelProvider) -> Closeness | None:
-    """The likeness in meaning of two texts by the embedded encoder; None where it is not installed."""
+    """What gives the likeness in meaning of two texts, by the sentence encoder; None where that is not installed."""
     try:
         encoder = models.encoder
     except MissingExtraError:
@@ -148,31 +147,31 @@ def rephrasings_for(
 ) -> RephrasingSet:
     """Return the rephrasings of a task's description, frozen.
 
-    For a built-in task with its own description they are those written for this project, in an order that the seed
-    decides (so that a larger set begins with the smaller one), by turns with sentences by rule that name the labels;
-    rules fill up what is asked for beyond them, and do everything for any other description.
+    A built-in task with its own description gets those written for this project, in an order that the seed decides (so
+    that a larger set begins with the smaller one). They alternate with sentences by rule that name the labels. Rules
+    provide whatever is asked for beyond them, and everything for any other description.
 
     Raises InputError if a number is too small, or larger than the rules can satisfy; or if the description is empty.
 
     Parameters
     ----------
     n_search : int
-        Q, the original among them; at least 1.
+        Q, including the original; at least 1.
     n_heldout : int
         At least 1.
     description : str, optional
-        rho_0, where it is not the task's own.
+        rho_0, if it is not the task's own.
     seed : int
         At least 0.
     n_parts : int
-        Of how many parts the description is, where it is a template's; see `rephrase_by_rules`.
+        How many parts the description has, if it is a template's; see `rephrase_by_rules`.
     """
     check_numbers(n_search, n_heldout, seed)
     original = task.description if description is None else description
     if not n_parts:
         original = " ".join(original.split())
     curated = read_curated(task.name)
-    is_own_form = not n_parts  # which lists the labels and asks for one of them alone
+    is_own_form = not n_parts  # psopt's own form lists the labels and asks for just one of them
     if curated is None or comparable(curated["original"]) != comparable(original):
         return rephrase_by_rules(
             original,
@@ -200,7 +199,7 @@ def rephrasings_for(
 
 
 def read_curated(task_name: str) -> dict[str, Any] | None:
-    """Return what is written for a built-in task's ``original`` description (``search``, ``heldout``), or None."""
+    """Return the texts (``search``, ``heldout``) written for a built-in task's ``original`` description, or None."""
     file = resources.files("psopt.rephrasings.builtin").joinpath(f"{task_name}.json")
     if not task_name.isidentifier() or not file.is_file():
         return None

@@ -1,4 +1,4 @@
-"""A language model as rephraser: one new sentence a call, checked before it is used (E25, section 4)."""
+"""A language model as rephraser: one new sentence per call, checked before it is used (E25, section 4)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 N_SHOWN = 10  # the latest of its own texts that the model sees (Errica et al. 2025, section 4)
 _KEPT = 1000  # characters of a refused text that the run directory keeps; some are pages long
-# One for each try at a text. At 0 a refused text would come again word for word, so the next tries draw; how much
-# hotter each is was set by hand.
+# One for each try at a text. At 0 a refused text would come again word for word, so later tries sample; the steps were
+# set by hand.
 _TEMPERATURES = (0.0, 0.5, 0.8, 1.0)
 # "varying its length" (section 4); held-out ones begin with the second, so that the two sets don't run in parallel.
 _LENGTHS = (
@@ -48,24 +48,24 @@ def write_rephrasings(
     """Let a model write rephrasings, search and held-out ones in separate conversations.
 
     Each call asks for one, says how long it should be, and shows the last ten so that the model does not repeat itself.
-    The temperature is 0; where a text is refused the model is asked again, each time with a higher one.
+    The temperature is 0; if a text is refused, the model is asked again, each time at a higher one.
 
-    Of a template each passage is asked for by itself, with the others as context; what is protected as a whole stays. A
-    passage of which the model gives fewer texts than were asked for comes round again; one of which it gives none stays
-    as it is.
+    In a template each passage is rephrased by itself, with the others as context; completely protected passages stay.
+    If the model gives fewer texts for a passage than were asked for, they are used again; if it gives none, the passage
+    stays unchanged.
 
-    Raises InputError if the model does not give that many usable rephrasings.
+    Raises InputError if the model gives too few usable rephrasings.
 
     Parameters
     ----------
     checks : Checks
-        Hold the original, and what a rephrasing must pass.
+        They hold the original, and what a rephrasing must pass.
     n_search, n_heldout : int
         How many; the original is the first of `n_search`.
     on_text : callable, optional
-        Is shown every verdict.
+        Receives every verdict.
     n_parts : int
-        Of how many parts the original is, where it is a template's; 0 where it is not.
+        How many parts the original has, if it is a template's; 0 if it is not.
     """
     check_numbers(n_search, n_heldout, 0)
     original = checks.original
@@ -111,13 +111,13 @@ def write_rephrasings(
 
 
 def _on_one_line(passage: str) -> str:
-    """A passage without the line breaks that made it fit; those of what is protected stay."""
+    """A passage without its line breaks; unchanged if they stand in what is protected."""
     flat = " ".join(passage.split())
     return flat if all(protected in flat for protected in protected_texts(passage)) else passage
 
 
 def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the checks found of a whole description: the least likeness of its passages."""
+    """What the checks found for a whole description: the least likeness of its passages."""
     own = [passage_facts for written, passage_facts in facts.items() if written in text]
     merged: dict[str, Any] = {"characters": len(text)}
     if own and all("closeness" in passage_facts for passage_facts in own):
@@ -128,9 +128,9 @@ def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _texts(writer: Writer, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
-    """Ask for one text after the other, each shown those of its own kind: verdicts on all that is written.
+    """Ask for one text after the other, showing the model the latest of the same kind; yield every verdict.
 
-    Until so many texts, none of them `taken`, were accepted, or one place was tried in vain.
+    Stops when the wanted number of texts, none of them `taken`, were accepted, or when all tries at one text failed.
     """
     own: list[str] = []
     while len(own) < wanted:
@@ -167,7 +167,7 @@ def ask_for_one(checks: Checks, shown: Sequence[str], number: int, kind: str) ->
 
 
 def _clean(text: str) -> str:
-    """Take off what models put around an answer: white space, quotation marks, the tags."""
+    """Remove what models put around an answer: white space, quotation marks, the tags."""
     text = text.strip().removeprefix("<description>").removesuffix("</description>").strip()
     for first, last in ('""', "''", "“”", "``"):
         if len(text) > 1 and text[0] == first and text[-1] == last and first not in text[1:-1]:

@@ -1,6 +1,6 @@
-"""A template's instructions taken apart: the passages that are put into other words, and what stays between them.
+"""A template's instructions split up: the passages that are reworded, and what stays between them.
 
-What no rephrasing may touch are fields, code, data, quotations, labels, the form of the answer.
+No rephrasing may touch fields, code, data, quotations, labels and the form of the answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _VERBATIM = re.compile(
     re.DOTALL,
 )
 _OPEN = {"{": "}", "[": "]"}
-# A line that goes on in small letters is a sentence that was broken to fit; any other line begins anew.
+# A line that continues in lower case belongs to a wrapped sentence; any other line begins a new one.
 _SENTENCE = re.compile(
     r"(?:(?<=[.!?])|(?<=[.!?][\"”')]))[ \t]+(?=[^\sa-z])|[ \t]*\n(?=\s*(?:[A-Z#>*{\[<`+•-]|\d+[.)]))"
 )
@@ -52,8 +52,8 @@ _FORM = (
     r"|nothing else|no other|only|alone|exactly one|(?:one|single) (?:word|line|label|letter|number)|last line"
     r"|no (?:explanation|prose|comment)|without (?:any )?(?:explanation|comment|quot|further|other)"
 )
-# An order about the answer that says its form, up to the sentence's end; or a rule for the answer, or a ban. The bound
-# (chosen: a long sentence) keeps the search linear in texts that are no sentences.
+# An order about the answer that states its form, up to the end of the sentence; or a rule for the answer, or a ban. The
+# bound of 300 characters (chosen: a long sentence) keeps the search linear in texts without sentences.
 _OUTPUT = re.compile(
     rf"(?:(?:please|always|only|then|and|must|should|to) )*\b(?:{_VERBS})(?:s|ing)?\b[^.!?]{{0,300}}?\b(?:{_FORM})\b.*"
     rf"|\b(?:your|the) (?:answer|reply|response|output)s?\b[^.!?]{{0,300}}?\b(?:{_FORM}|must|should)\b.*"
@@ -62,14 +62,14 @@ _OUTPUT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _STRUCTURE = re.compile(r"(?:[-*+•]|\d+[.)])\s|#{1,6}\s|\*\*[^*]+\*\*:?\Z|[A-Z][\w ]{0,30}:\Z")
-"""Items of lists and headings: their layout says as much as their words."""
+"""List items and headings: their layout says as much as their words."""
 
 
 def protected_ranges(text: str, labels: Sequence[str] = ()) -> list[Span]:
-    """Return where a rephrasing must not touch a text, as (start, end), in order and apart from each other.
+    """Return the ranges of a text that a rephrasing must not touch, as (start, end), in order and without overlap.
 
-    These are fields, code, JSON and XML, quotations, addresses, what says the form of the answer, and the labels where
-    the text enumerates them (one label alone may be a mere word).
+    These are fields, code, JSON and XML, quotations, addresses, what states the form of the answer, and the labels if
+    the text enumerates them (one label alone may be an ordinary word).
 
     >>> text = 'Sort the mail about {product}. Answer as JSON: {"team": ".."}'
     >>> [text[start:end] for start, end in protected_ranges(text)]
@@ -80,7 +80,7 @@ def protected_ranges(text: str, labels: Sequence[str] = ()) -> list[Span]:
 
 
 def sentence_ranges(text: str) -> list[Span]:
-    r"""Return the sentences of a text, and its lines where those begin anew, as (start, end); white space between.
+    r"""Return the sentences of a text, and lines that begin new ones, as (start, end), without white space between.
 
     >>> text = "Sort the mail. Be quick.\n- bills"
     >>> [text[start:end] for start, end in sentence_ranges(text)]
@@ -104,13 +104,13 @@ def _sentences(text: str, verbatim: Sequence[Span]) -> list[Span]:
 
 
 def _lies_in(place: int, spans: Sequence[Span]) -> bool:
-    """Whether a place lies within one of the spans, which are in order and apart."""
+    """Whether a place lies within one of the spans, which are in order and do not overlap."""
     before = bisect_left(spans, (place, 0)) - 1
     return before >= 0 and place < spans[before][1]
 
 
 def _balanced(text: str) -> Iterator[Span]:
-    """Braces and brackets with everything in them; a brace that nothing closes protects nothing."""
+    """Braces and brackets with everything in them; an unclosed brace protects nothing."""
     stack: list[tuple[str, int]] = []
     for place, sign in enumerate(text):
         if sign in _OPEN:
@@ -133,7 +133,7 @@ def _labels(text: str, labels: Sequence[str]) -> Iterator[Span]:
 
 
 def named_labels(description: str, labels: Sequence[str]) -> list[str]:
-    """The labels that a description enumerates; one label alone may be a mere word, two are an enumeration.
+    """The labels that a description enumerates; one label alone may be an ordinary word, two are an enumeration.
 
     >>> named_labels("Say whether the review is good or bad.", ["good", "bad"])
     ['good', 'bad']
@@ -158,12 +158,12 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
 class Passages:
     """The passages of a description, and what stands around them."""
 
-    texts: tuple[str, ...]  # sentences that may be said otherwise, as they were written
+    texts: tuple[str, ...]  # sentences that may be reworded, as they were written
     # What stands before the first, between them and after the last; one more than there are passages
     kept: tuple[str, ...]
 
     def joined(self, texts: Sequence[str]) -> str:
-        """The description with other texts in the passages' places.
+        """The description with other texts in place of the passages.
 
         >>> Passages(("Sort it.",), ("", " Answer as JSON.")).joined(["Please sort it."])
         'Please sort it. Answer as JSON.'
@@ -172,7 +172,7 @@ class Passages:
 
 
 def read_passages(description: str, labels: Sequence[str] = ()) -> Passages:
-    r"""Find the passages of a template's description: sentences in a row, none of which is protected as a whole.
+    r"""Find the passages of a template's description: sentences in a row, none of which is completely protected.
 
     >>> read_passages("You sort mail. Be exact.\n- bills\n\nPick a team. Answer as JSON.").texts
     ('You sort mail. Be exact.', 'Pick a team.')
@@ -188,7 +188,7 @@ def read_passages(description: str, labels: Sequence[str] = ()) -> Passages:
 
 
 def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
-    """Runs of sentences that may be said otherwise."""
+    """Runs of sentences that may be reworded."""
     protected = protected_ranges(part, labels)
     passages: list[Span] = []
     follows = False
@@ -203,7 +203,7 @@ def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
 
 
 def passages_of(prompt: Prompt | str) -> list[str]:
-    """What of a prompt is rephrased, each by itself: of psopt's own form, or a bare description, the whole."""
+    """The parts of a prompt that are rephrased separately; psopt's own form, or a bare description, is one part."""
     if isinstance(prompt, str):
         return [prompt]
     if prompt.template is None:
@@ -212,11 +212,10 @@ def passages_of(prompt: Prompt | str) -> list[str]:
 
 
 def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Combine what there is of each passage: all go forward together, and who has fewer begins again.
+    """Combine the texts for each passage: all lists advance together, and shorter ones start again.
 
-    Once all have been seen together in that way, the others are moved on against the longest, so that every combination
-    comes, and each once. A passage of which there is nothing else stays as it is. No more is drawn than is
-    asked for.
+    After the longest list has ended, the others are shifted against it, so that every combination comes exactly once. A
+    passage without other texts stays unchanged. No more texts are drawn than are asked for.
 
     >>> list(in_step([["a", "b", "c"], ["x"], []], ["A", "X", "Q"]))
     [('a', 'x', 'Q'), ('b', 'x', 'Q'), ('c', 'x', 'Q')]
@@ -236,7 +235,7 @@ def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Itera
 
 
 def _moved_on(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """All combinations but those in which every list is at the same place."""
+    """All combinations except those in which every list is at the same place."""
     longest = max(range(len(lists)), key=lambda place: len(lists[place]))
     shifts = [range(1) if place == longest else range(len(texts)) for place, texts in enumerate(lists)]
     for shift in itertools.islice(itertools.product(*shifts), 1, None):
@@ -245,7 +244,7 @@ def _moved_on(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
 
 
 def protected_texts(text: str, labels: Sequence[str] = ()) -> list[str]:
-    """What of a text every rephrasing must hold, as often as the text does."""
+    """The pieces of a text that every rephrasing must contain, as often as the text does."""
     return [text[start:end] for start, end in protected_ranges(text, labels)]
 
 

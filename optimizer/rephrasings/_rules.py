@@ -1,4 +1,4 @@
-"""A rephraser for any English description: frames around it, which stays as it is, and wordings by the labels."""
+"""A rephraser for any English description: frames around the unchanged text, and wordings made of the labels."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def rephrase_by_rules(
 ) -> RephrasingSet:
     r"""Rephrase an English description by rule.
 
-    The description stays as it is, and sentences of wordings.toml stand around it ("Your task is to .."). A description
-    of one plain sentence is also said by its labels ("Label the message."), as people do who see the choices. Held-out
-    rephrasings share no frame with those of the search.
+    The description stays unchanged, and sentences of wordings.toml stand around it ("Your task is to .."). One plain
+    sentence may also give way to its labels ("Label the message."), as in the wordings of people who see the choices.
+    Held-out rephrasings share no frame with those of the search.
 
     Parameters
     ----------
     description : str
-        Any English task description; white space is collapsed, but in a template's.
+        Any English task description; white space is collapsed, except in a template's.
     noun : str
         What one sample is called.
     n_search, n_heldout : int
@@ -57,9 +57,9 @@ def rephrase_by_rules(
     protect : sequence of str
         Words that no frame may bring in (the labels).
     n_parts : int
-        Of how many parts the description is, where it is a template's (see `Prompt.template`); 0 where it is not.
+        How many parts the description has, if it is a template's (see `Prompt.template`); 0 if it is not.
     labels : sequence of str
-        What stands below the description in every prompt. Of a template they are named only if its instructions
+        The labels below the description in every prompt. With a template they are named only if its instructions
         enumerate them all.
     asks_for_label : bool
         Whether the prompt asks for a label and nothing else, as psopt's own form does.
@@ -67,7 +67,7 @@ def rephrase_by_rules(
     Raises
     ------
     InputError
-        If a number is too small, the description is empty or not in English, or there are fewer rephrasings than that.
+        If a number is too small, the description is empty or not in English, or there are too few rephrasings.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def rephrase_by_rules(
 
 
 def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
-    """Raise InputError if a number of rephrasings or a seed can't be meant."""
+    """Raise InputError if a number of rephrasings or a seed is not valid."""
     for name, number, least in (("n_search", n_search, 1), ("n_heldout", n_heldout, 1), ("seed", seed, 0)):
         if not isinstance(number, Integral) or number < least:
             raise InputError(f"{name} must be a whole number, at least {least}, not {number!r}")
@@ -126,8 +126,8 @@ def rephrasings(
 ) -> Iterator[str]:
     """Yield rephrasings by one side of the rules, distinct from each other and from those to avoid.
 
-    Of a template's description each passage that orders or asks is rephrased on its own, or else the longest; sentences
-    are put around the first of them. A passage that has fewer rephrasings comes round again.
+    In a template's description, each passage that orders or asks is rephrased on its own or, if there is none, the
+    longest. Only the first of them gets sentences around it. A passage with fewer rephrasings uses them again.
     """
     frames = frames_without(side, protect)
     if not n_parts:

@@ -1,7 +1,7 @@
-"""A frozen set of rephrasings: what every candidate of a study is put to; and the file that holds one.
+"""A frozen set of rephrasings, under which every candidate of a study is measured; and the file that holds one.
 
-That is rephrasings.json, to look at, edit by hand and reuse. Wordings of another source tell what S comes to where
-others say the task than those whom a search has listened to.
+That file is rephrasings.json, to read, edit by hand and reuse. Wordings from another source show what S is when the
+task is worded by somebody other than the source that the search used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SOURCES = ("builtin", "rules", "file")
 SCHEMA_VERSION = 1
-_FEWEST = 2  # S of one wording is 0
+_FEWEST = 2  # with a single wording S is always 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +38,26 @@ class Rejected:
 class RephrasingSet:
     """Task descriptions that mean the same, in two disjoint sets.
 
-    Raises InputError if the original is not first in `search`; if a text is empty, or, other than the original, of
-    several lines (of a template: of another number of parts); or if two texts, of one set or of both, differ in nothing
-    but case, spaces and punctuation.
+    Raises InputError if the original is not first in `search`; if a text is empty or, unless it is the original, has
+    several lines (for a template: another number of parts); or if two texts, of one set or both, differ only in case,
+    spaces and punctuation.
     """
 
     original: str  # rho_0, the description as its author wrote it
     search: tuple[str, ...]  # what candidates are compared under; the original comes first (it is one of the Q)
-    heldout: tuple[str, ...]  # what the front is reported under; no candidate has met them
+    heldout: tuple[str, ...]  # what the front is reported under; no candidate has seen them
     source: str  # ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them
-    # What the checks found, where there were any
+    # What the checks found, if there were any
     checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
     rejected: tuple[Rejected, ...] = field(default=(), compare=False)  # what was refused on the way
-    # Each text's form, and by it its family; empty where all are paraphrases in psopt's own form
+    # Each text's form, which holds its family; empty where all are paraphrases in psopt's own form
     search_forms: tuple[PromptFormat, ...] = ()
     heldout_forms: tuple[PromptFormat, ...] = ()
-    # Of how many parts each text is, where they are of a template (see `Prompt.template`); 0 where they are not
+    # How many parts each text has, if the texts are for a template (see `Prompt.template`); 0 if they are not
     n_parts: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a set that is not sound."""
+        """Refuse an invalid set."""
         if self.source not in _SOURCES and "/" not in self.source:
             raise InputError(f"rephrasings come from one of {', '.join(_SOURCES)} or a model, not from {self.source!r}")
         if not self.search or self.search[0] != self.original:
@@ -93,7 +93,7 @@ class RephrasingSet:
         return list(zip(texts, forms or (PLAIN,) * len(texts), strict=True))
 
     def on(self, split: str) -> tuple[tuple[str, ...], tuple[PromptFormat, ...]]:
-        """What prompts meet on a split: on test the held-out texts, else the search ones; and their forms, if any."""
+        """The texts used on a split (held-out ones on test, otherwise search ones), and their forms, if any."""
         return (self.heldout, self.heldout_forms) if split == "test" else (self.search, self.search_forms)
 
     @property
@@ -105,7 +105,7 @@ class RephrasingSet:
 
 
 def comparable(text: str) -> str:
-    """A text as duplicates are looked for: letters and digits only (all signs where there are none), case folded.
+    """The form in which duplicates are compared: only letters and digits (all signs if there are none), case folded.
 
     >>> comparable("Sort it, please!") == comparable("sort it please")
     True
@@ -114,7 +114,7 @@ def comparable(text: str) -> str:
 
 
 def differing(expected: Iterable[str], present: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what one text holds more often than the other: ``("lost", piece)``, then ``("added", piece)``.
+    """Yield what one text contains more often than the other: ``("lost", piece)``, then ``("added", piece)``.
 
     >>> list(differing(["{a}", "{b}"], ["{b}", "{b}"]))
     [('lost', '{a}'), ('added', '{b}')]
@@ -125,7 +125,7 @@ def differing(expected: Iterable[str], present: Iterable[str]) -> Iterator[tuple
 
 
 def distinct(texts: Iterable[str], avoid: Iterable[str] = ()) -> Iterator[str]:
-    """Yield the first of those that differ in nothing but case, spaces and signs, and none that is to avoid."""
+    """Yield the first of those texts that differ only in case, spaces and signs, and none that matches `avoid`."""
     seen = {comparable(text) for text in avoid}
     for text in texts:
         if comparable(text) not in seen:
@@ -134,7 +134,7 @@ def distinct(texts: Iterable[str], avoid: Iterable[str] = ()) -> Iterator[str]:
 
 
 def shortened(text: str) -> str:
-    """A text as an error message quotes it: on one line, not longer than a line."""
+    """A text in the form that error messages quote: on one line, not longer than a line."""
     return repr(text if len(text) <= 80 else f"{text[:77]}...")
 
 
@@ -161,12 +161,12 @@ def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
 
 
 def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
-    """Read a rephrasings.json; its digest is not held against it, since it may be edited by hand.
+    """Read a rephrasings.json; its digest is not checked, since the file may be edited by hand.
 
-    Texts may stand as they are or as entries with a ``text``. `n_parts` is of how many parts they have to be; by
-    default the file says it.
+    Texts may be plain or entries with a ``text``. `n_parts` is how many parts each must have; by default, the file says
+    so.
 
-    Raises InputError if it can't be read, or holds no sound set.
+    Raises InputError if it can't be read, or holds no valid set.
     """
     data = read_json(path, f"rephrasings {path}")
     try:
@@ -178,7 +178,7 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
 def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
     """Refuse a file of rephrasings in which a field of the original is lost or another has come in.
 
-    Raises InputError if there is one, naming the field.
+    Raises InputError if there is such a field, and names it.
     """
     expected = template_marks(rephrasings.original)
     for text in (*rephrasings.search, *rephrasings.heldout):
@@ -187,9 +187,9 @@ def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
 
 
 def from_file(data: Any) -> RephrasingSet:
-    """Make the set of a rephrasings.json's content, as `to_file` makes it.
+    """Make a set from the content of a rephrasings.json, as `to_file` returns it.
 
-    Raises InputError if it is no sound set.
+    Raises InputError if it is no valid set.
     """
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
@@ -199,7 +199,7 @@ def from_file(data: Any) -> RephrasingSet:
         raise InputError(f"'original' must be text, not {original!r}")
     search_forms, heldout_forms = (tuple(map(_form, entries)) for entries in (search, heldout))
     if all(form == PLAIN for form in (*search_forms, *heldout_forms)):
-        search_forms = heldout_forms = ()  # a set without forms keeps the digest that it had before there were any
+        search_forms = heldout_forms = ()  # a set without forms keeps the digest that it had before forms existed
     return RephrasingSet(
         original,
         tuple(entry["text"] for entry in search),
@@ -230,7 +230,7 @@ def _entries(values: Any, part: str) -> list[dict[str, Any]]:
 def read_wordings(path: Path) -> tuple[str, ...]:
     """Read wordings of the task: a text file with one per line, a JSON list of texts, or a rephrasings.json.
 
-    Of a rephrasings.json all are taken that are not its original.
+    From a rephrasings.json, all texts but its original are taken.
 
     Raises InputError if it can't be read, or holds none.
     """
@@ -246,23 +246,23 @@ def read_wordings(path: Path) -> tuple[str, ...]:
 
 
 def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], str]:
-    """Wordings as Python takes them, a path or the texts themselves, and what they are called."""
+    """Return wordings given in Python, as a path or as texts, and what to call them."""
     if isinstance(given, str | Path):
         return read_wordings(Path(given)), str(given)
     return tuple(distinct(given)), "another source" if given else ""
 
 
 def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) -> RephrasingSet:
-    """Make a set of them, as held-out rephrasings; the original is left out where it is among them.
+    """Make a set with wordings as its held-out rephrasings; the original is left out if it is among them.
 
     Raises InputError if fewer than two are left, or one of them does not fit.
 
     Parameters
     ----------
     original : str
-        What is said in other words.
+        The text that they reword.
     n_parts : int
-        Of how many parts each has to be, where they are of a template.
+        How many parts each must have, if they are for a template.
     """
     texts = tuple(distinct(wordings, [original]))
     if len(texts) < _FEWEST:

@@ -1,4 +1,4 @@
-"""A prompt in stretches, to be shown before anything is asked: what is rephrased, what is kept, where edits go."""
+"""A prompt in segments, to be shown before any call: what is rephrased, what is kept, where edits go."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 SegmentKind = Literal["rephrased", "kept", "field", "slot"]
 _Stretch = tuple[str, SegmentKind, int | None]
-"""The text, its kind, and which passage of the piece it belongs to, if to any."""
+"""The text, its kind, and the number of the passage of the piece that it belongs to, if any."""
 _SAMPLE = "\ue000"
-"""Stands for the text to classify, while psopt's own form is taken apart."""
+"""Stands for the text to classify while psopt's own form is split up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of one message."""
+    """A segment of one message."""
 
     message: int  # which message, from 0
     role: str
-    text: str  # as it stands in the prompt; of a slot ``{{psopt.notes}}`` or the like
+    text: str  # as in the prompt; for a slot ``{{psopt.notes}}`` or the like
     kind: SegmentKind  # ``rephrased``, ``kept``, ``field`` or ``slot``
-    # Which of the passages that are rephrased it belongs to, from 0; fields and what is protected are kept in one
+    # Which rephrased passage it belongs to, from 0; fields and protected text within a passage are kept
     passage: int | None = None
 
 
 def shown_segments(prompt: Prompt) -> list[Segment]:
-    """Return a prompt in stretches, in its order: its messages, with fields and places for edits open."""
+    """Return a prompt's segments in order: its messages, with fields and places for edits open."""
     template = prompt.template
     if template is None:
         return _own_form(prompt)
@@ -54,7 +54,7 @@ def shown_segments(prompt: Prompt) -> list[Segment]:
 
 
 def marked_text(stretches: Sequence[Segment]) -> str:
-    """Write stretches as a text without colours: what is rephrased stands between marks.
+    """Write segments as a text without colours: what is rephrased stands between marks.
 
     >>> print(marked_text([Segment(0, "user", "Sort ", "rephrased", 0), Segment(0, "user", "{body}", "field", 0)]))
     <rephrase>Sort {body}</rephrase>
@@ -105,7 +105,7 @@ def _without_fields(text: str, kind: SegmentKind, passage: int | None, fields: S
 
 
 def _mark(slot: Slot) -> str:
-    """A place for edits as the author could have marked it, on a line of its own where edits stand so."""
+    """A place for edits as the author could have marked it, on a line of its own if edits are."""
     before = slot.opening[: len(slot.opening) - len(slot.opening.lstrip())]
     after = slot.closing[len(slot.closing.rstrip()) :]
     return f"{before}{slot.spelled or f'{{{{psopt.{slot.kind}}}}}'}{after}"

@@ -1,4 +1,4 @@
-"""Samples' texts as somebody else might have typed them: what a task asks for stays the same."""
+"""Samples' texts as somebody else might have typed them, without changing what the task asks for."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from psopt.settings import TextFamily
 
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
-_MOST_UNTOUCHED = 0.5  # of the texts; a family that leaves more as they are says little of them. Chosen
-# Small letters alone: names and abbreviations begin with a capital, numbers and addresses hold other signs; and scripts
-# without case, in which a swap of letters is no typing error, have none.
+_MOST_UNTOUCHED = 0.5  # of the texts; a family that leaves more of them unchanged shows little. Chosen
+# Only lower case: names and abbreviations begin with a capital, numbers and addresses contain other signs. Scripts
+# without case have no lower case; in them a swap of letters is no typing error.
 _TYPEABLE = re.compile(r"(?<![^\s(\"'“‘])[^\W\d_]{4,}(?=[)\"'”’.,;:!?]*(?!\S))")
-_TYPO_SHARE = 1 / 6  # of these words, and one at least: as in a hasty message. Chosen
+_TYPO_SHARE = 1 / 6  # of these words, and at least one, as in a hasty message. Chosen
 _KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_CASE_SHARE = 1 / 3  # of words in capitals, where whole texts in one case are used up. Chosen
+_CASE_SHARE = 1 / 3  # of words, put in capitals once the variants with a whole text in one case are used up. Chosen
 _GAP_SHARE = 0.3  # of the spaces between words. Chosen
 _GAPS = ("  ", "   ", "\t")
 _EDGES = ("", " ", "\n")
-# Signs alone: a word of greeting or thanks could be what a task asks for.
+# Only signs: a word of greeting or thanks could be what a task asks for.
 _PADDING = (('"', '"'), ("- ", ""), ("> ", ""), ("", " ..."), ("(", ")"), ("*** ", " ***"), ("", "\n--"), ("[", "]"))
-# Words whose loss leaves the sense: no negation, no question word, no preposition of place or time.
+# Words whose loss keeps the meaning: no negation, no question word, no preposition of place or time.
 _STOPPING = (
     "a an the is are was were be been being am do does did has have had of that this these those there it its "
     "some just very really please so"
@@ -51,18 +51,18 @@ def change_texts(
     labels: Sequence[str] = (),
     writer: Writer | None = None,
 ) -> list[tuple[str, list[str]]]:
-    """Return the texts as they are, then changed, the families by turns: columns of N texts, each with its family.
+    """Return the texts unchanged, then changed by each family in turn: columns of N texts, each with its family.
 
-    What is drawn hangs on the seed, the family and the text alone. Numbers, names, words of labels, and texts of fewer
-    than two characters are left as they are. A family that leaves more than half of the texts untouched is left out,
-    and the logger ``psopt.waiting`` says so.
+    Random draws depend only on the seed, the family and the text. Numbers, names, words of labels, and texts of fewer
+    than two characters are left unchanged. A family that leaves more than half of the texts unchanged is left out, and
+    the logger ``psopt.waiting`` says so.
 
     Raises InputError if all families are left out.
 
     Parameters
     ----------
     n_columns : int
-        How many, the unchanged one among them.
+        How many, including the unchanged one.
     writer : Writer, optional
         Writes paraphrases of texts.
     """
@@ -88,7 +88,7 @@ def change_texts(
 def _columns(
     texts: Sequence[str], family: TextFamily, seed: int, protected: Collection[str], writer: Writer | None
 ) -> Iterator[list[str]]:
-    """Yield the texts as a family changes them, each time otherwise."""
+    """Yield the texts as a family changes them, differently each time."""
     number = 0
     while True:
         if family == "text-paraphrase":
@@ -111,7 +111,7 @@ def _by_rule(text: str, family: TextFamily, seed: int, number: int, protected: C
 
 
 def _values(text: str) -> list[str]:
-    """What may be changed of a sample: its text, or each of the columns that it is made of."""
+    """The parts of a sample that may be changed: its text, or each of the columns that it is made of."""
     return [text.fields[name] for name in text.inputs] if isinstance(text, Row) and text.inputs else [text]
 
 
@@ -130,7 +130,7 @@ def _typos(text: str, number: int, rng: random.Random, protected: Collection[str
 
 
 def _mistyped(word: str, rng: random.Random) -> str:
-    """A word with two letters swapped, or one left out, typed twice or hit beside its key; never the first."""
+    """A word with two letters swapped, or one left out, doubled or replaced by its neighbour's key; never the first."""
     place = rng.randrange(1, len(word) - 1)
     before, letter, following = word[:place], word[place], word[place + 1 :]
     row = next((keys for keys in _KEYS if letter in keys), letter)
@@ -168,7 +168,7 @@ def _stop_words(text: str, number: int, rng: random.Random, protected: Collectio
     ]
     if not droppable:
         return text
-    dropped = {place for place in droppable if rng.random() < 0.5} or {rng.choice(droppable)}  # one at least
+    dropped = {place for place in droppable if rng.random() < 0.5} or {rng.choice(droppable)}  # at least one
     return "".join(token for place, token in enumerate(tokens) if place not in dropped) or text
 
 
@@ -182,7 +182,7 @@ _CHANGES: dict[str, Callable[[str, int, random.Random, Collection[str]], str]] =
 
 
 def _paraphrased(texts: Sequence[str], number: int, protected: Collection[str], writer: Writer) -> list[str]:
-    """The texts in a model's words; those of which it loses a number or a label's word stay as they are."""
+    """The texts in a model's words; a text stays unchanged if the model loses a number or a label's word of it."""
     values = list(dict.fromkeys(value for text in texts for value in _values(text) if len(value.strip()) > 1))
     written = writer.write([_ask(value) for value in values], temperature=0.7 if number else 0.0, sample=number)
     paraphrases = {}

@@ -1,4 +1,4 @@
-"""What a task's answers are, as ``--answers`` says it: one label, several, a number, a text."""
+"""What a task's answers are, in the terms of ``--answers``: one label, several, a number, a text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JUDGE = "judge"
 FUNCTION = "function"
 REFERENCE = "reference"
 _USUAL_THRESHOLD = 0.9
-"""From which cosine on two free answers count as the same; a choice, so that S is told at .85 and .95 too."""
+"""The cosine from which two free answers count as the same; chosen by hand, so S is also reported at .85 and .95."""
 LABEL = "label"
 ORDINAL = "ordinal"
 LABELS = "labels"
@@ -26,7 +26,7 @@ NUMBER = "number"
 TEXT = "text"
 FREE = "free"
 ANSWERS = (LABEL, ORDINAL, LABELS, NUMBER, TEXT, FREE)
-"""What a task's answers can be, as ``--answers`` takes it."""
+"""What a task's answers can be, in the terms of ``--answers``."""
 TOKEN_F1 = "token-f1"  # noqa: S105  # a token is a word here
 JSON = "json"
 EXACT = "exact"
@@ -45,7 +45,7 @@ _FORMS = {
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _CHAT_MODEL = rf"{JUDGE}:/*[^/].*?/+[^/].*?"
 _FUNCTION = rf"(?!(?:{EMBEDDING}|{NLI}|{JUDGE}|{REFERENCE}):)[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"  # MODULE:NAME
-# What each kind is followed by. A model's name may have a plus of its own, so details end as early as they can.
+# What follows each kind. A model's name may contain a plus, so details end as early as they can.
 _WRITTEN = {
     LABEL: r"(?P<detail>)(?P<measure>)",
     ORDINAL: r"(?P<detail>)(?P<measure>)",
@@ -62,20 +62,20 @@ class AnswerSpec:
     """What an answer is."""
 
     kind: str = LABEL  # one of `ANSWERS`
-    # Of several labels the separator between them in the data, empty for lists; of numbers the tolerance, ``0.5`` or
-    # ``1%``, empty for none; of texts how they are compared: ``token-f1``, ``json``, or empty for equal texts; of free
-    # answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
+    # For several labels, the separator between them in the data, empty for lists. For numbers, the tolerance, ``0.5``
+    # or ``1%``, empty for none. For texts, how they are compared: ``token-f1``, ``json``, or empty for equal texts. For
+    # free answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
     # ``embedding:0.9``
     detail: str = ""
-    # Of several labels ``exact`` where sets are the same or not, and not alike to a degree. Of free answers what they
-    # are worth: ``judge:MODEL``, ``MODULE:NAME``, or empty for similarity to the reference.
+    # For several labels, ``exact`` if sets are just the same or not, instead of alike to a degree. For free answers,
+    # what they are worth: ``judge:MODEL``, ``MODULE:NAME``, or empty for similarity to the reference.
     measure: str = ""
 
     @classmethod
     def read(cls, where: str, text: str | None) -> AnswerSpec:
-        """Read what ``--answers`` takes; None is one label.
+        """Read what ``--answers`` takes; None stands for one label.
 
-        Raises InputError if it is none; `where` begins the message.
+        Raises InputError if it is not valid; `where` begins the message.
 
         Examples
         --------
@@ -103,33 +103,33 @@ class AnswerSpec:
         return cls(TEXT, JSON) if form == JSON else cls(form)
 
     def __str__(self) -> str:
-        """As ``--answers`` takes it."""
+        """The form that ``--answers`` takes."""
         written = f"{self.kind}:{self.detail}" if self.detail else self.kind
         return f"{written}+{self.measure}" if self.measure else written
 
     @property
     def equivalence(self) -> Instrument:
-        """What says which free answers are the same."""
+        """What decides which free answers are the same."""
         return Instrument.read(self.detail or EMBEDDING)
 
     @property
     def rating(self) -> Instrument:
-        """What says how much a free answer is worth."""
+        """What decides how much a free answer is worth."""
         return Instrument.read(self.measure or REFERENCE)
 
     @property
     def is_exact(self) -> bool:
-        """Whether several labels are the same or not, and not alike as far as they share labels."""
+        """Whether sets of labels are just the same or not, instead of alike by the labels they share."""
         return self.kind == LABELS and self.measure == EXACT
 
     @property
     def is_assessed(self) -> bool:
-        """Whether something must be asked or called to compare or to rate answers."""
+        """Whether a model or function must be called to compare or rate answers."""
         return self.kind == FREE and (self.equivalence.is_asked or self.rating.is_asked)
 
     @property
     def is_open(self) -> bool:
-        """Whether answers are no single labels: what may be answered is not known before it is."""
+        """Whether answers are not single labels: the possible answers are not known in advance."""
         return self.kind not in (LABEL, ORDINAL)
 
     @property
@@ -139,7 +139,7 @@ class AnswerSpec:
 
     @property
     def form(self) -> str:
-        """What a prompt asks for and how its answers are read, without what they are compared by.
+        """What a prompt asks for and how its answers are read, regardless of how they are compared.
 
         ``label``, ``labels``, ``number``, ``text``, ``json`` or ``free``.
         """
@@ -149,13 +149,13 @@ class AnswerSpec:
 
     @property
     def tolerance(self) -> tuple[float, bool]:
-        """By how much numbers may differ and be the same, and whether that is a share of the number."""
+        """By how much numbers may differ and still be the same, and whether that is a share of the number."""
         value = float(self.detail.removesuffix("%") or 0)
         return (value / 100, True) if self.detail.endswith("%") else (value, False)
 
 
 def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
-    """Refuse what is no answer type, and an order of labels that have none.
+    """Refuse what is no answer type, and an order of labels where labels have none.
 
     Raises InputError.
     """
@@ -166,15 +166,15 @@ def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """What compares or rates free answers, and is no part of psopt or is larger than a formula."""
+    """What compares or rates free answers: a model, a function, or the similarity to the reference."""
 
     kind: str  # ``embedding``, ``nli``, ``judge``, ``function``, or ``reference``
-    # The model, or the function as ``MODULE:NAME``; the threshold of an embedding, empty for the usual one
+    # The model, or the function as ``MODULE:NAME``; for an embedding its threshold, empty for the usual one
     name: str = ""
 
     @classmethod
     def read(cls, text: str) -> Instrument:
-        """Read what ``--answers`` says of one."""
+        """Read one from its part of ``--answers``."""
         kind, _, name = text.partition(":")
         if kind in (EMBEDDING, NLI, JUDGE, REFERENCE):
             return cls(kind, name)
@@ -182,10 +182,10 @@ class Instrument:
 
     @property
     def threshold(self) -> float:
-        """From which cosine on an embedding takes two answers for the same; of what else compares, the usual one."""
+        """The cosine from which an embedding takes two answers as the same; for other instruments, the usual one."""
         return float(self.name) if self.kind == EMBEDDING and self.name else _USUAL_THRESHOLD
 
     @property
     def is_asked(self) -> bool:
-        """Whether it must be asked or called: what it says is kept beside the answers."""
+        """Whether it must be asked or called: its verdicts are kept with the answers."""
         return self.kind in (NLI, JUDGE, FUNCTION)

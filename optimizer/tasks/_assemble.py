@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from psopt.tasks._taskfile import TaskFile
 
 
-# What a prompt says where nobody has described the task; of all others there is only the sample to go by.
+# What a prompt says where nobody has described the task; for other kinds of answers only the sample is known.
 _DESCRIPTIONS = {
     LABEL: "Classify the {noun} into one of the given classes.",
     ORDINAL: "Classify the {noun} into one of the given classes.",
@@ -37,14 +37,14 @@ _MOST_NAMED = 5  # in one line
 
 
 def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_column: str = "") -> dict[str, Any]:
-    """Put the fields of a `Task` together: loaders stand below the class whose methods call them.
+    """Put the fields of a `Task` together; not the task itself, since that class's methods call the loaders.
 
-    `info` lacks the digest, and what is to be said of the samples.
+    `info` lacks the digest and the notes on the samples.
 
-    Without a description it is ``Classify the <noun> into one of the given classes.``, or where answers are no labels
-    ``Give the answer that the <noun> asks for.``; without labels those of the samples are taken in alphabetical order.
+    The default description is ``Classify the <noun> into one of the given classes.`` or, where answers are not labels,
+    ``Give the answer that the <noun> asks for.``. The default labels are those of the samples, in alphabetical order.
 
-    Raises DataError if the samples and what describes them don't go together.
+    Raises DataError if the samples and their description don't match.
     """
     noun = described.noun or "text"
     notes = [pinned_note(splits)]
@@ -115,7 +115,7 @@ def _digest(splits: Splits) -> str:
 
 
 def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
-    """Say in one per line how many samples of the data the splits leave out, and why."""
+    """Say, one fact per line, how many samples of the data the splits leave out, and why."""
     coded = {(table.label_column, table.code_column): None for table in tables if table.code_column}
     notes = [f"the labels are those of column {name!r}, which names the codes of {code!r}" for name, code in coded]
     lacking = {
@@ -135,12 +135,12 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
 
 
 def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
-    """Give labels that are equal to the eye one spelling: that of the task file, else the most frequent; and say so.
+    """Give labels that look the same one spelling, the task file's or else the most frequent; and say so.
 
     Raises DataError if two labels of the task file look the same.
     """
     sizes = Counter(name for label in splits.labels for name in labels_in(label, spec))
-    seen = shown_signs if spec.kind == ORDINAL else _as_number  # two places on a scale that are one number are a fault
+    seen = shown_signs if spec.kind == ORDINAL else _as_number  # on a scale, one number written in two ways is an error
     by_form: dict[str, list[str]] = {}
     for name in sorted(sizes, key=lambda name: (name not in task_labels, -sizes[name], name)):
         by_form.setdefault(seen(name), []).append(name)
@@ -165,7 +165,7 @@ def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -
 
 
 def _as_number(label: str) -> str:
-    """What is seen of a label, a whole number as such."""
+    """What a label looks like; a whole number without its decimal zeros."""
     shown = shown_signs(label)
     whole = _WHOLE.fullmatch(shown)
     return whole[1] if whole else shown

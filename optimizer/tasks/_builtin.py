@@ -90,7 +90,7 @@ def find_builtin(name: str) -> Builtin:
 
 
 def check_fields(builtin: Builtin, names: Iterable[str]) -> None:
-    """Raise InputError if one of these is no field of the data set's samples."""
+    """Raise InputError if one of these names is no field of the data set's samples."""
     fields = tuple(dict.fromkeys((*builtin.fields, "text")))
     for name in names:
         if name not in fields:

@@ -1,6 +1,6 @@
 """From the cells of a row to the text that a prompt shows, and to the fields that it may name.
 
-What is wrong with rows is told all in one message, kind by kind, so that a file is fixed at one go.
+One message reports everything that is wrong with the rows, kind by kind, so that a file can be fixed in one go.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_NAMED = 10  # rows that a message names, of each kind of fault
+_MOST_NAMED = 10  # rows that a message names for each kind of fault
 # Guards against a wrong column or a broken quote, not measured: no text to classify is a book.
 LONGEST_TEXT = 100_000
 OR_SKIP = ", or leave such rows out with --skip-empty (skip_empty=True)"
-"""What messages on empty cells add, where rows with such may be left out."""
+"""What messages on empty cells add, where rows with empty cells may be left out."""
 
 
 class RowError(DataError):
-    """One row that can't be used: where it stands in the data, what is wrong, with its own value, and how to fix it.
+    """One row that can't be used: where it stands in the data, what is wrong (with its value), and how to fix it.
 
-    `kind` is what is wrong in the words that all rows of this fault share.
+    `kind` is what is wrong in words that all rows with this fault share.
     """
 
     def __init__(self, where: str, fault: str, fix: str, kind: str | None = None) -> None:
@@ -43,7 +43,7 @@ class RowError(DataError):
 def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record], T]) -> list[T]:
     """Read every row with `read`, which takes its index and the row.
 
-    Raises DataError if `read` finds faults: each kind of them once, with its rows, of which the first ten are named.
+    Raises DataError if `read` finds faults: it lists each kind once, and names the first ten of its rows.
     """
     results = []
     faults: dict[str, list[tuple[Record, RowError]]] = {}
@@ -61,7 +61,7 @@ def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record
 
 
 def _told(faults: Sequence[tuple[Record, RowError]]) -> str:
-    """Tell one kind of fault, the rows that show it, and how to fix them."""
+    """Describe one kind of fault, the rows that have it, and how to fix them."""
     row, first = faults[0]
     if len(faults) == 1:
         return f"{row.where}: {first.fault}; {first.fix}"
@@ -74,13 +74,13 @@ def _told(faults: Sequence[tuple[Record, RowError]]) -> str:
 def text_of(
     where: str, values: Mapping[str, Any], columns: Columns, *, only_texts: bool, may_skip: bool = False
 ) -> str:
-    """The text of a row: a plain string where the column ``text`` is all there is, else a `Row` with its fields.
+    """The text of a row: a plain string if ``text`` is the only column, otherwise a `Row` with its fields.
 
-    A cell may be empty where another input of its row is not. A number or a truth value is taken as it is written,
-    unless `only_texts`; of the columns that are no inputs, cells that no prompt can show are no fields. If `may_skip`,
-    messages on empty rows say how they are left out.
+    A cell may be empty if another input of its row is not. A number or a truth value is taken as written, unless
+    `only_texts`. In columns that are not inputs, cells that no prompt can show do not become fields. If `may_skip`,
+    messages on empty rows say how to leave them out.
 
-    Raises RowError if an input is missing, or can't be used, or all are empty.
+    Raises RowError if an input is missing or can't be used, or if all are empty.
     """
     or_skip = OR_SKIP if may_skip else ""
     inputs = {name: _input(where, values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}
@@ -119,11 +119,11 @@ def _input(
 
 
 def _written(value: Any) -> str | None:
-    """A cell as it is written; None for lists, bytes and the like, which are no texts."""
+    """A cell as text; None for lists, bytes and the like, which are not texts."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # pandas writes whole numbers so where some are missing
+        return str(int(value))  # pandas turns whole numbers into floats where some are missing
     return None if isinstance(value, (bytes, list, tuple, dict, set)) else str(value)
 
 
@@ -141,7 +141,7 @@ def _shown(value: Any) -> str | None:
 
 
 def check_characters(value: str, where: str, cell: str) -> None:
-    """Raise RowError if a text holds what no request can carry; `cell` says which one of the row it is."""
+    """Raise RowError if a text contains what no request can carry; `cell` says which cell of the row it is."""
     fault = _fault(value)
     if fault is not None:
         kind = fault.partition(" at character ")[0]
@@ -159,11 +159,11 @@ def _fault(value: str) -> str | None:
 
 
 def is_empty(value: Any) -> bool:
-    """Tell whether nothing is there: None, NaN or blank text."""
+    """Tell whether a cell is empty: None, NaN or blank text."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return True
     try:
-        # Only NaN differs from itself; `math.isnan` would refuse what is no number.
+        # Only NaN differs from itself; `math.isnan` would refuse anything that is not a number.
         return bool(value != value)
     except TypeError:  # pandas' NA, which is neither equal nor unequal
         return True
@@ -172,5 +172,5 @@ def is_empty(value: Any) -> bool:
 
 
 def column_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of a table, in the order in which its rows show them."""
+    """The columns of a table, in the order in which they first appear in its rows."""
     return list(dict.fromkeys(name for row in rows for name in row if isinstance(name, str)))

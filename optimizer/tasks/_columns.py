@@ -16,19 +16,19 @@ LABEL_NAMES = ("label", "class", "category", "target", "intent", "sentiment")
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """The columns that the caller names; what is left out is looked for by customary names.
+    """The columns that the caller names; any others are found by customary names.
 
     Raises InputError if both `text` and `inputs` are given, or an input is named twice.
     """
 
     inputs: tuple[str, ...] = ()  # the columns that a prompt is shown
     label: str | None = None
-    # The short form for one input. As a guard against a wrong column it must hold texts, no numbers.
+    # The short form for one input. To guard against a wrong column, it must hold texts, not numbers.
     text: str | None = None
     pinned: str | None = None  # the column that says which samples must stay right
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts itself."""
+        """Refuse a choice that contradicts itself."""
         if self.inputs and self.text is not None:
             raise InputError(
                 f"the inputs are {listed(self.inputs)}, and the text column {self.text!r}: name one or other"
@@ -45,22 +45,22 @@ class ColumnChoice:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which column holds what; None where there is none."""
+    """Which column holds what; None if there is no such column."""
 
     inputs: tuple[str, ...]  # the columns that a prompt is shown
     label: str | None
     id: str | None
     split: str | None
     subclass: str | None
-    others: tuple[str, ...] = ()  # columns that a prompt may name besides
+    others: tuple[str, ...] = ()  # further columns that a prompt may name
     pinned: str | None = None
 
 
 def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, option: str = "--text-column") -> Columns:
-    """Find the input and label columns by the names given, else by customary ones; the others by their own.
+    """Find the input and label columns by the given or else by customary names; the others by their fixed names.
 
-    `source` is named in messages, as is the `option` that says the texts; `names` are the table's columns. Where no
-    name fits, `label` is None.
+    Messages name `source`, and the `option` that sets the column of texts; `names` are the table's columns. If no name
+    fits, `label` is None.
 
     Raises DataError if a given column or the texts are missing (the message lists the columns that exist), or if the
     labels are among the inputs.
@@ -84,18 +84,18 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     if pinned is not None and pinned in (*inputs, label):
         raise DataError(f"{source}: column {pinned!r} can't say both what is pinned and what is shown or right")
     if len(inputs) > 1 and "id" in inputs:
-        roles["id"] = "id"  # shown beside other columns it still tells the rows apart
+        roles["id"] = "id"  # shown next to other columns, it still tells the rows apart
     others = tuple(name for name in free if name not in ("split", "subclass", pinned))
     return Columns(inputs, label, roles.get("id"), roles.get("split"), roles.get("subclass"), others, pinned)
 
 
 def missing_column(source: str, names: Sequence[str], kind: str, option: str) -> DataError:
-    """The error that says which columns there are instead of the one for texts or labels."""
+    """The error for a missing column of texts or labels: it lists the columns that exist."""
     return DataError(f"{source}: which column holds the {kind}s? Say {option} NAME; its columns: {listed(names)}")
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Names of columns, where one alone may be given as it is.
+    """Names of columns; a single one may be given as a plain string.
 
     >>> as_names("body"), as_names(["subject", "body"])
     (('body',), ('subject', 'body'))
@@ -104,7 +104,7 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Column names as a message shows them."""
+    """Column names in the form that messages show."""
     return ", ".join(repr(name) for name in names)
 
 

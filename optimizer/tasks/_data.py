@@ -1,4 +1,4 @@
-"""One sample, where a data set comes from, and what is known of a built-in one: its files, and how they are read."""
+"""One sample, where a data set comes from, and what is known about a built-in one: its files and how they are read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Source = Literal["local", "downloaded", "bundled", "file", "hub", "memory"]
 class Sample:
     """One text to classify.
 
-    `label` is None where the data carry no labels; `subclass` is a finer label, where the data have one
+    `label` is None if the data have no labels; `subclass` is a finer label, if the data have one
     (TREC: ``date`` within ``Number``). `id` is unique within a task and stable from run to run.
-    A `pinned` sample must stay right, whichever prompt takes the place of another.
+    A `pinned` sample must stay right, whichever prompt replaces another.
     """
 
     id: str
@@ -38,18 +38,18 @@ class DatasetInfo:
     `source` is ``local`` (found in PSOPT_DATA_DIR or the user's cache), ``downloaded``, ``bundled`` (psopt's
     own small sample in place of the real data), ``file`` (given by the user), ``hub`` (Hugging Face) or ``memory``
     (built in Python).
-    `sha256` digests the samples as used, labels and splits included.
+    `sha256` is a digest of the samples as used, including labels and splits.
     """
 
     name: str
     source: Source
     sha256: str
     note: str = ""
-    """One plain line for the user, e.g. why the bundled sample takes the place of the real data."""
+    """One plain line for the user, e.g. why the bundled sample replaces the real data."""
     test_is_drawn: bool = False
-    """Whether test was set aside by chance, since the data mark none."""
+    """Whether test was drawn at random, since the data mark none."""
     revision: str = ""
-    """Of a data set on the hub, the commit."""
+    """For a data set on the hub, the commit."""
 
     def noted(self, *notes: str) -> DatasetInfo:
         """The same with further notes; empty ones are left out."""
@@ -64,9 +64,9 @@ class RemoteFile:
     url: str
     sha256: str
     n_bytes: int
-    # Of an archive (zip, tar): the paths in it of the files that are needed. Empty where the file itself is.
+    # For an archive (zip, tar): the paths in it of the files that are needed. Empty if the file itself is needed.
     members: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()  # paths in the archive of files that are used where they are there
+    optional: tuple[str, ...] = ()  # paths in the archive of files that are used if they exist
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -84,14 +84,14 @@ class Builtin:
 
     name: str
     description: str
-    # What is published: the files that have to be at hand, or the one archive that holds them
+    # What is published: the files that must be available, or the one archive that holds them
     files: tuple[RemoteFile, ...]
     read: Callable[[Path], TrainTest]  # returns (train, test) from the files in it; val is drawn from train
     package: str  # the package that holds ``task.toml`` and the sample written for this project
     read_bundled: Callable[[Path], TrainTest]  # returns (train, test) of that sample
     page: str = ""  # where a person finds the files
-    fields: tuple[str, ...] = ("text",)  # what a prompt may name of a sample
-    layout: str = ""  # how a text is made of several fields, each in braces
+    fields: tuple[str, ...] = ("text",)  # the fields of a sample that a prompt may name
+    layout: str = ""  # how several fields, each in braces, make up a text
 
     @property
     def archive(self) -> RemoteFile | None:
@@ -105,6 +105,6 @@ class Builtin:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where in a folder the files may be: in it, or in the folder that an unpacked archive makes in it."""
+        """Where in a folder the files may be: directly, or in the subfolder that an unpacked archive makes."""
         members = [member for file in self.files for member in file.members]
         return tuple(dict.fromkeys([".", *(str(PurePosixPath(member).parent) for member in members)]))

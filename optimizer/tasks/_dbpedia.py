@@ -56,7 +56,7 @@ def read_articles(path: Path, prefix: str, *, stream: int) -> tuple[Sample, ...]
 
 
 def _rows(path: Path) -> Iterator[Record]:
-    """Read line by line: train.csv has 560,000."""
+    """Read line by line, since train.csv has 560,000 lines."""
     line = 1
     try:
         with path.open(encoding="utf-8", newline="") as file, wide_fields():

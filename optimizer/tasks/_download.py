@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     Entry = tuple[str, Callable[[], IO[bytes] | None]]
 
 
-# Without a network the bundled sample takes over after the first wait, so it is short; a slow origin gets the second.
+# Without a network the bundled sample is used after the first wait, so it is short; the second is for slow origins.
 _CONNECT_S = 2.0
 _READ_S = 20.0
 
 
 class DownloadError(DataError):
-    """The origin can't be used now; the text says why."""
+    """The origin can't be used now; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class DatasetStatus:
 
     name: str
     description: str
-    path: Path | None  # the folder that holds the files; None where they are not at hand
-    source: str | None  # ``local``, or None where they are not at hand
+    path: Path | None  # the folder that holds the files; None if they are not available
+    source: str | None  # ``local``, or None if they are not available
     files: tuple[str, ...] = ()  # the names of the files that are needed
-    n_bytes: int = 0  # the size of what is published: of these files, or of the archive that holds them
-    note: str = ""  # what is odd about the files found, in one line
+    n_bytes: int = 0  # the published size: of these files, or of the archive that holds them
+    note: str = ""  # what is unusual about the files found, in one line
 
 
 def list_datasets() -> list[DatasetStatus]:
@@ -89,8 +89,8 @@ def _status(builtin: Builtin) -> DatasetStatus:
 def find_local(builtin: Builtin) -> Origin | None:
     """Look in ``$PSOPT_DATA_DIR/<name>/``, then in the user's cache.
 
-    In the data folder, which is the user's, other files than the published ones are taken as they are, with a note
-    where their digests are known; in the cache they don't count. An archive unpacked with its own folder is found too.
+    In the data folder, which is the user's own, files that differ from the published ones are used, with a note if
+    digests are known; in the cache they don't count. An archive that was unpacked into a subfolder is found too.
 
     Raises DataError if the data folder holds some of the files but not all, or can't be read.
     """
@@ -117,7 +117,7 @@ def _holds_all(folder: Path, builtin: Builtin) -> bool:
 
 
 def data_folder(name: str) -> Path | None:
-    """Where the user's own data folder would hold a data set, or None where none is set."""
+    """Where the user's own data folder would hold a data set, or None if no such folder is set."""
     folder = os.environ.get("PSOPT_DATA_DIR")
     return Path(folder) / name if folder else None
 
@@ -130,9 +130,9 @@ def user_folder(name: str) -> Path:
 
 
 def cached_folder(builtin: Builtin) -> Path:
-    """The folder in the user's cache in which the files are, once they were fetched.
+    """The folder in the user's cache that holds the files once they have been fetched.
 
-    What was unpacked from an archive is in a folder named by the archive's digest, which is there as a whole or not.
+    Files unpacked from an archive are in a folder named by the archive's digest, which is either complete or absent.
     """
     folder = user_folder(builtin.name)
     return folder / f"unpacked-{builtin.archive.sha256[:12]}" if builtin.archive else folder
@@ -164,12 +164,12 @@ def _digest(path: Path) -> str:
 def fetch_dataset(name: str) -> Path:
     """Download a data set into the user's cache, and return the folder: a built-in one, or one on the hub.
 
-    One on the hub is kept by its library (see `fetch_tables`). Of a built-in one, files that are there already, with
-    the right digest, are left as they are; of an archive what is needed is unpacked, once its digest is found right,
-    and the archive is removed.
+    The hub's library keeps one from there (see `fetch_tables`). For a built-in one, existing files with the right
+    digest are kept. From an archive, the needed files are unpacked once its digest is verified, and then the archive is
+    removed.
 
     Raises UnknownNameError if there is no such data set. Raises DataError if the origin can't be reached, or sends
-    something else than was published.
+    anything other than what was published.
     """
     if is_hub_name(name):
         return fetch_tables(HubName.read(name), shows_progress=sys.stderr.isatty()).folder
@@ -181,7 +181,7 @@ def fetch_dataset(name: str) -> Path:
 
 
 def download(builtin: Builtin) -> Path:
-    """Download what is missing in the user's cache, and return the folder.
+    """Download what the user's cache lacks, and return the folder.
 
     Raises DownloadError if that is not possible now; without a network, within about two seconds.
     """
@@ -198,13 +198,13 @@ def download(builtin: Builtin) -> Path:
             unpack(path, builtin.archive, target)
             path.unlink(missing_ok=True)
         except OSError as error:
-            if not target.is_dir():  # where it is, another process was quicker, and has removed the archive
+            if not target.is_dir():  # if it exists, another process was quicker and has removed the archive
                 raise DownloadError(f"{target} can't be written: {error.strerror}") from error
     return target
 
 
 def check_online() -> None:
-    """Obey ``PSOPT_OFFLINE``.
+    """Respect ``PSOPT_OFFLINE``.
 
     Raises DownloadError if it is set.
     """
@@ -213,14 +213,14 @@ def check_online() -> None:
 
 
 def retrieve(file: RemoteFile, folder: Path) -> None:
-    """Download a file into a folder, unless it is there already; it comes into being when its digest is right.
+    """Download a file into a folder, unless it is there already; it appears only once its digest is verified.
 
     Raises DownloadError if that is not possible now; without a network, within about two seconds.
     """
     import pooch
     import requests
 
-    pooch.get_logger().setLevel("ERROR")  # it tells of every file it fetches
+    pooch.get_logger().setLevel("ERROR")  # it reports every file that it fetches
     host = urlsplit(file.url).hostname or ""
     downloader = pooch.HTTPDownloader(timeout=(_CONNECT_S, _READ_S))
     if not requests.utils.get_environ_proxies(file.url) and not os.access(folder / file.name, os.F_OK):
@@ -242,11 +242,11 @@ def retrieve(file: RemoteFile, folder: Path) -> None:
 
 
 def _check_name_server(host: str) -> None:
-    """Give up early where no name server answers: the system alone would try for up to 20 s."""
+    """Give up early if no name server answers: the system itself would try for up to 20 s."""
     answered = threading.Event()
 
     def ask() -> None:
-        with suppress(OSError):  # a quick no: the connection itself fails as quickly, and says so
+        with suppress(OSError):  # a quick refusal: then the connection itself fails as quickly, and says so
             socket.getaddrinfo(host, 443)
         answered.set()
 
@@ -256,10 +256,10 @@ def _check_name_server(host: str) -> None:
 
 
 def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
-    """Unpack what is wanted of an archive into a new folder: all of it, or none.
+    """Unpack the wanted files of an archive into a new folder: all of them, or none.
 
     Only the content of ordinary files is copied, each to the last part of its path, so that no entry can be written
-    elsewhere, be it called ``../x`` or be it a link. The folder comes into being when it is complete.
+    elsewhere, even if it is called ``../x`` or is a link. The folder appears only once it is complete.
 
     Raises DataError if the archive can't be read, or lacks a file that is needed. Raises OSError if the folder can't be
     written.
@@ -274,7 +274,7 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
         try:
             target.rename(folder)
         except OSError:
-            if not folder.is_dir():  # where it is, another process was quicker
+            if not folder.is_dir():  # if it exists, another process was quicker
                 raise
 
 
@@ -294,7 +294,7 @@ def _copy(archive: Path, wanted: tuple[str, ...], target: Path) -> set[str]:
 
 
 def _entries(archive: Path) -> Iterator[Entry]:
-    """Paths of the ordinary files in an archive, and how each is opened while it is the current one."""
+    """Paths of the ordinary files in an archive, each with what opens it while it is the current one."""
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as file:
             for info in file.infolist():

@@ -23,7 +23,7 @@ def read_rows(path: Path) -> list[Record]:
 
     Text is UTF-8, with or without a byte order mark.
 
-    Raises DataError if the file is not there, can't be read as what its ending says, or holds no rows.
+    Raises DataError if the file does not exist, can't be read as what its ending says, or holds no rows.
     """
     check_file(path)
     if is_tests(path):
@@ -45,7 +45,7 @@ def _rows(path: Path) -> Iterator[Record]:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no data file that can be opened.
+    """Refuse anything that is not a data file, or can't be opened.
 
     Raises DataError.
     """
@@ -67,7 +67,7 @@ def check_file(path: Path) -> None:
 def read_filled(path: Path) -> str:
     """Read a file of UTF-8 text.
 
-    Raises DataError if it can't be read, holds something else, or is empty.
+    Raises DataError if it can't be read, is not UTF-8 text, or is empty.
     """
     text = read_text(path, error=DataError)
     if not text.strip():

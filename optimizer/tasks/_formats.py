@@ -1,4 +1,4 @@
-"""The formats of data files: how each becomes rows, every row with the place where it stands."""
+"""The formats of data files: how each becomes rows, every row with its place."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Record:
 def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
     """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. Messages name `path`.
 
-    In a .tsv a quote is a sign like others, unless it opens and closes a field of one line; only where lines then lack
-    fields are they read as quoted ones. A .csv whose header has semicolons or tabs and no comma is parted by these.
-    Columns without a name are left out where they are empty.
+    In a .tsv a quote is an ordinary sign, unless it opens and closes a field within one line. Only if the numbers of
+    fields then differ are quoted fields read. A .csv whose header has semicolons, tabs or bars but no comma is split at
+    these. Columns without a name are left out where they are empty.
     """
     if delimiter == "\t" and (lines := _plain_lines(text)) is not None:
         header, *rows = lines
@@ -42,7 +42,7 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
             if fields != [""]:
                 yield Record(f"line {number}", _by_name(path, number, header, fields))
         return
-    if stated := _STATED.match(text):  # as Excel writes it
+    if stated := _STATED.match(text):  # a line that Excel writes
         text, delimiter = text[stated.end() :], stated["delimiter"]
     first = text.lstrip().split("\n", 1)[0]
     if delimiter == "," and "," not in first:
@@ -63,7 +63,7 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
 
 
 def _plain_lines(text: str) -> list[list[str]] | None:
-    """The fields of lines whose quotes mean nothing; None where lines have other numbers of fields than the header."""
+    """The fields of lines whose quotes mean nothing; None if a line's number of fields differs from the header's."""
     lines = [line.split("\t") for line in text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")]
     if any(len(fields) != len(lines[0]) for fields in lines if fields != [""]):
         return None
@@ -71,7 +71,7 @@ def _plain_lines(text: str) -> list[list[str]] | None:
 
 
 def _unquoted(field: str) -> str:
-    """A field without the quotes around all of it, if those inside are doubled as quoted fields have them."""
+    """A field without the quotes around all of it, if the quotes inside are doubled, as in quoted fields."""
     inner = field[1:-1]
     is_quoted = len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inner.replace('""', "")
     return inner.replace('""', '"') if is_quoted else field
@@ -113,7 +113,7 @@ def in_words(error: csv.Error) -> str:
 
 
 def json_rows(path: Path | str, text: str) -> Iterator[Record]:
-    """Rows of .jsonl text: one object a line; empty lines are skipped. Messages name `path`."""
+    """Rows of .jsonl text: one object per line; empty lines are skipped. Messages name `path`."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -121,7 +121,7 @@ def json_rows(path: Path | str, text: str) -> Iterator[Record]:
         if not isinstance(values, dict):
             raise DataError(f'{path}, line {number}: expected an object such as {{"text": "..", "label": ".."}}')
         if isinstance(values.get("item"), dict) and values.keys() <= {"item", "sample"}:
-            values = values["item"]  # as OpenAI's Evals keep rows
+            values = values["item"]  # the form of OpenAI's Evals
         yield Record(f"line {number}", values)
 
 

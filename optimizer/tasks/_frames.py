@@ -1,4 +1,4 @@
-"""Tables of other libraries as rows: pandas, Polars, Arrow, Hugging Face datasets. None of them is imported here."""
+"""Tables of other libraries as rows: pandas, Polars, Arrow, Hugging Face datasets; none of these is imported here."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def rows_of_frame(source: str, data: Any) -> list[Record] | None:
-    """Return the rows of a table, or of several that are named by their splits; None if `data` is no table.
+    """Return the rows of a table, or of several tables named by their splits; None if `data` is no table.
 
-    A class that a Hugging Face dataset numbers (``ClassLabel``) becomes its name. Of several tables a row's column
-    ``split`` is the table's name; ids that stand in more than one of them begin with it.
+    The number of a Hugging Face class (``ClassLabel``) becomes its name. With several tables, a row's column ``split``
+    is the table's name; ids that occur in more than one table begin with it.
 
-    Raises DataError if two columns have one name, or one of several tables is none.
+    Raises DataError if two columns have the same name, or one of several tables is no table.
     """
     if isinstance(data, Mapping):
         return _rows_of_splits(source, data) if any(is_frame(table) for table in data.values()) else None
@@ -31,12 +31,12 @@ def rows_of_frame(source: str, data: Any) -> list[Record] | None:
 
 
 def is_frame(data: Any) -> bool:
-    """Tell whether something is a table of a library that is known here."""
+    """Tell whether something is a table of a library that this module knows."""
     return _reader(data) is not None
 
 
 def _reader(data: Any) -> Callable[[Any], Iterable[Mapping[str, Any]]] | None:
-    """How a table is read, by the library that its type is of and the methods that it has."""
+    """How a table is read, by the library of its type and the methods that it has."""
     library = type(data).__module__.partition(".")[0]
     if library == "pandas" and hasattr(data, "to_dict") and hasattr(data, "columns"):
         return lambda frame: frame.to_dict(orient="records")
@@ -62,7 +62,7 @@ def _values(source: str, frame: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def _column_names(frame: Any) -> list[Any]:
-    """The columns of a table whose library lets two have one name: pandas, Arrow."""
+    """The columns of a table whose library allows duplicate names: pandas, Arrow."""
     library = type(frame).__module__.partition(".")[0]
     attribute = {"pandas": "columns", "pyarrow": "column_names"}.get(library)
     return list(getattr(frame, attribute)) if attribute and hasattr(frame, attribute) else []
@@ -85,7 +85,7 @@ def _class_names(feature: Any) -> list[str]:
 def _named(value: Any, names: list[str]) -> Any:
     if isinstance(value, list):
         return [_named(member, names) for member in value]
-    if is_empty(value) or value == -1:  # -1 is what data sets without labels carry
+    if is_empty(value) or value == -1:  # data sets without labels use -1
         return None
     return names[value] if isinstance(value, int) else value
 

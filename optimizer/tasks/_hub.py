@@ -1,6 +1,6 @@
 """Data sets of the Hugging Face hub, ``hf:ORG/NAME[:CONFIG][@REV]``: `datasets` fetches and keeps them in its cache.
 
-``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME`` and ``HF_HUB_OFFLINE`` count as they do for that library.
+``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME`` and ``HF_HUB_OFFLINE`` work as they do for that library.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class HubName:
     def read(cls, name: str) -> HubName:
         """Read a name.
 
-        Raises InputError if it is of another form.
+        Raises InputError if it has another form.
         """
         match = _FORM.fullmatch(name)
         if match is None:
@@ -52,7 +52,7 @@ class HubName:
         return cls(**match.groupdict())
 
     def __str__(self) -> str:
-        """The name as it is written.
+        """The name as it is written in full.
 
         >>> str(HubName("nyu-mll/glue", "sst2", "v1.0"))
         'hf:nyu-mll/glue:sst2@v1.0'
@@ -63,7 +63,7 @@ class HubName:
 
     @property
     def short(self) -> str:
-        """What the task is called: the repository's own name, with the configuration where one is named.
+        """What the task is called: the repository's own name, with the configuration if one is named.
 
         >>> HubName("nyu-mll/glue", "sst2").short
         'glue-sst2'
@@ -73,7 +73,7 @@ class HubName:
 
 
 def is_hub_name(dataset: object) -> bool:
-    """Tell whether a data set is one on the hub.
+    """Tell whether a data set is on the hub.
 
     >>> is_hub_name("hf:nyu-mll/glue"), is_hub_name("hf.csv")
     (True, False)
@@ -93,17 +93,17 @@ class HubTables:
     tables: Mapping[str, Any]
     revision: str  # the commit
     folder: Path  # where the library keeps it
-    note: str = ""  # what is to be said of it: that it is an earlier copy
+    note: str = ""  # a note for the user: that it is an earlier copy
 
 
 def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
-    """Fetch a data set, or take it from the library's cache where its commit is there already.
+    """Fetch a data set, or take it from the library's cache if its commit is there already.
 
-    A branch is resolved to its commit first, so that what is read is of one commit. Where the hub can't be reached, the
-    newest copy in the cache is taken, and that is said.
+    A branch is resolved to its commit first, so that all data are from one commit. If the hub can't be reached, the
+    newest copy in the cache is used, and a note says so.
 
-    Raises DataError: in one line: no such data set, configuration or revision, no access, no connection and no copy, or
-    data that can't be read. Raises MissingExtraError if the library is not installed.
+    Raises DataError, in one line, if there is no such data set, configuration or revision, no access, no connection and
+    no copy, or data that can't be read. Raises MissingExtraError if the library is not installed.
     """
     if is_offline():
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -121,7 +121,7 @@ def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
 
 
 def _commit_of(name: HubName) -> str | None:
-    """The commit that a branch or a tag stands for; None where the hub can't be reached."""
+    """The commit that a branch or a tag stands for; None if the hub can't be reached."""
     from huggingface_hub import HfApi
 
     errors = _errors()
@@ -130,14 +130,14 @@ def _commit_of(name: HubName) -> str | None:
     except errors.HfHubHTTPError as error:
         if error.response.status_code < 500:
             raise
-    except (errors.HTTPError, OSError):  # HfHubHTTPError is among these, and has been looked at
+    except (errors.HTTPError, OSError):  # these include HfHubHTTPError, which is handled above
         pass
     return None
 
 
 def _builder_of(datasets: Any, name: HubName, commit: str) -> Any:
     """What prepares the data of a commit."""
-    # With this prefix a folder of the same name in the working directory is not taken for it.
+    # With this prefix, a folder of the same name in the working directory is not taken for the data set.
     path = f"hf://datasets/{name.repository}"
     try:
         return datasets.load_dataset_builder(path, name.config, revision=commit)
@@ -160,7 +160,7 @@ def _cached(name: HubName) -> Any:
     named = Cache(**own, config_name=newest.config.name, version=str(newest.config.version), hash=name.revision)
     if Path(named.cache_dir).is_dir():
         return named
-    # Of a commit the hub takes no part of its name.
+    # The message gives the full commit: the hub does not accept an abbreviated one.
     raise DataError(
         f"{name}: no connection to {_host()}, and the copy in the cache is of another commit: go online, "
         f"or name that one, {replace(name, revision=newest.hash)}"
@@ -168,7 +168,7 @@ def _cached(name: HubName) -> Any:
 
 
 def _no_config(datasets: Any, name: HubName, path: str, commit: str) -> DataError | None:
-    """The error that names the configurations that there are; None where the name is not at fault."""
+    """The error that names the available configurations; None if the configuration is not at fault."""
     configs = datasets.get_dataset_config_names(path, revision=commit)
     if name.config in configs or (name.config is None and len(configs) < 2):
         return None
@@ -178,7 +178,7 @@ def _no_config(datasets: Any, name: HubName, path: str, commit: str) -> DataErro
 
 @contextmanager
 def _as_data_errors(name: HubName) -> Iterator[None]:
-    """Say in one line what the hub or its libraries have to say."""
+    """Turn the errors of the hub and its libraries into one-line messages."""
     import pyarrow as pa
     from datasets.exceptions import DatasetsError
 
@@ -203,13 +203,13 @@ def _as_data_errors(name: HubName) -> Iterator[None]:
     except (errors.HTTPError, ConnectionError) as error:
         raise DataError(f"{name}: the connection to {_host()} broke off ({_in_words(error)}); try again") from error
     except (DatasetsError, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError) as error:
-        if "gated" in str(error):  # told by the library in words of its own
+        if "gated" in str(error):  # the library reports it only in its message
             raise DataError(f"{name}: {_gated(name)}") from error
         raise DataError(f"{name}: can't be read: {_in_words(error)}") from error
 
 
 def _errors() -> Any:
-    """The errors of the hub's client; which library's its HTTPError is depends on its version."""
+    """The errors of the hub's client; its version decides which library its HTTPError comes from."""
     return importlib.import_module("huggingface_hub.errors")
 
 
@@ -221,7 +221,7 @@ def _gated(name: HubName) -> str:
 
 
 def _in_words(error: BaseException) -> str:
-    """The first line of what went wrong, of the cause where the error itself says nothing."""
+    """The first line of an error's message, or of its cause's if the error itself says nothing."""
     cause = error.__cause__ if type(error).__name__ == "DatasetGenerationError" and error.__cause__ else error
     return next((line.strip() for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
 
@@ -234,7 +234,7 @@ def _host() -> str:
 
 @contextmanager
 def _progress_bars(datasets: Any, *, shown: bool) -> Iterator[None]:
-    """Leave the libraries' bars and warnings on the screen, or not; afterwards they are as they were."""
+    """Hide the libraries' warnings and, unless `shown`, their bars; afterwards both are as before."""
     from datasets.utils import logging
     from huggingface_hub import utils as hub
 

@@ -1,4 +1,4 @@
-"""Labels of a task: what they must be, in which order they stand, and what they look like that are more than names."""
+"""Labels of a task: what is allowed, what order they have, and what suspicious ones look like."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _SEPARATORS = (";", "|", ",")
 _FEWEST_ON_A_SCALE = 3  # two numbers, such as 0 and 1, are often names
-# Chosen by judgement, both.
+# Chosen by judgement: most classes occur more than twice, so a column of mostly rare values holds answers.
 _RARE = 2
 _SHARE_OF_RARE = 0.5
 _FEWEST_DIFFERENT = 10
-# By judgement too: A1 and A2 are two names, and two labels that are both frequent are no slip of the pen.
+# By judgement too: short labels such as A1 and A2 are two names, and a frequent label is no slip of the pen.
 _SHORTEST_MISSPELT = 4
 _TIMES_AS_FREQUENT = 10
 _MOST_MISSPELT = 5  # in one line
@@ -34,10 +34,10 @@ _PARTING = re.compile(r"(?<!\d)[\s_\-\u2010-\u2015.'\u2019]+|[\s_\-\u2010-\u2015
 def check_classes(
     where: str, labels: Sequence[str], definitions: Iterable[str], subclasses: Mapping[str, object]
 ) -> None:
-    """Check the labels, and that definitions and subclasses are those of labels; `where` begins the messages.
+    """Check the labels, and that definitions and subclasses are for labels; `where` begins the messages.
 
-    Raises DataError if there are fewer than two labels, one is empty, doubled, of several lines or holds a control
-    character, or another name is no label.
+    Raises DataError if there are fewer than two labels; if one is empty, doubled, has several lines or contains a
+    control character; or if a definition or subclass names no label.
     """
     _check_labels(where, labels)
     _check_named(where, "definitions", definitions, labels)
@@ -67,7 +67,7 @@ def _check_named(where: str, table: str, named: Iterable[str], labels: Sequence[
 
 
 def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
-    """Raise DataError unless labels that are ordered have a place each, one above the other."""
+    """Raise DataError unless ordered labels have one position each, in rising order."""
     if not positions:
         return
     are_rising = all(low < high for low, high in itertools.pairwise(positions))
@@ -76,7 +76,7 @@ def check_positions(where: str, labels: Sequence[str], positions: Sequence[float
 
 
 def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str]) -> None:
-    """Raise DataError if a sample has the id of another, or, where there are classes, a label that is none of them."""
+    """Raise DataError if two samples have the same id or, where there are classes, a label is none of them."""
     allowed = {None, *classes}
     ids = set()
     for sample in samples:
@@ -90,10 +90,10 @@ def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str])
 def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return the labels from the least to the most, and their places on the scale.
 
-    Labels that are numbers need no order: they stand at their values. Others stand as far apart as they are in the
-    order, which may hold labels that the data don't.
+    Labels that are numbers need no order: their values are their places. For others, places are the ranks in the order,
+    which may contain labels that the data don't.
 
-    Raises DataError if there is no order, or it lacks a label.
+    Raises DataError if an order is needed and there is none, or if it lacks a label.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def number_of(label: str) -> float | None:
 
 
 def scale_hint(labels: Sequence[str]) -> str:
-    """Say that labels look ordered, where all are numbers; else nothing.
+    """Say that labels look ordered if all are numbers; otherwise return an empty text.
 
     >>> scale_hint(["1", "2", "3"])
     'the labels are numbers: if near ones are nearly right, say so with --answers ordinal'
@@ -142,7 +142,7 @@ def scale_hint(labels: Sequence[str]) -> str:
 
 
 def several_hint(labels: Sequence[str]) -> str:
-    """Say that labels look like several in one, where their parts are met in others too; else nothing.
+    """Say that labels look like several in one if their parts occur in other labels; otherwise return an empty text.
 
     >>> several_hint(["billing", "billing, sales", "sales"])
     "label 'billing, sales' looks like several in one: if it is, say --answers 'labels:,'"
@@ -159,9 +159,9 @@ def several_hint(labels: Sequence[str]) -> str:
 
 
 def typo_hint(sizes: Mapping[str, int]) -> str:
-    """Say which rare labels are one edit apart from a frequent one, from how often each is met; else nothing.
+    """Say which rare labels are one edit away from a frequent one, by how often each occurs; otherwise nothing.
 
-    Labels that differ in case, white space or signs between words alone are named however frequent they are; those that
+    Labels that differ only in case, white space or signs between words are named however frequent they are; those that
     differ in a digit are two names.
 
     >>> typo_hint({"technical": 120, "tecnical": 1, "billing": 80})
@@ -189,13 +189,13 @@ def _is_misspelt(label: str, rival: str, sizes: Mapping[str, int]) -> bool:
 
 
 def _bare(label: str) -> str:
-    """A label without case, white space and the signs that part words, which tell numbers apart alone."""
+    """A label without case, white space and the signs that separate words; signs between digits stay."""
     has_letters = any(map(str.isalpha, label))
     return (_PARTING if has_letters else _SPACE).sub("", label.casefold())
 
 
 def _is_one_edit(spelling: str, rival: str) -> bool:
-    """Tell whether one sign is added, left out, changed or swapped with its neighbour; digits are never a slip."""
+    """Tell whether one character is added, missing, changed or swapped with its neighbour; digits are never a slip."""
     if abs(len(spelling) - len(rival)) > 1:
         return False
     start = len(os.path.commonprefix([spelling, rival]))  # noqa: RUF071  # of signs, not of folders
@@ -208,7 +208,7 @@ def _is_one_edit(spelling: str, rival: str) -> bool:
 
 
 def are_mostly_rare(sizes: Collection[int]) -> bool:
-    """Tell from how often each value is met whether more than half are met once or twice: such are no classes.
+    """Tell, from how often each value occurs, whether more than half occur once or twice: those are not classes.
 
     >>> are_mostly_rare([1, 1, 2, 9]), are_mostly_rare([1, 7, 9])
     (True, False)
@@ -218,7 +218,7 @@ def are_mostly_rare(sizes: Collection[int]) -> bool:
 
 
 def words_hint(sizes: Mapping[str, int]) -> str:
-    """Say that a column holds answers rather than classes, where most values stand in one or two rows; else nothing.
+    """Say that a column holds answers rather than classes if most values occur once or twice; otherwise nothing.
 
     >>> words_hint({f"{number} EUR": 1 for number in range(40)})
     'its 40 labels are mostly met once or twice'

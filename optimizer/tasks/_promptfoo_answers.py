@@ -17,14 +17,14 @@ _EXPRESSION = re.compile(r"\{\{|\{%")
 _ONE = frozenset({"equals", "contains", "icontains", "starts-with", "similar"})
 _SEVERAL = frozenset({"contains-all", "icontains-all", "contains-any", "icontains-any"})
 _FORMS = frozenset({"is-json", "contains-json"})
-_OF_THE_CALL = frozenset({"cost", "latency"})  # they say nothing of the answer
-# What a line of JavaScript most often compares: the answer, or a member of its JSON, with a text or a variable.
+_OF_THE_CALL = frozenset({"cost", "latency"})  # they say nothing about the answer
+# The most common comparison in a line of JavaScript: the answer, or a member of its JSON, with a text or a variable.
 _COMPARED = re.compile(
     r"(?:return\s+)?(?:JSON\.parse\(\s*output\s*\)|output)(?:\.(?!includes)\w+(?:\(\s*\))?)*"
     r"(?:\s*={2,3}\s*|\.includes\(\s*)"
     r"(?:'(?P<single>[^'\\]*)'|\"(?P<double>[^\"\\]*)\"|context\.vars\.(?P<name>\w+))(?:\.\w+\(\s*\))*\s*\)?\s*;?"
 )
-# As a cell of a CSV file has it: ``icontains: Billing``, ``similar(0.8): ..``; else the text is the answer
+# In a cell of a CSV file: ``icontains: Billing``, ``similar(0.8): ..``; otherwise the text is the answer
 _IN_A_CELL = re.compile(r"(?P<type>(?:not-)?[a-z]+(?:-[a-z]+)*)(?:\([\d.]+\))?:(?P<value>.*)", re.DOTALL)
 _SHORT = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
 _OTHERS = {
@@ -34,11 +34,11 @@ _OTHERS = {
 
 
 class UnreadError(Exception):
-    """An assertion that says nothing that psopt can use; its text names it."""
+    """An assertion that psopt can't use; the message names it."""
 
 
 def filled(text: str, variables: Mapping[str, Any]) -> str:
-    """Fill names in double braces in, as Nunjucks does where there is no more to it; other names stay.
+    """Fill in names in double braces, as Nunjucks does in the simplest case; unknown names stay.
 
     >>> filled("{{ team }} of {{org}}", {"team": "Sales"})
     'Sales of {{org}}'
@@ -67,11 +67,11 @@ def assertion_of_cell(cell: str) -> dict[str, Any]:
 
 
 def answer_of(assertion: Any, variables: Mapping[str, Any], read_file: Callable[[str], str]) -> Any:
-    """Return the answer that an assertion says is right; None where it says nothing of which that is.
+    """Return the answer that an assertion says is right; None if it does not say which is.
 
-    Its value may name variables of its test; `read_file` reads what it names by ``file://``.
+    Its value may name variables of its test; `read_file` reads the files that it names by ``file://``.
 
-    Raises UnreadError if it says something that is no answer to compare with.
+    Raises UnreadError if it gives no answer to compare with.
     """
     kind = assertion.get("type") if isinstance(assertion, dict) else None
     if not isinstance(kind, str):
@@ -93,12 +93,12 @@ def answer_of(assertion: Any, variables: Mapping[str, Any], read_file: Callable[
 
 
 def is_loose(assertion: Any) -> bool:
-    """Tell whether an assertion takes its answer in any case of letters."""
+    """Tell whether an assertion accepts its answer in upper or lower case."""
     return isinstance(assertion, dict) and str(assertion.get("type")).startswith("icontains")
 
 
 def only_answer(answers: Sequence[Any]) -> Any:
-    """Return the answer that all assertions of a test name; the first spelling, where they differ in case alone.
+    """Return the answer that all assertions of a test name; the first spelling if they differ only in case.
 
     Raises UnreadError if they name several.
     """
@@ -135,7 +135,7 @@ def _compared(code: str, variables: Mapping[str, Any]) -> str:
 
 
 def _in_schema(kind: str, schema: Any) -> Any:
-    """The members that a JSON schema fixes: one alone as it is, several as JSON; None where it fixes none."""
+    """The members that a JSON schema fixes: a single one as its value, several as JSON; None if it fixes none."""
     if isinstance(schema, str):
         try:
             schema = yaml_node(schema, kind).plain()

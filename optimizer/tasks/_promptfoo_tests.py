@@ -1,4 +1,4 @@
-"""promptfoo's tests as rows: their variables are the columns, and what their assertions name is the label."""
+"""promptfoo's tests as rows: their variables are the columns, and the answer in their assertions is the label."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 EXPECTED = "__expected"
 """The column of the answers, as in promptfoo's CSV files."""
 _FILE = "file://"
-_MOST_ROWS = 100_000  # of one test whose variables are lists, each of which it is put to
+_MOST_ROWS = 100_000  # from one test whose variables are lists: it runs with every combination
 _MOST_NAMED = 3  # in one line
 _PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb", ".sh", ".exe")
 _MEMBERS = frozenset({"vars", "assert", "path", "options", "description", "metadata", "provider", "threshold", "$ref"})
@@ -32,13 +32,13 @@ class PromptfooTests:
     """The tests of a configuration, or of a file of tests."""
 
     path: Path
-    rows: list[Record]  # each with the label in the column `EXPECTED`, None where no assertion names one
+    rows: list[Record]  # each with the label in the column `EXPECTED`, None if no assertion names one
     unread: tuple[tuple[str, str], ...] = ()  # assertions that psopt can't use: what they are, and where
 
     def note(self, *, skip: bool) -> str:
-        """What is left out; empty for nothing.
+        """What is left out; empty if nothing is.
 
-        Raises DataError if that is anything and nobody said to `skip` it.
+        Raises DataError if something would be left out without `skip`.
         """
         if not self.unread:
             return ""
@@ -55,14 +55,14 @@ class PromptfooTests:
 
 
 def is_tests(path: Path) -> bool:
-    """Tell whether a file's ending is one of promptfoo's configurations."""
+    """Tell whether a file has the ending of a promptfoo configuration."""
     return path.suffix.lower() in SUFFIXES
 
 
 def read_tests(path: Path) -> PromptfooTests:
     """Read the tests of a promptfoo configuration, or a list of tests.
 
-    Raises DataError if the file can't be read, is none, or holds no tests.
+    Raises DataError if the file can't be read, is neither, or holds no tests.
     """
     text = read_text(path, error=DataError)
     root = _document(path, text)
@@ -84,7 +84,7 @@ def read_tests(path: Path) -> PromptfooTests:
 
 
 def _completed(rows: Sequence[Record], loose: Collection[int]) -> list[Record]:
-    """Rows with all columns, the answers' last; an answer in any case of letters is spelt as most others are."""
+    """Rows with all columns, that of answers last; an answer whose case does not matter gets the commonest spelling."""
     names = dict.fromkeys(name for row in rows for name in row.values)
     empty = dict.fromkeys([*(name for name in names if name != EXPECTED), EXPECTED])
     spelling: dict[str, str] = {}
@@ -103,19 +103,19 @@ def _completed(rows: Sequence[Record], loose: Collection[int]) -> list[Record]:
 
 @dataclass
 class _Reader:
-    """Collects rows, and what of the assertions can't be read."""
+    """Collects rows, and the assertions that can't be read."""
 
     path: Path
     text: str
     root: Node
     rows: list[Record] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
-    loose: set[int] = field(default_factory=set)  # rows whose answer is right in any case of letters
+    loose: set[int] = field(default_factory=set)  # rows whose answer is right in upper or lower case
 
     def beside(self, name: str, where: str) -> Path:
-        """The file that a name stands for: relative to the configuration.
+        """The file that a name stands for, relative to the configuration.
 
-        Raises DataError if it is a program, or elsewhere.
+        Raises DataError if it is a program, or not a local file.
         """
         stated = name.removeprefix(_FILE)
         if "://" in stated:
@@ -126,7 +126,7 @@ class _Reader:
         return self.path.parent / stated
 
     def add(self, tests: Node, default: Mapping[str, Any]) -> None:
-        """Add the tests of a node: a list of them, or what names files."""
+        """Add the tests of a node: a list of tests, or names of files."""
         is_list = isinstance(tests.value, list)
         for number, test in enumerate(tests.value if is_list else [tests], start=1):
             line = self.text.count("\n", 0, test.start) + 1
@@ -168,7 +168,7 @@ class _Reader:
             self._add_test(f"{file.name}, {place}", test, default)
 
     def _add_test(self, where: str, test: Any, default: Mapping[str, Any]) -> None:
-        """Add the rows of a test: one, or one for each choice from variables that are lists."""
+        """Add the rows of a test: one, or one for each combination of values from variables that are lists."""
         test = _members(f"{self.path}, {where}", test)
         variables = {**_variables(self.path, "defaultTest", default), **_variables(self.path, where, test)}
         assertions = [assertion for part in (default, test) for assertion in (part.get("assert") or ())]
@@ -237,7 +237,7 @@ def _document(path: Path, text: str) -> Node:
 
 
 def _test_of_row(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a CSV file as a test: ``__expected``, ``__expected1`` .. hold assertions, others with ``__`` nothing."""
+    """A row of a CSV file as a test: ``__expected``, ``__expected1`` .. hold assertions; other ``__`` are ignored."""
     cells = [cell for name, cell in values.items() if name.strip().startswith(EXPECTED) and cell.strip()]
     return {
         "vars": {name.strip(): cell for name, cell in values.items() if not name.strip().startswith("__")},
@@ -263,7 +263,7 @@ def _variables(path: Path, where: str, test: Mapping[str, Any]) -> dict[str, Any
 
 
 def _choices(where: str, variables: Mapping[str, Any], *, is_expanded: bool) -> Iterator[dict[str, Any]]:
-    """The variables once for each choice from those that are lists of texts, as promptfoo puts a test."""
+    """The variables, once for each combination of values from those that are lists of texts, as promptfoo does."""
     listed = {
         name: value
         for name, value in variables.items()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def read_data(
     place: Path | HubName, described: TaskFile, *, seed: int, require_labels: bool, skip_unread: bool
 ) -> dict[str, Any]:
-    """Read a data file, or a data set on the hub, and perhaps a file of test samples, and split them."""
+    """Read a data file or a data set on the hub, and a file of test samples if there is one, and split them."""
     choice = described.columns
     if isinstance(place, HubName):
         fetched = fetch_tables(place)
@@ -62,9 +62,9 @@ def split_rows(
     seed: int,
     require_labels: bool = True,
 ) -> dict[str, Any]:
-    """Make samples of rows, and of those of a test file; split them, and put a task's fields together.
+    """Make samples from rows and those of a test file, split them, and put a task's fields together.
 
-    `info` is what is known of the data before.
+    `info` is what is known about the data so far.
     """
     choice, spec, skips = described.columns, described.spec, described.skip_empty
     table = make_samples(source, rows, choice, require_labels=require_labels, spec=spec, skip_empty=skips)
@@ -92,7 +92,7 @@ def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubN
         return HubName.read(name), read_task_file(Path(task_file)) if task_file else TaskFile(origin=name)
     path = Path(name)
     if not path.suffix and "/" not in name and not os.access(path, os.F_OK):
-        find_builtin(name)  # raises: it is none of them
+        find_builtin(name)  # raises, since it is not a built-in name
     if path.suffix.lower() != ".toml":
         return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
     if task_file:
@@ -106,10 +106,10 @@ def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubN
 
 
 def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> tuple[str, ...]:
-    """The columns of a data file, or what a prompt may name of a built-in data set's samples.
+    """The columns of a data file, or the fields of a built-in data set's samples that a prompt may name.
 
-    A column counts that some row has; loading says which row lacks an input. Nothing is downloaded, but for data on the
-    hub.
+    A column counts if any row has it; loading reports rows that lack an input. Nothing is downloaded, except data on
+    the hub.
 
     Raises
     ------
@@ -130,10 +130,10 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
 
 
 def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> tuple[list[Record], list[str]]:
-    """Make rows of the splits that are called train, validation or test; one split alone is left for psopt to split.
+    """Make rows from the splits called train, validation or test; if there is only one split, psopt splits it.
 
-    Others are left out, and so are splits without a single label where another one has labels, as the test splits of
-    many a contest are.
+    Other splits are left out. So are splits without any label where another has labels, as with the test splits of many
+    contests.
 
     Raises DataError if none of several splits is called train, or a column is missing.
     """
@@ -157,7 +157,7 @@ def _rows(source: str, tables: Any) -> list[Record]:
 
 
 def _without_labels(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> list[str]:
-    """The splits in which no row has a label; none of them where all are so."""
+    """The splits in which no row has a label; empty if that is so in all."""
     names = list(dict.fromkeys(name for table in tables.values() for name in table.features))
     label = find_columns(source, names, choice).label
     if label is None:
@@ -175,7 +175,7 @@ def _is_unlabelled(source: str, table: Any, label: str) -> bool:
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]:
     """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample.
 
-    Raises DataError if local files can't be used, or, if `strict`, none are at hand.
+    Raises DataError if local files can't be used or, if `strict`, no files are available.
     """
     package = _bundled_folder(builtin)
     described = read_task_file(package / "task.toml")
@@ -198,7 +198,7 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]
 
 
 def read_bundled(name: str) -> TrainTest:
-    """Read (train, test) of the sample that psopt brings along for a built-in data set; nothing is downloaded.
+    """Read (train, test) from the sample that psopt ships for a built-in data set; nothing is downloaded.
 
     Raises UnknownNameError if there is no such data set.
 

@@ -1,4 +1,4 @@
-"""What is right, where answers are more than one label: a set of labels, a number, one text or several, JSON."""
+"""The right answer where answers are not single labels: a set of labels, a number, one text or several, JSON."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; cho
 
 
 def read_references(source: str, rows: Sequence[Record], column: str, spec: AnswerSpec) -> list[str | None]:
-    """Return what is right for each row, as `Sample.label` holds it; None where nothing is said of a whole column.
+    """Return the right answer of each row, in the form of `Sample.label`; all None if the whole column is empty.
 
-    A number is written plainly, several labels as `written_set` has them, several texts as a JSON list.
+    A number is written plainly, several labels as `written_set` does, several texts as a JSON list.
 
-    Raises DataError: naming the rows that can't be read, at most ten of them.
+    Raises DataError, which names the rows that can't be read, at most ten of them.
     """
     cells = [row.values.get(column) for row in rows]
     if all(is_empty(cell) for cell in cells):
@@ -44,9 +44,9 @@ def read_references(source: str, rows: Sequence[Record], column: str, spec: Answ
 
 
 def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
-    """What is right by one cell.
+    """The right answer in one cell.
 
-    Raises RowError if that can't be read.
+    Raises RowError if it can't be read.
     """
     name = f"the answer (column {column!r})"
     value = "empty" if is_empty(cell) else f"{str(cell)[:60]!r}"
@@ -73,7 +73,7 @@ def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
 
 
 def _members(cell: Any, separator: str) -> list[str] | None:
-    """The labels of a cell, none where it is empty; None where they can't be told apart."""
+    """The labels of a cell, none if it is empty; None if they can't be told apart."""
     if is_empty(cell):
         return []
     listed = _as_list(cell)
@@ -83,7 +83,7 @@ def _members(cell: Any, separator: str) -> list[str] | None:
 
 
 def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> str | None:
-    """Return one value that is right, or that a program gives, as `Sample.label` holds it; None if it is none.
+    """Return one right answer, or a program's answer, in the form of `Sample.label`; None if it is not valid.
 
     >>> from psopt.tasks import AnswerSpec
     >>> as_reference(["b", "a"], AnswerSpec("labels"), ("a", "b")), as_reference("many", AnswerSpec("number"))
@@ -100,7 +100,7 @@ def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> st
 
 
 def written_number(value: float) -> str:
-    """Return a number as `Sample.label` holds it.
+    """Return a number in the form of `Sample.label`.
 
     >>> written_number(1250.0), written_number(0.1)
     ('1250', '0.1')
@@ -109,7 +109,7 @@ def written_number(value: float) -> str:
 
 
 def written_set(labels: Iterable[str], among: Sequence[str]) -> str:
-    """Return several labels as a JSON list, in the order in which the task has them: each set is written one way.
+    """Return several labels as a JSON list in the order of the task, so that each set is written in only one way.
 
     >>> written_set(["sales", "billing"], ["billing", "sales"]), written_set([], ["billing", "sales"])
     ('["billing", "sales"]', '[]')
@@ -125,12 +125,12 @@ def set_written(text: str) -> frozenset[str]:
 
 
 def labels_in(label: str, spec: AnswerSpec) -> tuple[str, ...]:
-    """Return the labels that stand in `Sample.label`: the only one, or those of a set."""
+    """Return the labels in `Sample.label`: the only one, or those of a set."""
     return tuple(set_written(label)) if spec.kind == LABELS else (label,)
 
 
 def as_value(reference: str | None, spec: AnswerSpec) -> Any:
-    """Return what a reference stands for: several labels as a list, a number as one, else the text.
+    """Return the value of a reference: a list for several labels, a float for a number, otherwise the text.
 
     >>> from psopt.tasks import AnswerSpec
     >>> as_value('["a", "b"]', AnswerSpec("labels")), as_value("7", AnswerSpec("number"))
@@ -142,7 +142,7 @@ def as_value(reference: str | None, spec: AnswerSpec) -> Any:
 
 
 def references_of(text: str) -> tuple[str, ...]:
-    """Return the texts that are all right, of a reference as `Sample.label` holds it.
+    """Return all right texts of a reference in the form of `Sample.label`.
 
     >>> references_of("Paris"), references_of('["NYC", "New York"]')
     (('Paris',), ('NYC', 'New York'))
@@ -178,7 +178,7 @@ def _text(cell: Any) -> str | None:
             return None
         return texts[0] if len(texts) == 1 else json.dumps(texts, ensure_ascii=False)
     if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)  # pandas writes whole numbers so where some are missing
+        cell = int(cell)  # pandas turns whole numbers into floats where some are missing
     return str(cell).strip() if isinstance(cell, (str, int, float)) else None
 
 

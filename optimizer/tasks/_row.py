@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class Row(str):
     """A text that knows the columns of its row, so that a prompt's template can name them.
 
-    As a text it is what the input columns hold: one column's value as it is, several as ``name: value``, one after the
-    other without those that are empty. Whoever needs no fields reads it as the string that it is.
+    Its text is the content of the input columns: the plain value of a single column; several as ``name: value``, one
+    per line, without empty ones. Code that needs no fields can use it as an ordinary string.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Row(str):
     inputs: tuple[str, ...]
 
     def __new__(cls, text: str = "", fields: Mapping[str, str] | None = None, inputs: Sequence[str] = ()) -> Row:
-        """Make a text with fields; ``text`` alone where none are given."""
+        """Make a text with fields; only ``text`` if none are given."""
         row = super().__new__(cls, text)
         row.fields = dict(fields or {"text": text})
         row.inputs = tuple(inputs)
@@ -46,7 +46,7 @@ class Row(str):
 
     @classmethod
     def of(cls, fields: Mapping[str, str], inputs: Sequence[str]) -> Row:
-        """Make a row whose text is what its input columns hold."""
+        """Make a row whose text is the content of its input columns."""
         if len(inputs) == 1:
             return cls(fields[inputs[0]], fields, inputs)
         lines = [f"{name}: {fields[name]}" for name in inputs if fields[name].strip()]
@@ -63,12 +63,12 @@ def fields_of(text: str) -> dict[str, str]:
 
 
 def columns_of_row(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the columns of a row as (name, value), as examples carry them; nothing for a plain text."""
+    """Return the columns of a row as (name, value), the form that examples hold; nothing for a plain text."""
     return tuple(text.fields.items()) if isinstance(text, Row) else ()
 
 
 def inputs_of(text: str) -> dict[str, str]:
-    """Return the inputs of a row of several; nothing for a text of one column, which needs no names.
+    """Return the inputs of a row with several; nothing for a text of one column, which needs no names.
 
     >>> inputs_of(Row.of({"id": "7", "subject": "Bill", "body": "Hi"}, inputs=("subject", "body")))
     {'subject': 'Bill', 'body': 'Hi'}
@@ -81,8 +81,8 @@ def inputs_of(text: str) -> dict[str, str]:
 def sample_phrases(text: str) -> set[str]:
     """Return every phrase that a sample shows.
 
-    In a row of several inputs a phrase is one of its field, and, if it is not at the field's beginning, of the whole
-    text too: what stands in the subject of some and in the body of others can be named both ways.
+    In a row with several inputs, a phrase belongs to its field and, unless it is tied to the field's beginning, also to
+    the whole text: so a phrase in the subject of some and in the body of others can be named both ways.
 
     >>> row = Row.of({"subject": "Bill", "body": "Hi"}, ("subject", "body"))
     >>> sorted(sample_phrases(row))
@@ -92,7 +92,7 @@ def sample_phrases(text: str) -> set[str]:
 
 
 def written_sample_phrases(text: str) -> set[str]:
-    """Return every phrase that a sample shows as it is written: across no sign and no border of fields."""
+    """Return every phrase that a sample shows as written, which crosses no sign and no boundary between fields."""
     return _by_field(text, written_phrases)
 
 
@@ -110,9 +110,9 @@ def _by_field(text: str, phrases_in: Callable[[str], set[str]]) -> set[str]:
 
 
 def sample_shows(text: str, phrase: str) -> bool:
-    """Tell whether a sample shows a phrase, of a field or of its whole text.
+    """Tell whether a sample shows a phrase, in a field or in its whole text.
 
-    Where the sample has no such field its whole text is looked at.
+    If the sample has no such field, its whole text counts.
 
     >>> row = Row.of({"subject": "Bill", "body": "Hi"}, ("subject", "body"))
     >>> sample_shows(row, "body: ^hi"), sample_shows(row, "subject: hi"), sample_shows("Hi all", "body: ^hi")
@@ -124,7 +124,7 @@ def sample_shows(text: str, phrase: str) -> bool:
 
 
 def shown_words(text: str) -> str:
-    r"""A sample without the names of its inputs: what words are looked for in.
+    r"""A sample without the names of its inputs: the text in which words are looked for.
 
     >>> shown_words(Row.of({"subject": "Bill", "body": "Hi"}, ("subject", "body")))
     'Bill\nHi'

@@ -1,4 +1,4 @@
-"""From rows to samples: every fault in a value is named with its place."""
+"""From rows to samples: errors name the place of every faulty value."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _PINNED = dict.fromkeys(("true", "1", "yes", "y", "x"), True) | dict.fromkeys(("
 
 
 class Placed(NamedTuple):
-    """A sample, and the split that the data put it in: train, val, test, or None where they don't say."""
+    """A sample, and the split that the data put it in: train, val, test, or None if they don't say."""
 
     sample: Sample
     split: str | None = None
 
 
 class Table(NamedTuple):
-    """The samples of a table, the column that holds their labels (empty where there is none), and rows left out.
+    """The samples of a table, the column that holds their labels (empty if there is none), and the rows left out.
 
-    `code_column` is the one that was looked at first, where it holds codes of which the label column says the names.
+    `code_column` is the column found first, if it holds codes whose names are in the label column.
     """
 
     placed: list[Placed]
@@ -63,14 +63,14 @@ def make_samples(
     spec: AnswerSpec = ONE_LABEL,
     skip_empty: bool = False,
 ) -> Table:
-    """Make a sample of each row. Without an id column ids are the rows' numbers, from 1.
+    """Make a sample from each row. Without an id column, ids are the rows' numbers, from 1.
 
-    Where labels aren't required, data without a label column, or with an empty one, give unlabelled samples. Rows
-    without a text or a label are left out if `skip_empty`, unless several labels may be none; the numbers of the others
-    stay.
+    If labels aren't required, data without a label column, or with an empty one, give unlabelled samples. With
+    `skip_empty`, rows without a text or a label are left out (but a set of labels may be empty); the numbers of the
+    others stay.
 
-    Raises DataError if a column is missing, a text or a label can't be used, or two samples have one id. Of rows all
-    faults are told at once.
+    Raises DataError if a column is missing, a text or a label can't be used, or two samples have the same id. All
+    faults in rows are reported at once.
     """
     names = column_names([row.values for row in rows])
     columns = find_columns(source, names, choice)
@@ -93,7 +93,7 @@ def make_samples(
         ]
         if not with_text:
             raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
-        if columns.label and spec.kind != LABELS:  # of several labels an empty cell says that there is none
+        if columns.label and spec.kind != LABELS:  # with several labels, an empty cell means that there is none
             numbered = [(number, row) for number, row in with_text if not is_empty(row.values.get(columns.label))]
         if not numbered:
             raise DataError(f"{source}: no row has a label (column {columns.label!r}); name another column")
@@ -102,7 +102,7 @@ def make_samples(
 
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
-    """The column that says the names of codes: called like the labels', and with one name for each whole number."""
+    """The column with the names of codes: called like the label column, with one name for each whole number."""
     coded = columns.label or ""
     pairs = [(row.values.get(coded), row.values) for row in rows]
     if not all(_WHOLE_NUMBER.fullmatch(str(code)) for code, _ in pairs):
@@ -119,7 +119,7 @@ def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
 def _all_placed(
     source: str, numbered: Sequence[tuple[int, Record]], columns: Columns, spec: AnswerSpec, *, only_texts: bool
 ) -> list[Placed]:
-    """Make a sample of each row; the numbers are those of the rows in the data."""
+    """Make a sample from each row; the numbers are those of the rows in the data."""
     rows = [row for _, row in numbered]
     references: Sequence[str | None] = ()
     if columns.label and spec.is_open:
@@ -149,9 +149,9 @@ def _all_placed(
 
 
 def samples_of(path: Path, rows: Sequence[Record], prefix: str) -> tuple[Sample, ...]:
-    """Make a sample of each row of a built-in data set: columns ``text`` and ``label``; ids begin with the prefix.
+    """Make a sample from each row of a built-in data set: columns ``text`` and ``label``; ids begin with the prefix.
 
-    A text stays what it is, plain or with fields of its own: other columns are no fields.
+    A text stays unchanged, plain or with fields of its own: other columns do not become fields.
     """
     table = make_samples(str(path), rows, ColumnChoice(text="text", label="label"), require_labels=True)
     return tuple(
@@ -161,19 +161,19 @@ def samples_of(path: Path, rows: Sequence[Record], prefix: str) -> tuple[Sample,
 
 
 def read_train_test(folder: Path) -> TrainTest:
-    """Read (train, test) from ``train.jsonl`` and ``test.jsonl``: text, label and, where there is one, subclass."""
+    """Read (train, test) from ``train.jsonl`` and ``test.jsonl``: text, label and, if there is one, subclass."""
     train = folder / "train.jsonl"
     test = folder / "test.jsonl"
     return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
 
 
 def _label(value: Any, where: str, column: str) -> str:
-    """A label as text: whole numbers and truth values become theirs."""
+    """A label as text; whole numbers and truth values are converted."""
     cell = f"the label (column {column!r})"
     if is_empty(value):
         raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{OR_SKIP}")
     if isinstance(value, float) and value.is_integer():
-        value = int(value)  # pandas writes whole numbers so where some are missing
+        value = int(value)  # pandas turns whole numbers into floats where some are missing
     if not isinstance(value, (str, int)):
         fault = f"{cell} is {reprlib.repr(value)}, not the name of a class"
         raise RowError(where, fault, "name another column", f"{cell} is not the name of a class")
@@ -203,7 +203,7 @@ def _split(value: Any, where: str) -> str:
 
 
 def _pinned(value: Any, where: str, column: str) -> bool:
-    """Whether a cell says that its sample must stay right; an empty one says that it need not."""
+    """Whether a cell says that its sample must stay right; an empty one means that it need not."""
     cell_text = "" if is_empty(value) else str(value).strip().lower().removesuffix(".0")  # pandas' floats
     if cell_text not in _PINNED:
         kind = f"the column {column!r} says neither yes nor no"

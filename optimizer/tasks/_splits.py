@@ -1,4 +1,4 @@
-"""Splits: stratified, seeded, disjoint, and without a text that stands in two of them."""
+"""Splits: stratified, seeded, disjoint, and without a text that occurs in two of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.tasks._samples import Placed
 
 
-# Candidates are compared on val, so its size is what a search costs; the number is a choice, not a measurement.
+# Candidates are compared on val, so its size decides what a search costs; the number is chosen, not measured.
 MOST_VAL = 1000
 _MOST_NAMED = 10  # classes that a note names
 
@@ -36,7 +36,7 @@ class Splits(NamedTuple):
         return [sample.label for split in self for sample in split if sample.label is not None]
 
     def relabelled(self, new: Callable[[str], str]) -> Splits:
-        """The same samples with new labels; those without one stay as they are."""
+        """The same samples with new labels; those without a label stay unchanged."""
 
         def of(sample: Sample) -> Sample:
             return sample if sample.label is None else replace(sample, label=new(sample.label))
@@ -52,7 +52,7 @@ def make_splits(
     seed: int,
     by_label: bool = True,
 ) -> Splits:
-    """Split samples as the data say, and by chance where they don't.
+    """Split samples as the data say, and at random where they don't.
 
     ================================  =========================================================
     the data say                      then
@@ -64,17 +64,17 @@ def make_splits(
     no labels                         all are val: there is nothing to learn from or to score
     ================================  =========================================================
 
-    A given test set stays as it is, doubled texts included, so that results compare with published ones.
-    Elsewhere equal texts (but for case and white space) are kept once, those with conflicting labels are
-    dropped, what stands in test is taken out of train and val, and what stands in val out of train.
+    A given test set stays unchanged, including duplicate texts, so that results are comparable with published
+    ones. Elsewhere, equal texts (apart from case and white space) are kept once, and those with conflicting
+    labels are dropped. Texts of test are removed from train and val, and texts of val from train.
 
-    Pinned samples that the data put nowhere are in test, where test is drawn: there prompts must keep them right.
+    Pinned samples without a split go to test if test is drawn, because there prompts must keep them right.
 
-    Where labels are no classes (`by_label` False), samples are drawn as they come. A class with too few samples for
-    every split that is drawn stays in train (`rare_note` says so); where all are so rare, samples are drawn as they
-    come too.
+    If labels are not classes (`by_label` False), samples are drawn regardless of their labels. A class with too few
+    samples for all drawn splits stays in train (`rare_note` says so). If all classes are so rare, samples are also
+    drawn regardless of their labels.
 
-    Raises DataError if there is one class only, a class of val or test is missing from train, labels are answers rather
+    Raises DataError if there is only one class, a class of val or test is missing from train, labels are answers rather
     than classes, or there are fewer samples than splits.
     """
     if all(sample.label is None for sample, _ in placed):
@@ -99,7 +99,7 @@ def make_splits(
 
 
 def _pinned_in_test(splits: Splits, movable: Set[str]) -> Splits:
-    """Move pinned samples to test, but for the last one of a class in train."""
+    """Move pinned samples to test, except the last sample of a class in train."""
     train, val, test = (list(split) for split in splits)
     left = class_sizes(splits.train)
     for split in (train, val):
@@ -113,7 +113,7 @@ def _pinned_in_test(splits: Splits, movable: Set[str]) -> Splits:
 
 
 def pinned_note(splits: Splits) -> str:
-    """Say how many pinned samples are not in test, which alone the gate looks at; else nothing."""
+    """Say how many pinned samples are not in test, the only split that the gate checks; empty if all are."""
     n_elsewhere = sum(sample.pinned for sample in (*splits.train, *splits.val))
     if not n_elsewhere or not splits.test:
         return ""
@@ -122,13 +122,13 @@ def pinned_note(splits: Splits) -> str:
 
 
 def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> bool:
-    """Whether test is set aside by chance: the data mark none, and have labels."""
+    """Whether test is drawn at random: the data mark none, and have labels."""
     marks_test = bool(separate_test) or any(split == "test" for _, split in placed)
     return not marks_test and any(sample.label is not None for sample, _ in placed)
 
 
 def _as_marked(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
-    """Put each sample where the data say; samples about which they say nothing are in train."""
+    """Put each sample where the data say; samples without a split go to train."""
     marked: dict[str, list[Sample]] = {"train": [], "val": [], "test": []}
     for sample, split in placed:
         marked[split or "train"].append(sample)
@@ -156,7 +156,7 @@ def _check_classes(source: str, marked: Splits) -> None:
 
 
 def _drawn_by_label(source: str, marked: Splits, seed: int, n_splits: int) -> Splits:
-    """Draw the splits that are still empty from the classes that have a sample for each; the others stay in train."""
+    """Draw the splits that are still empty from classes with enough samples for each; the others stay in train."""
     sizes = class_sizes(marked.train)
     for label in sorted(class_sizes((*marked.val, *marked.test))):
         if not sizes[label]:
@@ -180,7 +180,7 @@ def _drawn_by_label(source: str, marked: Splits, seed: int, n_splits: int) -> Sp
 
 
 def rare_note(splits: Splits) -> str:
-    """Say which classes are too rare to stand in val and test, and in which they are missing; else nothing.
+    """Say which classes are too rare to be in val and test, and where they are missing; otherwise nothing.
 
     >>> from psopt.tasks import Sample
     >>> one, other = Sample("1", "a", "press"), Sample("2", "b", "sales")
@@ -220,7 +220,7 @@ def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
 
 
 def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample]) -> tuple[Sample, ...]:
-    """Keep the first of equal texts; drop texts that carry different labels, and those that stand in `but`.
+    """Keep the first of equal texts; drop texts that have different labels, and those that are in `but`.
 
     A text with two labels has no right answer, so none of its samples can teach or choose anything.
     """
@@ -238,7 +238,7 @@ def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample]) -> 
 
 
 def normalised(text: str) -> str:
-    """A text as duplicates are looked for: Unicode's compatibility form, case folded, white space collapsed.
+    """The form in which duplicates are compared: Unicode's compatibility form, case folded, white space collapsed.
 
     >>> normalised("Ｗho   won ? ")
     'who won ?'

@@ -1,4 +1,4 @@
-"""Drawing samples so that every class keeps its share, or so that all have the same."""
+"""Drawing samples so that every class keeps its share, or so that all classes have the same share."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     Samples = tuple[Sample, ...]
 
 _SEED = 42
-"""Of the draws that make a published data set small: they stay the same whatever a task's seed, so that results on
-one test set compare; the task's seed draws val from train."""
+"""The seed of the draws that reduce a published data set. They don't depend on a task's seed, so that results are on
+the same test set and comparable; the task's seed draws val from train."""
 
 T = TypeVar("T")
 
@@ -24,8 +24,8 @@ T = TypeVar("T")
 def subset(samples: Sequence[Sample], n: int, *, seed: int, by_label: bool = True) -> Samples:
     """Choose at most `n` samples, stratified by label and seeded, in their own order.
 
-    Every label keeps its share, and at least one sample where `n` allows. Where labels are no classes (`by_label`
-    False), all samples are of one kind.
+    Every label keeps its share, and at least one sample if `n` allows. If labels are not classes (`by_label` False),
+    all samples are treated as one class.
     """
     if n >= len(samples):
         return tuple(samples)
@@ -38,8 +38,8 @@ def part_off(
 ) -> tuple[Samples, Samples]:
     """Divide samples into (the rest, a stratified `share`), each in its own order.
 
-    Every class of two samples or more is on both sides, even where that makes the share larger. `stream` sets
-    apart the draws of one seed.
+    Every class with two samples or more is on both sides, even if that makes the share larger. `stream` keeps
+    the draws of one seed apart.
     """
     strata = _strata(samples, by_label=by_label)
     sizes = Counter(strata)
@@ -58,7 +58,7 @@ def _strata(samples: Sequence[Sample], *, by_label: bool) -> list[str]:
 
 
 def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
-    """Share `n` out in proportion to `sizes`, by largest remainder, with at least one each where `n` allows.
+    """Share `n` out in proportion to `sizes`, by largest remainder, with at least one each if `n` allows.
 
     >>> shares({"a": 64, "b": 35, "c": 1}, 10)
     {'a': 6, 'b': 3, 'c': 1}
@@ -71,16 +71,16 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     by_remainder = sorted(labels, key=lambda label: (counts[label] - exact[label], label))
     for label in by_remainder[: max(0, n - sum(counts.values()))]:
         counts[label] += 1
-    while sum(counts.values()) > n:  # the least for small classes comes from the largest
+    while sum(counts.values()) > n:  # what small classes get as their minimum is taken from the largest
         counts[max(labels, key=lambda label: (counts[label], label))] -= 1
     return counts
 
 
 def draw_balanced(items: Iterable[tuple[str, T]], labels: Sequence[str], n: int, *, stream: int) -> list[T]:
-    """Draw `n` items, as many of every label (give or take one), in their own order.
+    """Draw `n` items, equally many of every label (give or take one), in their own order.
 
-    Of a label with too few items all are taken. `items` are (label, item), read once: every one is given a random key,
-    and the smallest keys of each label are kept, so that memory holds `n` items and no more. `stream` sets apart draws.
+    If a label has too few items, all are taken. `items` are (label, item), read once: each gets a random key, and the
+    smallest keys of each label are kept, so that memory holds at most `n` items. `stream` keeps draws apart.
 
     >>> draw_balanced(((label, i) for i, label in enumerate("aaaaaaaaab")), "ab", 4, stream=1)
     [1, 2, 9]
@@ -88,7 +88,7 @@ def draw_balanced(items: Iterable[tuple[str, T]], labels: Sequence[str], n: int,
     wanted = shares(dict.fromkeys(labels, 1), n)
     heaps: dict[str, list[tuple[float, int, T]]] = {label: [] for label in labels}
     for number, (key, (label, item)) in enumerate(zip(_keys(stream), items, strict=False)):
-        heap = heaps[label]  # its first is the largest key, kept negative
+        heap = heaps[label]  # its first entry has the largest key, stored as a negative number
         if len(heap) < wanted[label]:
             heapq.heappush(heap, (-key, number, item))
         elif heap and -key > heap[0][0]:
@@ -106,7 +106,7 @@ def _keys(stream: int) -> Iterator[float]:
 def _parted(
     samples: Sequence[Sample], strata: Sequence[str], wanted: Mapping[str, int], rng: np.random.Generator
 ) -> tuple[Samples, Samples]:
-    """The samples that are not drawn, and as many of each stratum as wanted."""
+    """The samples that are not drawn, and those that are: the wanted number from each stratum."""
     drawn: set[int] = set()
     for label in sorted(wanted):
         members = [index for index, stratum in enumerate(strata) if stratum == label]

@@ -1,7 +1,7 @@
-"""SuperGLUE's files of premises and hypotheses, CB and RTE: one JSON object a line.
+"""SuperGLUE's files of premises and hypotheses, CB and RTE: one JSON object per line.
 
-The labelled files are ``train.jsonl`` and ``val.jsonl`` (those of ``test.jsonl`` carry no labels). As in the
-paper behind psopt (E25) the larger one is the test set, and the smaller one is learnt from.
+The labelled files are ``train.jsonl`` and ``val.jsonl`` (``test.jsonl`` has no labels). As in the paper behind
+psopt (E25), the larger one is the test set, and the smaller one is used for learning.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def read_published(labels: Mapping[str, str], folder: Path) -> TrainTest:
 
 
 def read_bundled(folder: Path) -> TrainTest:
-    """Read (train, test) of a sample written for this project; its labels are psopt's own."""
+    """Read (train, test) from a sample written for this project; its labels are psopt's own."""
     train = folder / "train.jsonl"
     test = folder / "test.jsonl"
     return read_pairs(train, "train", _OWN_LABELS), read_pairs(test, "test", _OWN_LABELS)
 
 
 def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Sample, ...]:
-    """Read a file of pairs; `labels` says what the labels in the file are called in psopt.
+    """Read a file of pairs; `labels` maps the labels in the file to psopt's names.
 
     Raises DataError if the file can't be read, or a line is no object with a premise, a hypothesis and one of the
     labels.

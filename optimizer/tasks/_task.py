@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _SPLITS = ("train", "val", "test")
-# What fits on a screen of a notebook.
+# As many as fit on one screen of a notebook.
 _LABELS_SHOWN = 30
 _SAMPLES_SHOWN = 5
 
@@ -45,7 +45,7 @@ class Task:
     name : str
         Short name, used for run folders and studies.
     description : str
-        The task description rho_0: the sentence(s) that rephrasings say differently.
+        The task description rho_0: the sentence(s) that rephrasings reword.
     labels : tuple of str
         The classes, in the order in which prompts list them; at least two, or none where answers have none.
     train, val, test : tuple of Sample
@@ -59,17 +59,17 @@ class Task:
     label_column : str
         The column that held the labels, which no prompt may name; empty where there was none.
     positions : tuple of float
-        Where the labels stand on a scale, rising, where they are ordered; empty where they are not.
+        The places of the labels on a scale, rising, if they are ordered; empty if they are not.
     answers : str
-        What answers are, as ``--answers`` takes it: ``label``, ``ordinal``, ``labels:;``, ``number:1%``, ``text``.
-        Where they are no single label, `Sample.label` holds what is right: a JSON list of labels, a number, a text or
-        a JSON list of texts that are all right.
+        What answers are, in the terms of ``--answers``: ``label``, ``ordinal``, ``labels:;``, ``number:1%``, ``text``.
+        If they are not single labels, `Sample.label` holds the right answer: a JSON list of labels, a number, a text
+        or a JSON list of texts that are all right.
 
     Raises
     ------
     DataError
-        If there are fewer than two labels; if a label is empty, doubled or of several lines; if a definition
-        or a sample names no label of the task; or if an id stands twice.
+        If there are fewer than two labels; if a label is empty, doubled or has several lines; if a definition
+        or a sample names no label of the task; or if an id occurs twice.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Task:
         )
 
     def __post_init__(self) -> None:
-        """Refuse a task that can't be worked with."""
+        """Refuse an unusable task."""
         where = f"task {self.name}"
         if self.spec.has_labels:
             check_classes(where, self.labels, self.definitions, self.subclasses)
@@ -127,7 +127,7 @@ class Task:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The labels, where every sample has one of them; empty where answers are no single labels."""
+        """The labels, if every sample has one of them; empty if answers are not single labels."""
         return () if self.spec.is_open else self.labels
 
     def subset(self, samples: Sequence[Sample], n: int, *, seed: int) -> tuple[Sample, ...]:
@@ -136,7 +136,7 @@ class Task:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The order of the labels as it was told: empty where they have none, or are numbers that stand by value."""
+        """The order of the labels as it was given: empty if they have none, or are numbers ordered by value."""
         by_value = all(number_of(label) == place for label, place in zip(self.labels, self.positions, strict=False))
         return () if by_value or not self.positions else self.labels
 
@@ -170,9 +170,9 @@ class Task:
     ) -> Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
-        A DataFrame of pandas or Polars, an Arrow table and a Hugging Face ``Dataset`` are records too; a
-        ``DatasetDict``, or a dict of tables, gives the splits by its keys (train, validation, test). Classes that a
-        dataset numbers get their names.
+        A DataFrame of pandas or Polars, an Arrow table and a Hugging Face ``Dataset`` are records too. The keys of a
+        ``DatasetDict``, or of a dict of tables, name the splits (train, validation, test). Numbers of classes in a
+        dataset become their names.
 
         Columns and splits are as in a file (see `load_task`), and so are `answers`, `order`, `skip_empty` and
         `pinned_column`. Without `labels`, those found are taken in alphabetical order.
@@ -232,7 +232,7 @@ class Task:
 
 
 def as_task(task: Task | str | Path) -> Task:
-    """Return a task; a data set's name or file is loaded as `load_task` does.
+    """Return a task; a data set's name or file is loaded with `load_task`.
 
     Raises InputError if it is none of these.
     """
@@ -267,37 +267,37 @@ def load_task(
     dataset : str or Path
         A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, a
         promptfoo configuration with its tests, a .toml task file that names its data, or
-        ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the extra ``hub``), whose splits are
-        those that are called train, validation and test.
+        ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the extra ``hub``), of which the splits
+        called train, validation and test are used.
     inputs : str or sequence of str, optional
-        The columns that a prompt is shown. Of several, a sample's text is ``name: value``, one per line; a cell may be
-        empty where another is not. Every other column but those of label, split and subclass is a field of the
-        sample too (see `Row`).
+        The columns that a prompt is shown. With several, a sample's text is ``name: value``, one per line; a cell may
+        be empty if another is not. Every other column except those of label, split and subclass is also a field of the
+        sample (see `Row`).
     text_column, label_column : str, optional
-        Which columns hold the texts (short for one input) and the labels; by default customary names are looked for.
-        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used where there are any.
+        Which columns hold the texts (short for one input) and the labels; by default, customary names are tried.
+        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used if they exist.
     task_file : path, optional
-        TOML: what the task is called and described as, its labels and their definitions.
+        TOML: the task's name and description, its labels and their definitions.
     test_file : path, optional
         Test samples in a file of their own, with the same columns.
     answers : str, optional
-        ``label`` (default) or ``ordinal``: labels that stand in an order, so that near answers count as near.
+        ``label`` (default) or ``ordinal``: ordered labels, so that near answers count as near.
     order : sequence of str, optional
-        The labels from the least to the most; labels that are numbers need none.
+        The labels from the least to the most; labels that are numbers need no order.
     seed : int
         Seeds the splits: 60 : 20 : 20, or a fifth of the rest for val where test is given.
     strict_data : bool
-        Fail where a built-in data set's files are not at hand, rather than use the bundled sample.
+        Fail if a built-in data set's files are not available, instead of using the bundled sample.
     require_labels : bool
-        If False, data without labels are taken too: all samples are then in `val`, their labels None, and the
+        If False, data without labels are accepted too: all samples are then in `val`, their labels None, and the
         task file must name the labels.
     skip_empty : bool
-        Leave rows without a text or a label out, rather than refuse them; `info.note` says how many.
+        Leave out rows without a text or a label, instead of refusing them; `info.note` says how many.
     pinned_column : str, optional
-        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, where there is one. The
-        gate of a run and `psopt.check` look at these.
+        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, if it exists. The gate of
+        a run and `psopt.check` check these samples.
     skip_unread : bool
-        Leave those assertions of a promptfoo configuration out that name no answer, rather than refuse them.
+        Leave out those assertions of a promptfoo configuration that name no answer, instead of refusing them.
 
     Raises
     ------
@@ -334,7 +334,7 @@ def read_samples(
     text_column: str | None = None,
     label_column: str | None = None,
 ) -> tuple[Sample, ...]:
-    """Read samples of a task from a .csv, .tsv, .jsonl or .parquet file, all with labels or all without.
+    """Read a task's samples from a .csv, .tsv, .jsonl or .parquet file, all with labels or all without.
 
     Raises DataError if the file can't be read, or a label is none of the task's.
     """

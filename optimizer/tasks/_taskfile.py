@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 class TaskFile:
     """What a task file says; what it leaves out is empty or None."""
 
-    origin: str  # the file's path, or what else says these things: named in messages, no key of the file
+    origin: str  # the file's path, or another source: named in messages, not a key of the file
     name: str | None = None
     description: str | None = None
     noun: str | None = None
     labels: tuple[str, ...] = ()  # in the order in which prompts list them; empty for alphabetical order
     definitions: dict[str, str] = field(default_factory=dict)
     subclasses: dict[str, dict[str, str]] = field(default_factory=dict)
-    data: Path | HubName | None = None  # a data file, in the file relative to its folder; or a data set on the hub
+    data: Path | HubName | None = None  # a data file, relative to the task file's folder; or a data set on the hub
     test: Path | None = None  # a data file likewise
     inputs: tuple[str, ...] = ()  # the columns that a prompt is shown
     text_column: str | None = None
     label_column: str | None = None
-    answers: str | None = None  # what answers are, as ``--answers`` takes it: see `AnswerSpec`
-    order: tuple[str, ...] = ()  # the labels from the least to the most, where answers are ordinal
+    answers: str | None = None  # what answers are, in the terms of ``--answers``: see `AnswerSpec`
+    order: tuple[str, ...] = ()  # the labels from the least to the most, if answers are ordinal
     skip_empty: bool = False  # leave rows without a text or a label out
     pinned_column: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse answers that there are not."""
+        """Refuse unknown types of answers."""
         check_answers(self.origin, self.answers, self.order)
 
     @property
@@ -52,7 +52,7 @@ class TaskFile:
         return ColumnChoice(self.inputs, self.label_column, self.text_column, self.pinned_column)
 
     def overruled(self, **by_caller: Any) -> TaskFile:
-        """The same with what the caller says, whose word counts for more; what is empty or None was not said."""
+        """The same with the caller's values, which take precedence; those that are empty or None were not given."""
         changes = {name: value for name, value in by_caller.items() if value}
         if not changes.keys().isdisjoint(("inputs", "text_column")):
             changes = {"inputs": (), "text_column": None, **changes}

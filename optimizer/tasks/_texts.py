@@ -1,4 +1,4 @@
-"""Texts and rows to classify, of which no labels are known."""
+"""Texts and rows to classify, whose labels are not known."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputColumns:
-    """Which columns of rows that are to be classified are their inputs."""
+    """Which columns of rows to classify are their inputs."""
 
-    inputs: tuple[str, ...] = ()  # the columns; empty where they are not known yet
-    # Names of which those that are columns are the inputs: what a prompt has in braces. ``text`` is the text column.
+    inputs: tuple[str, ...] = ()  # the columns; empty if they are not known yet
+    # The names in a prompt's braces: those that are columns are the inputs. ``text`` is the text column.
     candidates: tuple[str, ...] = ()
-    # The one input where no candidate is a column; by default a customary name is looked for
+    # The only input if no candidate is a column; by default, a customary name is tried
     text_column: str | None = None
-    layout: str = ""  # how a text is made of the inputs, each in braces; empty for ``name: value``, one per line
-    # Whether a text may stand for several inputs: psopt's own form pastes it, a template asks for each
+    layout: str = ""  # how the inputs, each in braces, make up a text; empty for ``name: value``, one per line
+    # Whether a text may stand for several inputs: psopt's own form pastes it, a template needs each input
     texts_alone: bool = False
 
     @classmethod
     def of_builtin(cls, name: str) -> InputColumns:
-        """The columns of a built-in data set's samples, put together as they are there."""
+        """The columns of a built-in data set's samples, joined as in that data set."""
         builtin = find_builtin(name)
         return cls(builtin.fields, layout=builtin.layout) if builtin.layout else cls()
 
@@ -74,9 +74,9 @@ def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
 
 
 def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standard input") -> list[str]:
-    """Read lines as texts; where a template has several inputs each line is a JSON object that holds them.
+    """Read lines as texts; if a template has several inputs, each line is a JSON object that holds them.
 
-    Elsewhere lines that all are objects with an input's column are rows too.
+    Otherwise, lines are rows too if all of them are objects with a column of an input.
 
     Raises DataError if a line is no object, or a column is missing or can't be used.
     """
@@ -97,7 +97,7 @@ def _are_rows(content: str, names: Sequence[str]) -> bool:
 def texts_of_records(
     records: Iterable[str | Mapping[str, Any]], columns: InputColumns, *, source: str = "rows"
 ) -> list[str]:
-    r"""Make texts of texts and mappings in memory: a text alone is the one input that there is.
+    r"""Make texts from texts and mappings in memory: a plain text is the only input.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""WoS-46985: ``X.txt`` holds an abstract a line, ``YL1.txt`` its domain's number, ``YL2.txt`` that of its area."""
+"""WoS-46985: ``X.txt`` has one abstract per line, ``YL1.txt`` its domain's number, ``YL2.txt`` that of its area."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ SIZE = 2000  # as in E25, the paper behind psopt
 def read_published(folder: Path, *, n: int = SIZE) -> TrainTest:
     """Read (train, test) from the published files: `n` samples of each, balanced.
 
-    There is no test file, so test is drawn first, and train from the rest. Sample ids hold the line number.
+    There is no test file, so test is drawn first, and train from the rest. Sample ids contain the line number.
 
-    Raises DataError if a file can't be read, a line holds no abstract or no number of a domain, or the files differ in
+    Raises DataError if a file can't be read, a line holds no abstract or no domain number, or the files differ in
     length.
     """
     rows = _rows(folder)

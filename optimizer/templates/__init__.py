@@ -1,4 +1,4 @@
-"""Prompts of the user's own: chat messages with named fields, read, filled and written back."""
+"""The user's own prompts: chat messages with named fields, read, filled and written back."""
 
 from psopt.templates._formats import PromptText, detect_format, promptfoo_config
 from psopt.templates._marks import template_marks

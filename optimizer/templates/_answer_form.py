@@ -1,4 +1,4 @@
-"""How a prompt wants to be answered, found in what it says."""
+"""The form of answer that a prompt asks for, as found in its text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BESIDE_LABEL = re.compile(
     r"\w*(reason|why|explanation|rationale|justification|confidence|score|probability|comment|notes?|evidence|summary)\w*",
     re.IGNORECASE,
 )
-"""Members that stand beside a label and are none."""
+"""Members that stand next to a label but do not hold it."""
 _NO_KEYS = {
     "a", "an", "and", "as", "by", "exactly", "field", "fields", "following", "for", "format", "in", "is", "it", "its",
     "json", "key", "keys", "named", "of", "one", "only", "or", "plus", "short", "string", "strings", "the", "these",
@@ -45,7 +45,7 @@ _LAST_LINE = re.compile(
 )
 
 
-_NEAR = 100  # chosen: characters in which a list goes on
+_NEAR = 100  # chosen: characters within which the next element of a list begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class AnswerForm:
     """How an answer looks, and how it is read."""
 
     spec: str = "label"  # ``label``, ``json:team``, ``xml:answer``, ``last-line``, or what the user said
-    why: str = ""  # what in the prompt says so; empty where nothing does
-    output: str = "{label}"  # an answer, ``{label}`` in the label's place
-    key: str = ""  # of a JSON answer: the member that holds the label
-    keys: tuple[str, ...] = ()  # of a JSON answer: all members
+    why: str = ""  # what in the prompt says so; empty if nothing does
+    output: str = "{label}"  # an answer, with ``{label}`` in place of the label
+    key: str = ""  # in a JSON answer, the member that holds the label
+    keys: tuple[str, ...] = ()  # in a JSON answer, all members
 
     @property
     def speaks(self) -> bool:
-        """Whether the answer's own form tells it from the input before it."""
+        """Whether the answer's form alone sets it apart from the input before it."""
         return bool(self.keys) or self.output != "{label}"
 
 
 def answer_form(draft: Draft, labels: Sequence[str], label_column: str, answer: str | None) -> AnswerForm:
-    """Find how a prompt wants to be answered; what the user says goes before what the prompt says."""
+    """Find the form of answer that a prompt asks for; what the user says overrides what the prompt says."""
     if answer is None:
         return (
             _json(draft, labels, label_column)
@@ -101,7 +101,7 @@ def _json(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm 
 
 
 def _skeletons(draft: Draft) -> Iterator[str]:
-    """The JSON that a prompt shows, but for what is its input as JSON."""
+    """The JSON that a prompt shows, except where JSON holds its input."""
     for message in draft.messages:
         for start, end in json_objects(message.text):
             if not _holds_field(message, start, end):
@@ -113,7 +113,7 @@ def _holds_field(message: DraftMessage, start: int, end: int) -> bool:
 
 
 def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
-    """The words that are enumerated as keys: joined by commas and "and", not what a sentence goes on with."""
+    """The words that are enumerated as keys: joined by commas and "and", without the rest of the sentence."""
     stated = re.match(
         r"[\s:]*(?:(?:the|a|an|keys?|fields?|members?|two|three|following|named|called|with|of|:)\s+)*"
         r"(?P<list>[\"'`]?[\w-]+[\"'`]?(?:\s*(?:,|and|,\s*and|plus|&)\s*(?:an?\s+|the\s+)?[\"'`]?[\w-]+[\"'`]?)*)",
@@ -124,7 +124,7 @@ def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
 
 
 def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tuple[str, tuple[str, ...]]:
-    """The member of a JSON skeleton that holds the label: by its name, or by what it shows."""
+    """The member of a JSON skeleton that holds the label, found by its name or by its value."""
     members = {match["key"]: match["value"] for match in _MEMBER.finditer(skeleton)}
     keys = tuple(members)
     if label_column in keys:
@@ -165,7 +165,7 @@ def _xml(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm |
 
 
 def _is_listed(text: str, match: re.Match[str], tag: str) -> bool:
-    """Whether an element stands beside another of its name: a list of labels, not the form of an answer."""
+    """Whether an element stands next to another of its name: a list of labels, not the form of an answer."""
     before = text[max(0, match.start() - _NEAR) : match.start()].rstrip()
     after = text[match.end() : match.end() + _NEAR].lstrip()
     return before.endswith(f"</{tag}>") or after.startswith(f"<{tag}>")
@@ -175,7 +175,7 @@ def _last_line(draft: Draft) -> AnswerForm | None:
     for message in draft.messages:
         for match in _LAST_LINE.finditer(message.text) if message.role != "assistant" else ():
             if _holds_field(message, *match.span()):
-                continue  # an answer that is the input, as a judge is shown it
+                continue  # an answer that is itself the input, as in a judge's prompt
             captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
             output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
             return AnswerForm("last-line", f"it says {_shortened(match.group())!r}", output)
@@ -183,7 +183,7 @@ def _last_line(draft: Draft) -> AnswerForm | None:
 
 
 def _unclear(draft: Draft) -> str:
-    """What to say where a prompt shows JSON of which no member is plainly the label."""
+    """What to say if a prompt shows JSON in which no member is clearly the label."""
     skeleton = next(_skeletons(draft), None)
     if skeleton is None:
         return ""

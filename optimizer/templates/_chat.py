@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _SENT = frozenset({"role", "content", "name"})
-# What else requests hold, and psopt decides by options of its own.
+# Other members of requests, which psopt sets by options of its own.
 _SENT_BY = {
     "model": "--model names it",
     "max_tokens": "--max-tokens sets it",
@@ -27,13 +27,13 @@ _SENT_BY = {
 
 
 def message_list(node: Node | None) -> Node | None:
-    """The list of messages in a document: the document itself, or its member ``messages``; None where there is none."""
+    """The list of messages in a document: the document itself, or its member ``messages``; None if there is none."""
     inner = node.members.get("messages") if node is not None and isinstance(node.value, dict) else node
     return inner if inner is not None and isinstance(inner.value, list) else None
 
 
 def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
-    """What a file holds beside its messages, as whole requests do: a response format, and what is not sent by it."""
+    """What a file with a whole request holds besides messages: a response format, and the members that are not sent."""
     plain = node.plain()
     messages = plain["messages"] if isinstance(plain, dict) else plain
     members = {name: member for name, member in plain.items() if name != "messages"} if isinstance(plain, dict) else {}
@@ -48,7 +48,7 @@ def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
 
 
 def _members_beside_text(message: dict[str, Any]) -> list[str]:
-    """The members of a message, and of its parts, that say something and are not sent."""
+    """The members of a message, and of its parts, that have content but are not sent."""
     content = message.get("content")
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     own = [name for name, value in message.items() if value and name not in _SENT]
@@ -62,7 +62,7 @@ def looks_like_chat(node: Node) -> bool:
 
 
 def draft_messages(where: str, messages: Sequence[Any]) -> tuple[DraftMessage, ...]:
-    """Take chat messages, plain data, as text; `where` begins what an error says.
+    """Turn chat messages, given as plain data, into text; `where` begins error messages.
 
     Raises InputError if one has no role, an unknown one, or content that is no text.
     """
@@ -75,7 +75,7 @@ def draft_messages(where: str, messages: Sequence[Any]) -> tuple[DraftMessage, .
 
 
 def content_nodes(message: Node) -> list[Node]:
-    """The strings of a message's content in their order; the content itself, or its text parts."""
+    """The strings of a message's content in order: the content itself, or its text parts."""
     content = message.value["content"]
     if isinstance(content.value, list):
         return [part.value["text"] if isinstance(part.value, dict) else part for part in content.value]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _ORDER: tuple[SlotKind, ...] = ("definitions", "notes", "examples")
-"""Of sections at the same place: that of psopt's own form."""
+"""The order of sections at the same place, as in psopt's own form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _Reading:
 
     @property
     def has_turns(self) -> bool:
-        """Whether examples are turns: the prompt shows some, or its last message shows the sample and says no more."""
+        """Whether examples are turns: the prompt shows some, or its last message shows only the sample."""
         if "examples" in self.chosen:
             return False
         last = self.draft.last_user
@@ -81,7 +81,7 @@ def compile_draft(
     answer: str | None,
     inputs: Sequence[str],
 ) -> tuple[Template, str, list[str]]:
-    """Return the template, its description, and what the screen says of both.
+    """Return the template, its description, and what the screen says about both.
 
     Raises InputError if a name in braces is no column, a place for edits is chosen twice, or there is no instruction.
     """
@@ -166,7 +166,7 @@ def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
 
 
 def _outside_parts(reading: _Reading, index: int, place: Place) -> tuple[int, Place]:
-    """A place within what is rephrased moves to the beginning of its line, or to the end."""
+    """A place inside a rephrased part moves to the beginning of the part's line, or to the part's end."""
     for part in reading.parts_in(index):
         if part.start < place.position < part.end:
             line = reading.text(index).rfind("\n", 0, part.start) + 1
@@ -175,7 +175,7 @@ def _outside_parts(reading: _Reading, index: int, place: Place) -> tuple[int, Pl
 
 
 def _author_spans(reading: _Reading, index: int) -> list[Span]:
-    """What stands for stretches of a message's text by its author's word: marks, fields, and the parts."""
+    """What replaces stretches of a message's own text: the author's marks, fields, and the parts."""
     message = reading.draft.messages[index]
     spans = [*message.slots, *message.seams]
     inside: list[Span] = []

@@ -1,4 +1,4 @@
-"""A prompt as it was read from its file: messages of text, before anything in them is looked for."""
+"""A prompt as it was read from its file: messages of text, before they are analysed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 ROLES = ("system", "developer", "user", "assistant")
 BETWEEN_TEXT_PARTS = "\n"
-"""Sent between the text parts of one message; chat templates of open models join them so."""
+"""Sent between the text parts of one message, as chat templates of open models join them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a text and the pieces that stand for it in a template; none where it is not sent."""
+    """A stretch of a text and the pieces that replace it in a template; none if it is not sent."""
 
     start: int
     end: int
@@ -34,14 +34,14 @@ class DraftMessage:
     text: str  # the whole content
     seams: tuple[Span, ...] = ()  # where the text parts meet, if it came in several
     fields: tuple[Span, ...] = ()  # where fields are
-    is_searched: bool = False  # whether these are all: braces in the text mean nothing then
+    is_searched: bool = False  # whether all fields are known: then other braces are text
     marked: tuple[tuple[int, int], ...] = ()  # what the author marked for rephrasing
     slots: tuple[Span, ...] = ()  # where the author wants edits
     name: str = ""  # whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty
 
     @classmethod
     def of_parts(cls, role: str, parts: Sequence[str], name: str) -> DraftMessage:
-        """Make a message of its text parts."""
+        """Make a message from its text parts."""
         seams = []
         position = 0
         for part in parts[:-1]:
@@ -58,14 +58,14 @@ class Draft:
     messages: tuple[DraftMessage, ...]
     origin: Origin
     double_braces: bool = False  # whether only ``{{ body }}`` is a field, and ``{body}`` text
-    response_format: str = ""  # what the file asks answers to be, as JSON; empty where it does not
-    # Members of a whole request that are not sent by it, each with the option that sends it
+    response_format: str = ""  # the response format that the file asks for, as JSON; empty if it has none
+    # Members of a whole request that are not sent, each with the option that sends it instead
     left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # what else is to be said of how the file was read
+    notes: tuple[str, ...] = ()  # further notes on how the file was read
 
     @property
     def last_user(self) -> int:
-        """The index of the last message of the user's; of the last message where there is none."""
+        """The index of the user's last message, or of the last message if there is none."""
         indices = [index for index, message in enumerate(self.messages) if message.role == "user"]
         return max(indices, default=len(self.messages) - 1)
 
@@ -76,9 +76,9 @@ class Draft:
 
 
 def pieces_of(text: str, spans: Iterable[Span]) -> tuple[Piece, ...]:
-    """Return a text in pieces: literal text, and what stands for each span.
+    """Return a text in pieces: literal text, and what replaces each span.
 
-    Spans must not overlap; those that begin at one place keep their order.
+    Spans must not overlap; those at the same place keep their order.
     """
     ordered = sorted(spans, key=lambda span: (span.start, span.end))
     pieces: list[Piece] = []

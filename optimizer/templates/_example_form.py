@@ -1,4 +1,4 @@
-"""How a template shows few-shot examples: its own input, by the lines that show the sample, and its own answer."""
+"""How a template shows few-shot examples: its own input, from the lines that show the sample, and its own answer."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _JOINING = ("blank", "tag", "lead", "caption")
 class InputBlock:
     """Where a message shows its sample."""
 
-    # The block that examples repeat, its leading line and enclosing tags included
+    # The block that examples repeat, including its leading line and enclosing tags
     start: int
     end: int
     top: int  # where examples go: the block's start, or that of the heading or instruction which opens it
-    tail: tuple[int, int]  # an open end after the block, such as ``Answer:``; empty where there is none
+    tail: tuple[int, int]  # an open end after the block, such as ``Answer:``; empty if there is none
 
 
 def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[PartSpan]) -> InputBlock | None:
-    """Find the last block of fields in a message; None where it has no fields.
+    """Find the last block of fields in a message; None if it has no fields.
 
-    What is rephrased is no part of what examples repeat, and no line is one with the block across a place where the
-    author wants edits.
+    Examples don't repeat what is rephrased, and the block's leading line does not count if there is a place between the
+    two where the author wants edits.
     """
     text, fields = message.text, message.fields
     places = [(field.start, field.end) for field in fields]
@@ -67,14 +67,14 @@ def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[Pa
         start = lines[opening].outer_start  # sections of input and of answer: an example has both
     shared = [part for part in parts if part.start < end and start < part.end]
     if shared:
-        # An instruction on the same line is no part of what an example repeats.
+        # Examples don't repeat an instruction on the same line.
         after = [field.start for field in fields if field.start >= shared[-1].end and field.end <= end]
         start = after[0] if after else end
     return InputBlock(start, end, lines[opening].outer_start, tail)
 
 
 def _with_delimiters(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
-    """Take in the pair of lines between which the block is quoted: three quotes, dashes, or a code fence."""
+    """Include the pair of lines that quote the block: three quotes, dashes, or a code fence."""
     if first and last + 1 < len(lines):
         opening = _DELIMITER.fullmatch(text, lines[first - 1].outer_start, lines[first - 1].outer_end)
         closing = _DELIMITER.fullmatch(text, lines[last + 1].outer_start, lines[last + 1].outer_end)
@@ -84,7 +84,7 @@ def _with_delimiters(text: str, lines: Sequence[Line], first: int, last: int) ->
 
 
 def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
-    """Take in the tags that enclose the block, one pair a step, and those that close what the block opens."""
+    """Include the tags that enclose the block, one pair per step, and those that close what the block opens."""
     while last + 1 < len(lines) and lines[last + 1].kind == "tag":
         closes = re.match(r"\s*</([\w.-]+)>", text[lines[last + 1].start : lines[last + 1].end])
         block = text[lines[first].outer_start : lines[last].outer_end]
@@ -136,10 +136,10 @@ def example_form(
     has_parts: bool,
     turns: bool,
 ) -> ExampleForm:
-    """Return the form of an example; `turns` says whether it is two turns, as those that the prompt shows.
+    """Return the form of an example; `turns` says whether it is two turns, like those that the prompt shows.
 
-    `block` is where the last message of the user's shows the sample, None where psopt puts it at the end, as
-    `appended`; `has_parts` whether that message holds instructions, too.
+    `block` is where the user's last message shows the sample, None if psopt puts it at the end, as `appended`;
+    `has_parts` says whether that message also holds instructions.
     """
     message = draft.messages[draft.last_user]
     text = message.text
@@ -159,7 +159,7 @@ def example_form(
 
 
 def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
-    """Show columns where a prompt has no form for them: one as it is, several as ``name: value``, one per line."""
+    """Show columns for which a prompt has no form: a single one as is, several as ``name: value``, one per line."""
     if len(names) == 1:
         return [Field(names[0], f"{{{names[0]}}}", written=False)]
     pieces: list[str | Field] = []
@@ -183,7 +183,7 @@ def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, .
 
 
 def _tail(text: str, block: InputBlock) -> str:
-    """From the block's end to the end of the open line after it; the line alone where more stands between."""
+    """From the block's end to the end of the open line after it; only the line if other text stands between."""
     start, end = block.tail
     if start == end:
         return ""
@@ -192,7 +192,7 @@ def _tail(text: str, block: InputBlock) -> str:
 
 
 def _gap(shown: str, tail: str, answer: AnswerForm, *, ends_in_field: bool = True) -> str:
-    """What parts the answer from an input that is shown so."""
+    """What separates the answer from an input that is shown like this."""
     if tail.endswith(">"):
         tag = tail.strip()
         return tail.removesuffix(tag) if answer.output.startswith(tag) else tail
@@ -200,13 +200,13 @@ def _gap(shown: str, tail: str, answer: AnswerForm, *, ends_in_field: bool = Tru
         return f"{tail}\n" if tail.strip().startswith("#") else f"{tail} "
     if shown[-1:].isalnum() and not answer.speaks and not ends_in_field:
         return " "  # an open sentence: "The sentiment is"
-    # An answer after several paragraphs is one more; "Answer:" is a word that any reader of answers skips.
+    # After several paragraphs, the answer is one more paragraph. Every reader of answers skips "Answer:".
     new = "\r\n" if "\r\n" in shown else "\n"
     return (new * 2 if new * 2 in shown else new) + ("" if answer.speaks else "Answer: ")
 
 
 def _shown_answer(draft: Draft, labels: Sequence[str]) -> str:
-    """The form of the assistant's turns, ``{label}`` in the label's place; nothing where they are JSON or long."""
+    """The form of the assistant's turns, with ``{label}`` for the label; empty if they are JSON or have many lines."""
     for message in draft.messages[: draft.last_user]:
         text = message.text.strip()
         if message.role != "assistant" or not text or "\n" in text or _is_json(text):

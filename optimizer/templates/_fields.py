@@ -1,6 +1,6 @@
-"""Fields in a text: names in braces that are columns of the data; and the stretches in which braces mean themselves.
+"""Fields in a text: names in braces that are columns of the data; and the stretches in which braces are literal.
 
-Those are code fences, inline code, quotations, JSON and XML tags.
+Such stretches are code fences, inline code, quotations, JSON and XML tags.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TAG = re.compile(r"</?[A-Za-z_][\w.-]*(?:\s[^<>\n]*)?/?>")
 _BRACES = re.compile(r"\{\{[ \t]*(?P<double>[^{}\n]*?[^{}\s])[ \t]*\}\}|\{(?P<single>[^{}\n]+)\}")
 _NAME = re.compile(r"[^\W\d]\w*")
 OWN = "psopt."
-"""Begins the names of the places for edits, such as ``{{psopt.notes}}``."""
+"""The prefix of the names of places for edits, such as ``{{psopt.notes}}``."""
 
 
 def field_spans(
@@ -37,9 +37,9 @@ def field_spans(
 ) -> list[Span]:
     """Find the fields of a text.
 
-    A name in braces is a field where it names a column, wherever it stands. Another name is an error, unless it stands
-    in quotes, in a code fence or within JSON; every other brace is text, and so is ``{body}`` where `double_braces`
-    says that only ``{{ body }}`` is a field. The label column is none, but in an `answer` that the prompt shows.
+    A name in braces is a field if it names a column, wherever it stands. Another name is an error, unless it stands
+    in quotes, in a code fence or within JSON; every other brace is text, and so is ``{body}`` if `double_braces`
+    says that only ``{{ body }}`` is a field. The label column is no field; except in an `answer`, the error says why.
 
     Raises InputError if a name in braces is no column.
     """
@@ -56,7 +56,7 @@ def field_spans(
 def names_in(text: str, columns: Collection[str], *, double_braces: bool = False) -> list[str]:
     """Return the names in braces that are fields, as far as that is known without the data.
 
-    Those in quotes, code fences and JSON are among them only where they are in `columns`.
+    Names in quotes, code fences and JSON count only if they are in `columns`.
     """
     literal = literal_spans(text)
     return [
@@ -93,7 +93,7 @@ def _check_literal(spelled: str, name: str, columns: Collection[str], label_colu
 
 
 def fences(text: str) -> list[tuple[int, int]]:
-    """Where code fences are; one that is never closed goes to the end."""
+    """Where code fences are; an unclosed one extends to the end."""
     return [match.span() for match in _FENCE.finditer(text)]
 
 
@@ -115,26 +115,26 @@ def json_objects(text: str) -> list[tuple[int, int]]:
 
 
 def literal_spans(text: str) -> list[tuple[int, int]]:
-    """Where a name in braces is not taken for a field that was forgotten: fences, inline code, quotations, JSON."""
+    """Where an unknown name in braces is no error: fences, inline code, quotations, JSON."""
     quoted = [match.span() for pattern in (_CODE, _QUOTED) for match in pattern.finditer(text)]
     return _outermost([*fences(text), *quoted, *json_objects(text)])
 
 
 def within(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether a span lies in one of the others, which are in order and none in another."""
+    """Tell whether a span lies in one of the others, which are in order and not nested."""
     before = bisect_right(others, (span[0], sys.maxsize)) - 1
     return before >= 0 and span[1] <= others[before][1]
 
 
 def touching(start: int, end: int, others: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return those of the others, in order and apart, that share a character with a stretch."""
+    """Return those of the others, which are in order and don't overlap, that share a character with a stretch."""
     first = max(0, bisect_right(others, (start, sys.maxsize)) - 1)
     last = bisect_left(others, (end, 0))
     return [span for span in others[first:last] if start < span[1]]
 
 
 def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """In order, and none in another."""
+    """The outermost spans, in order."""
     outermost: list[tuple[int, int]] = []
     for span in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not outermost or span[1] > outermost[-1][1]:

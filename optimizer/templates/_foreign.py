@@ -18,7 +18,7 @@ _NAMES_ALONE = "psopt fills in names alone, such as {{ text }}"
 
 
 class _Mark(NamedTuple):
-    """What tells a language, and how to say the same to psopt. `column`: only where its name is one of the data's."""
+    """A mark of a language, and how to write the same for psopt. `column`: it counts only if it names a column."""
 
     pattern: re.Pattern[str]
     cure: str
@@ -80,11 +80,11 @@ _PROMPTY = re.compile(
 
 
 def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) -> None:
-    """Refuse a prompt of another template language, a serialised conversation, or one with front matter.
+    """Refuse a prompt in another template language, a serialised conversation, or one with front matter.
 
-    Code fences are let pass, but for conversations and doubled braces; a name that is no column may stand for itself.
+    Code fences are exempt, except for conversations and doubled braces; a name that is no column may be literal text.
 
-    Raises InputError: naming the line, what stands there, and how to write it.
+    Raises InputError, which names the line, what stands there, and how to write it.
     """
     for message in draft.messages:
         if not message.is_searched:

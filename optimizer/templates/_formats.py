@@ -1,4 +1,4 @@
-"""A prompt's file as text, which format it has, and its messages as text."""
+"""A prompt's file as text, its format, and its messages as text."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LARGEST = 256 * 1024
-"""Bytes of a prompt's file. Chosen: some 60,000 tokens, paid again with every call; no prompt needs it by intent."""
+"""Bytes of a prompt's file. Chosen: about 60,000 tokens, paid for in every call; no prompt is so long on purpose."""
 BOM = "\ufeff"
-_LARGEST_CONFIG = 2 * 1024 * 1024  # YAML with tests beside its prompts takes a second per 200 kB to read
-_LARGEST_OF_OURS = 64 * 1024 * 1024  # psopt's own JSON holds examples and the file that a prompt came from
+_LARGEST_CONFIG = 2 * 1024 * 1024  # YAML, which may hold tests next to its prompts, takes a second per 200 kB to read
+_LARGEST_OF_OURS = 64 * 1024 * 1024  # psopt's own JSON also holds examples and the file that a prompt came from
 _IN_MEMORY = Path("in memory")
 _NUMBERED = re.compile(r"(?P<path>.+\.(?:ya?ml|json))#(?P<number>[1-9]\d{0,3})", re.IGNORECASE)
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -37,10 +37,10 @@ _YAML = (".yaml", ".yml")
 class Source:
     """The text of a prompt's file."""
 
-    path: Path  # of a prompt among several without its number
+    path: Path  # without the number of a prompt among several
     text: str  # without a byte order mark; line ends as they are
     has_bom: bool = False
-    number: int | None = None  # which of the prompts of a configuration, from 1
+    number: int | None = None  # the number of the prompt in a configuration, from 1
 
     @property
     def suffix(self) -> str:
@@ -49,17 +49,17 @@ class Source:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What an `Origin` keeps of it."""
+        """What an `Origin` keeps about it."""
         return {"source": self.text, "bom": self.has_bom}
 
 
 class PromptText(str):
-    """A prompt's text itself, in place of a file that holds it; messages are said of it by where it stands."""
+    """A prompt's text itself, in place of a file that holds it; messages name it by where it is."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        """Name it as messages do."""
+        """Return the name that messages give it."""
         return format(str(_IN_MEMORY), spec)
 
 
@@ -71,7 +71,7 @@ def is_function(source: str | Path) -> bool:
 def read_source_text(source: str | Path) -> Source:
     """Read a prompt's file, or a `PromptText`.
 
-    Raises InputError if it can't be read, is too large, no text, or empty.
+    Raises InputError if it can't be read, is too large, is no text, or is empty.
     """
     if isinstance(source, PromptText):
         return Source(_IN_MEMORY, str(source))
@@ -88,7 +88,7 @@ def read_source_text(source: str | Path) -> Source:
 
 
 def numbered(source: str | Path) -> tuple[Path, int | None]:
-    """Part ``promptfooconfig.yaml#2`` into the file, and which of its prompts is meant.
+    """Split ``promptfooconfig.yaml#2`` into the file and the number of one of its prompts.
 
     >>> numbered("promptfooconfig.yaml#2")[1], numbered("prompt.txt")[1]
     (2, None)
@@ -115,9 +115,9 @@ def _too_large(path: Path, size: int, largest: int = LARGEST) -> InputError:
 def detect_format(
     source: str | Path, prompt_format: str | None = None, *, labels: Sequence[str] = (), columns: Sequence[str] = ()
 ) -> PromptFormat:
-    """Say which format a prompt has; `prompt_format` overrules what it looks like.
+    """Return the format of a prompt; `prompt_format` overrides what it looks like.
 
-    A text without any field is the prompt itself where it names all of the task's labels, and otherwise the mere
+    A text without any field is the prompt itself if it names all of the task's labels, and otherwise just the
     description of a task.
 
     Raises
@@ -151,7 +151,7 @@ def detect_format(
 
 
 def document_of(source: Source) -> Node | None:
-    """A file's data; None for a text. A text that is JSON is JSON, whatever it is called."""
+    """A file's data; None for a text. A prompt in JSON is read as JSON, whatever its file is called."""
     if source.suffix in _YAML:
         return yaml_node(source.text, f"prompt {source.path}")
     if source.suffix == ".json":
@@ -171,7 +171,7 @@ def _is_ours(node: Node) -> bool:
 
 
 def promptfoo_config(source: str | Path) -> Node | None:
-    """Return the promptfoo configuration that a file is; None where it is another thing.
+    """Return the promptfoo configuration in a file; None if the file is anything else.
 
     Raises InputError if it can't be read.
     """
@@ -236,7 +236,7 @@ def _promptfoo(source: Source) -> Draft:
 
 
 def _inline(source: Source, entry: Node) -> Draft:
-    """A prompt that stands in a configuration: a text, or a chat as JSON or YAML in a text."""
+    """A prompt that stands in a configuration: a text, or a chat as JSON in a text."""
     check_size(Source(source.path, entry.value))
     is_chat = document_of(Source(Path("prompt.txt"), entry.value)) is not None
     suffix = ".json" if is_chat else ".txt"

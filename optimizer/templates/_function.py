@@ -14,7 +14,7 @@ from psopt.templates._template import Field, Origin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Two sets of values that no text holds by chance; the second is longer than any field that a function would cut.
+# Two sets of values that no text contains by chance; the second is so long that a function which cuts fields shows.
 _MARKS = ("psoptQ{:03d}A", "psoptQ{:03d}B" + "z" * 20_000)
 
 
@@ -45,7 +45,7 @@ def names_asked(name: str) -> list[str]:
 def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
     """Call a function with marked values, and find them in its messages.
 
-    Raises InputError if it fails, makes no messages, or treats the data in any way but putting them in.
+    Raises InputError if it fails, returns no messages, or does anything with the data other than insert them.
     """
     results = []
     for mark in _MARKS:

@@ -1,4 +1,4 @@
-"""The lines of a prompt's text, and what each of them is."""
+"""The lines of a prompt's text, and the kind of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Kind = Literal[
     "blank", "fence", "heading", "lead", "bullet", "tag", "json", "field", "output", "labels", "caption", "prose"
 ]
-"""A lead is a short line that ends in a colon and opens what follows: ``Ticket:``."""
+"""A lead is a short line that ends in a colon and introduces what follows: ``Ticket:``."""
 
 VERBS = (
     "analy[sz]e|annotate|answer|assess|assign|categori[sz]e|check|choose|classify|compare|consider|decide|detect|determine"
@@ -27,9 +27,9 @@ VERBS = (
     "|recogni[sz]e|respond|return|review|route|say|score|select|sort|specify|split|state|tag|tell|think|triage|use|verify"
     "|work"
 )
-"""Verbs by which the instructions of classifiers begin."""
+"""Verbs with which the instructions of classifiers begin."""
 CAPTION = re.compile(r"(?:your\s+)?(?:task|instructions?|goal|objective|question|job)\s*:\s+", re.IGNORECASE)
-"""Before an instruction, on its line."""
+"""What may stand before an instruction on its line."""
 _COMMAND = re.compile(rf"(?:{VERBS})\b", re.IGNORECASE)
 _NOUNS = "answer|file|grade|group|label|map|mark|match|name|note|rank|rate|report|review|score|state|tag|use|work"
 _OTHER_CAPTION = re.compile(rf"(?:(?:{_NOUNS})|(?!(?:{VERBS})\b)[^\W\d_][\w-]*(?:\s[\w-]+)?):\s+\S", re.IGNORECASE)
@@ -37,10 +37,10 @@ _HEADING = re.compile(r"#{1,6}[ \t]+\S|\*\*[^*]+\*\*:?$|__[^_]+__:?$|={3,}$|-{3,
 BULLET = re.compile(r"[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])[ \t]+(?=\S)")
 _WHOLE_TAG = re.compile(rf"\s*(?:{TAG.pattern})+\s*$")
 _ENCLOSED = re.compile(r"\s*<(?P<tag>[A-Za-z_][\w.-]*)(?:\s[^<>\n]*)?>(?P<inner>[^\n]*)</(?P=tag)>\s*$")
-_BY_FIRST_WORDS = ("output", "caption", "lead")  # kinds that a line within a broken sentence has by chance
-LEAD_WORDS = 5  # chosen: "Here is the new ticket:" opens what follows, a longer line may be an instruction
+_BY_FIRST_WORDS = ("output", "caption", "lead")  # kinds that a line within a wrapped sentence may seem to have
+LEAD_WORDS = 5  # chosen: "Here is the new ticket:" introduces what follows, a longer line may be an instruction
 _CAPTION_WORDS = 2  # chosen: "Review text:" is a caption, "Judge the review:" is not
-_FILLING_WORDS = 4  # chosen: beside its labels, a list of labels has hardly a word: "one of", "or", "Labels"
+_FILLING_WORDS = 4  # chosen: besides labels, a list of labels has hardly any words: "one of", "or", "Labels"
 OUTPUT = re.compile(
     r"(?:please\s+|then\s+|finally,?\s+|now\s+|always\s+|only\s+|just\s+)*"
     r"(?:(?:answer|respond|reply|return|output|give|provide|write|print|use|end|finish|format|put|produce|emit|state|"
@@ -56,12 +56,12 @@ OUTPUT = re.compile(
     r"|json\b|(?:labels|categories|classes|allowed|valid|possible)\b[^.]{0,40}:)",
     re.IGNORECASE | re.DOTALL,
 )
-"""A sentence that fixes how the answer looks, read from its beginning."""
+"""A sentence that fixes how the answer looks, matched from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line without its break; `start` and `end` leave out tags that enclose the whole of it."""
+    """A line without its break; `start` and `end` leave out tags that enclose all of it."""
 
     kind: Kind
     start: int
@@ -71,7 +71,7 @@ class Line:
 
 
 def lines_of(message: DraftMessage, labels: Sequence[str]) -> list[Line]:
-    """Say of every line of a message what it is."""
+    """Return the lines of a message with their kinds."""
     return list(_lines(message.text, tuple((field.start, field.end) for field in message.fields), tuple(labels)))
 
 
@@ -91,7 +91,7 @@ def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ..
             "\n" in text[first:last] or not text[start:first].strip()
             for first, last in touching(position, end, objects)
         ):
-            kind = "json"  # unless it stands on one line, after words of that line
+            kind = "json"  # unless it is on one line, after other words
         elif text[start:stop].strip():
             kind = "field" if touching(start, stop, fields) else _kind(text[start:stop].strip(), labels)
         if kind in _BY_FIRST_WORDS and lines and _goes_on(text, lines[-1], start):
@@ -102,7 +102,7 @@ def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ..
 
 
 def _goes_on(text: str, previous: Line, start: int) -> bool:
-    """Whether a line goes on with the sentence that the line before it has not ended."""
+    """Whether a line continues a sentence that the previous line has not ended."""
     begun = text[previous.start : previous.end].rstrip()
     is_open = previous.kind == "prose" and previous.end == previous.outer_end and begun[-1:] not in ".:!?"
     return is_open and text[start : start + 1].islower()

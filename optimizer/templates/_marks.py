@@ -1,4 +1,4 @@
-"""Marks by which an author says what is rephrased and where edits go; they are not sent."""
+"""Marks with which an author says what is rephrased and where edits go; they are not sent."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SLOT = re.compile(r"\{\{[ \t]*psopt\.(?P<kind>[\w.-]*)[ \t]*\}\}")
 
 
 def template_marks(text: str) -> list[str]:
-    """Return what of a text would be a field or a mark, if it stood in the file of a template.
+    """Return the pieces of a text that would be fields or marks in a template's file.
 
-    psopt never reads what it fills in as a template. But an exported prompt is a file, and in it ``{body}`` in an
+    psopt never reads what it fills in as a template. But an exported prompt is a file, in which ``{body}`` in an
     example is a field like any other.
 
     >>> template_marks('My {body} hurts, {"a": 1}, {{ x }}')
@@ -33,9 +33,9 @@ def has_marks(text: str) -> bool:
 
 
 def without_marks(message: DraftMessage) -> DraftMessage:
-    """Return a message without its marks, which knows what they marked.
+    """Return a message without its marks, which records what they marked.
 
-    A mark that stands alone on its line goes with its line break.
+    A mark that stands alone on its line is removed with its line break.
 
     Raises InputError if ``<rephrase>`` is never closed, never opened, or stands within another; or if a place names no
     kind of edit.
@@ -103,7 +103,7 @@ def _line(text: str, position: int) -> int:
 
 
 def _whole_line(message: DraftMessage, start: int, end: int) -> tuple[int, int]:
-    """The line with its break, where nothing else stands on it; else the stretch itself."""
+    """The line with its break, if nothing else stands on it; otherwise the stretch itself."""
     text = message.text
     first = max((seam.end for seam in message.seams if seam.end <= start), default=0)
     last = min((seam.start for seam in message.seams if seam.start >= end), default=len(text))

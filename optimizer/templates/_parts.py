@@ -1,4 +1,4 @@
-"""Which stretches of a prompt are rephrased: those that the author marked, else the instructions that a rule finds."""
+"""Which stretches of a prompt are rephrased: those that the author marked, or the instructions that a rule finds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.templates._lines import Line
 
 Strength = Literal["instruction", "prose", "role"]
-"""Prose that says what to do; prose of which that can't be told (in other languages); prose that names a role alone."""
+"""Prose that says what to do; prose for which that is unclear (in other languages); prose that only names a role."""
 
 _INSTRUCTION = re.compile(
     rf"(?:(?:please|kindly|now|then|first|next|also|always|carefully|\w+ly),?\s+)*(?:{VERBS})\b"
@@ -37,14 +37,14 @@ _CONTRACT = re.compile(
     r"(?:\bjson\b|\bxml\b|\b(?:last|final)\s+line\b|\bnothing\s+else\b|</?\w+>|\banswer:)",
     re.IGNORECASE | re.DOTALL,
 )
-"""A sentence that fixes the answer after words of its own; the only sentence of a paragraph is an instruction all the
-same, of which that part is protected."""
+"""A sentence that fixes the answer's form after other words. If it is the only sentence of a paragraph, it is still an
+instruction, in which that part is protected."""
 _CLOSING = ":.?!"  # ends what stands before a field, so that the field is no part of its sentence
 _EXAMPLES = re.compile(r"\W*(?:\w+\s+)?examples?\b", re.IGNORECASE)
 _MOST = 3  # chosen: paragraphs in a row that are rephrased; what comes after them is detail rather than instruction
-_FEWEST_BESIDE_FIELD = 2  # chosen: 'Sentiment of "{text}"?'
+_FEWEST_BESIDE_FIELD = 2  # words; chosen, as in 'Sentiment of "{text}"?'
 _UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f]")  # Japanese, Chinese, Thai
-_FEWEST_LETTERS = 6  # chosen: a short sentence of Chinese
+_FEWEST_LETTERS = 6  # chosen: a short Chinese sentence
 _FEWEST_WORDS = 3  # chosen: fewer words are a caption
 _PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _ITEM = re.compile(r"^[ \t]*(?:(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+)?", re.MULTILINE)
@@ -78,7 +78,7 @@ def parts_of(draft: Draft, labels: Sequence[str]) -> list[PartSpan]:
 
 
 def _before_edges(draft: Draft, part: PartSpan) -> PartSpan:
-    """A part that ends where the author wants edits, or a text part of the message begins."""
+    """A part, cut where the author wants edits or where a text part of the message begins."""
     message = draft.messages[part.message]
     inside = [span.start for span in (*message.slots, *message.seams) if part.start < span.start < part.end]
     if not inside:
@@ -101,7 +101,7 @@ def _marked(draft: Draft) -> list[PartSpan] | None:
 
 
 def _paragraphs(text: str, start: int, end: int, seams: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The paragraphs and list items of a marked stretch; code fences in it are kept as they are."""
+    """The paragraphs and list items of a marked stretch; code fences in it stay unchanged."""
     cuts = sorted([*(span for span in fences(text) if start <= span[0] and span[1] <= end), *seams])
     spans: list[tuple[int, int]] = []
     for left, right in zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True):
@@ -111,7 +111,7 @@ def _paragraphs(text: str, start: int, end: int, seams: Sequence[tuple[int, int]
 
 
 def _items(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A paragraph, or the items of a list in it; bullets, indentation and headings are no part of either."""
+    """A paragraph, or the items of a list in it; bullets, indentation and headings belong to neither."""
     starts = sorted({start, *(item.start() for item in _ITEM_START.finditer(text, start, end))})
     spans = []
     for left, right in zip(starts, [*starts[1:], end], strict=True):
@@ -123,7 +123,7 @@ def _items(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _with_instructions(draft: Draft) -> list[int]:
-    """The messages that can hold instructions: no assistant's, and no user's turn that an example answers."""
+    """The messages that can hold instructions: not the assistant's, and no user's turn that belongs to an example."""
     roles = [message.role for message in draft.messages]
     return [
         index
@@ -161,7 +161,7 @@ def _part(index: int, stretch: Stretch) -> PartSpan:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of a text that could be rephrased, and how plainly it is an instruction."""
+    """A stretch of a text that could be rephrased, and how clearly it is an instruction."""
 
     start: int
     end: int
@@ -170,7 +170,7 @@ class Stretch:
 
 
 def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
-    """Find the prose of a message that could be rephrased, in its order; `block` counts what stands together."""
+    """Find the prose of a message that could be rephrased, in order; prose that stands together shares a `block`."""
     text = message.text
     stretches: list[Stretch] = []
     block = 0
@@ -179,7 +179,7 @@ def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretc
             stretch = _stretch(text, lines[0].start, lines[-1].end, block)
             stretches += [stretch] if stretch else []
             whole = stretch is not None and stretch.end == _stripped(text, lines[0].start, lines[-1].end)[1]
-            block += 0 if whole else 1  # an output sentence parts what comes after it
+            block += 0 if whole else 1  # an output sentence separates what comes after it
         elif lines[0].kind != "blank":
             block += 1
     return stretches
@@ -192,7 +192,7 @@ def _leading_instructions(stretches: Sequence[Stretch]) -> list[Stretch]:
 
 
 def instruction_beside_field(message: DraftMessage, labels: Sequence[str]) -> Stretch | None:
-    """Find an instruction that shares its line with a field: what stands before the field, else its whole sentence."""
+    """Find an instruction that shares its line with a field: the text before the field, or else its whole sentence."""
     text = message.text
     weaker = None
     for line in lines_of(message, labels):
@@ -231,7 +231,7 @@ def _says_something(sentence: str, fields: Sequence[str]) -> bool:
 
 
 def _without_examples(text: str, lines: Sequence[Line]) -> list[Line]:
-    """Leave out what stands under a heading that promises examples, up to the next heading, tag or field."""
+    """Leave out what stands under a heading that announces examples, up to the next heading, tag or field."""
     lines_outside = []
     skipping = False
     for line in lines:
@@ -243,7 +243,7 @@ def _without_examples(text: str, lines: Sequence[Line]) -> list[Line]:
 
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:
-    """Lines of one kind together; each enclosed line is a run of its own."""
+    """Consecutive lines of one kind; each enclosed line is a run of its own."""
     runs: list[list[Line]] = []
     for line in lines:
         enclosed = (line.start, line.end) != (line.outer_start, line.outer_end)
@@ -255,7 +255,7 @@ def _runs(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
-    """The sentences of a paragraph that do not fix how the answer looks: the first ones in a row."""
+    """The first consecutive sentences of a paragraph that do not fix how the answer looks."""
     caption = CAPTION.match(text, _stripped(text, start, end)[0], end)
     start = caption.end() if caption else start
     sentences: list[tuple[int, int]] = []
@@ -277,7 +277,7 @@ def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
 
 
 def _is_sentence(text: str) -> bool:
-    """Whether a text is more than a caption; scripts that part no words by spaces are counted by their letters."""
+    """Whether a text is more than a caption; in scripts without spaces, letters are counted."""
     return len(text.split()) >= _FEWEST_WORDS or len(_UNSPACED.findall(text)) >= _FEWEST_LETTERS
 
 

@@ -1,6 +1,6 @@
-"""Where notes, definitions and examples go in a prompt whose author has not said it, and how they are laid out there.
+"""Where notes, definitions and examples go in a prompt whose author has not said so, and how they are laid out there.
 
-By Markdown headings, XML sections, or plain paragraphs.
+The layout is Markdown headings, XML sections, or plain paragraphs.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _TAG_LINE = re.compile(rf"^[ \t]*(?=</?(?P<name>[\w.-]+)){TAG.pattern}", re.MULT
 _BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
 _HEADINGS: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
 _EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re.IGNORECASE | re.MULTILINE)
-"""A line that opens examples."""
+"""A line that introduces examples."""
 _STEP = re.compile(r"[ \t]*1[.)][ \t]")
 _SAME_BLOCK = ("prose", "bullet", "labels", "caption")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place of a text that is empty until there are edits: after a block, or before the line that begins there.
+    """A place in a text that is empty until there are edits: after a block, or before the line that begins there.
 
-    Not `headed` is one where what is added goes on with what stands before it.
+    If it is not `headed`, what is added continues what stands before it.
     """
 
     position: int
@@ -49,7 +49,7 @@ class Place:
 def place_after(text: str, lines: Sequence[Line], start: int, end: int) -> Place:
     """Find the place for notes: after the block of the last instruction.
 
-    Before it instead, where the instruction leads straight into what follows (``Classify this ticket:``).
+    It is before that block if the instruction leads straight into what follows (``Classify this ticket:``).
     """
     row = next(row for row, line in enumerate(lines) if line.outer_end >= end)
     first = next(row for row, line in enumerate(lines) if line.outer_end >= start)
@@ -81,14 +81,14 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str, answer_tag:
 
 
 def place_before(text: str, top: int, start: int, first_field: int) -> Place:
-    """Find the place for examples: before the input, as more of the examples that a prompt shows in the same form."""
+    """Find the place for examples: before the input; they continue the prompt's own examples of the same form."""
     caption = text[start:first_field].strip()
     goes_on = bool(caption) and f"\n{caption}" in text[:top]
     return Place(top, before=True, headed=not goes_on)
 
 
 def place_at_end(text: str) -> Place:
-    """Find the place for examples where the sample comes at the end: before a line that announces it (``Review:``)."""
+    """Find the place for examples if the sample comes at the end: before a line that announces it (``Review:``)."""
     announced = announcing_line(text)
     if announced:
         return Place(len(text.rstrip()) - len(announced), before=True)
@@ -102,7 +102,7 @@ def announcing_line(text: str) -> str:
 
 
 def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:
-    """The last row of a paragraph; one that ends in a colon takes the list after it along, and any numbered steps."""
+    """The last row of a paragraph, including numbered steps after it and, if it ends in a colon, any list."""
     while row + 1 < len(lines) and lines[row + 1].kind in _SAME_BLOCK:
         row += 1
     below = row + 1
@@ -121,7 +121,7 @@ def _first_of_block(lines: Sequence[Line], row: int) -> int:
 
 
 def _after_element(text: str, lines: Sequence[Line], row: int) -> int:
-    """The end of a row; of the element around it, where nothing but its text stands before its closing tag."""
+    """The end of a row, or of the element around it if only text stands before the closing tag."""
     below = row + 1
     while below < len(lines) and lines[below].kind in (*_SAME_BLOCK, "blank"):
         below += 1
@@ -162,7 +162,7 @@ class Layout:
 def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layout:
     """Read the style that a section at a place of a text should have.
 
-    Where the text has none, XML sections of the other messages (`elsewhere`) count; the answer's element is no section.
+    If the text has none, XML sections of the other messages (`elsewhere`) count; the answer's element is no section.
     """
     bullet = _BULLET.search(text)
     layout = Layout(bullet=bullet["bullet"].lstrip() if bullet else "- ", newline="\r\n" if "\r\n" in text else "\n")
@@ -170,12 +170,12 @@ def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layo
     headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), closed)]
     if headings:
         tail = text[position:].lstrip()
-        if tail and not _HEADING.match(tail):  # a heading here would take the rest of the section along
+        if tail and not _HEADING.match(tail):  # a heading here would capture the rest of the section
             return layout
         before = [heading for heading in headings if heading.start() < position]
         near = before[-1] if before else headings[0]
         after = [heading for heading in headings if heading.start() >= position]
-        # A section that subsections follow gets one more subsection: theirs would be its own otherwise.
+        # Before subsections, what is added is one more subsection: otherwise they would become part of it.
         level = max([near["level"], *(heading["level"] for heading in after[:1])], key=len)
         return replace(
             layout,

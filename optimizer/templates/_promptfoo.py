@@ -26,9 +26,9 @@ def is_config(node: Node) -> bool:
 
 
 def check_one_prompt(where: Path, text: str) -> None:
-    """Refuse a text of several prompts.
+    """Refuse a text with several prompts.
 
-    Raises InputError if lines of three dashes part it into several.
+    Raises InputError if lines of three dashes split it into several.
     """
     parts = [part for part in _SEPARATOR.split(text) if part.strip()]
     if len(parts) > 1:
@@ -67,7 +67,7 @@ def chosen_prompt(where: Path, config: Node, number: int | None) -> Node:
 
 
 def notes_on(where: Path, config: Node, number: int | None) -> tuple[str, ...]:
-    """Say which of several prompts was taken where nobody has said it, and what is done beside the prompt."""
+    """Say which of several prompts was taken if none was chosen, and which of its options are not applied."""
     n_prompts = len(prompt_entries(config))
     notes = []
     if n_prompts > 1 and number is None:
@@ -80,7 +80,7 @@ def notes_on(where: Path, config: Node, number: int | None) -> tuple[str, ...]:
 
 
 def named_file(where: Path, prompt: str) -> Path | None:
-    """The file that an entry names; None where the entry is the prompt itself.
+    """The file that an entry names; None if the entry is the prompt itself.
 
     Raises InputError if it names a program, or several files.
     """

@@ -1,4 +1,4 @@
-"""A further prompt in a promptfoo configuration: its comments, order and everything else stay as they are."""
+"""Adding a prompt to a promptfoo configuration, whose comments, order and everything else stay unchanged."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TEMPLATE_MARKS = ("{{", "{%", "{#")
 
 
 def promptfoo_text(template: Template) -> str:
-    """Write a filled template as promptfoo takes it: a text, or messages as JSON; columns are variables of Nunjucks.
+    """Write a filled template for promptfoo: as a text, or as messages in JSON; columns become Nunjucks variables.
 
-    The text always has a line break: promptfoo takes many a single line for the name of a file.
+    The text always has a line break, because promptfoo takes some single lines for names of files.
 
-    Raises InputError if its literal text would be filled in too.
+    Raises InputError if promptfoo would also fill in its literal text.
     """
     messages = [
         replace(message, pieces=tuple(_variable(piece) for piece in message.pieces)) for message in template.messages
@@ -48,16 +48,16 @@ def promptfoo_text(template: Template) -> str:
 
 
 def with_prompt(path: Path, text: str, label: str) -> str:
-    """Return the text of a promptfoo configuration with a further prompt, after those that it has.
+    """Return the text of a promptfoo configuration with one more prompt, after the existing ones.
 
     Raises
     ------
     InputError
-        If the file is no such configuration, has the prompt already, or is written so that only a person can add one.
+        If the file is no such configuration, has the prompt already, or is written so that only a person can add it.
     """
     source = read_source_text(path)
     if not source.text.endswith("\n"):
-        source = replace(source, text=source.text + "\n")  # promptfoo's YAML reader sees it so
+        source = replace(source, text=source.text + "\n")  # as promptfoo's YAML reader does
     config = document_of(source)
     if config is None or not is_config(config):
         raise InputError(f"{path} is no promptfoo configuration: it has no prompts")
@@ -81,7 +81,7 @@ def _variable(piece: Any) -> Any:
 
 
 def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str]:
-    """Ways to write it, the one that looks most like the rest first; which of them is right shows when it is read."""
+    """Ways to write it, the one that looks most like the rest first; reading the result shows which one is right."""
     whole = text[prompts.start : prompts.end]
     as_json = json.dumps(added, ensure_ascii=False)
     if not isinstance(prompts.value, list):
@@ -104,7 +104,7 @@ def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str
 
 
 def _ends(text: str, node: Node) -> Iterator[int]:
-    """Where a line can be put in after an entry: before the empty lines that follow it, or after them."""
+    """Where a line can be inserted after an entry: before the empty lines that follow it, or after them."""
     while isinstance(node.value, (dict, list)) and node.value and text[node.start] not in "[{":
         node = list(node.value.values() if isinstance(node.value, dict) else node.value)[-1]
     if node.style in ("|", ">"):

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadTemplate:
-    """A prompt of the user's, read.
+    """The user's own prompt, as it was read.
 
     Attributes
     ----------
     template : Template or None
-        None where the source is the mere description of a task, around which psopt builds its own form.
+        None if the source is just the description of a task, around which psopt builds its own form.
     description : str
         The parts that are rephrased, joined by `PART_BREAK`.
     notes : tuple of str
@@ -50,7 +50,7 @@ def read_template(
     answer: str | None = None,
     inputs: Sequence[str] = (),
 ) -> ReadTemplate:
-    """Read a prompt of the user's own.
+    """Read the user's own prompt.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ def read_template(
         The columns of the data.
     labels : sequence of str
     label_column : str
-        The column that holds the label: no field.
+        The column that holds the label, which is no field.
     prompt_format : str, optional
-        ``text``, ``openai``, ``promptfoo``, ``python`` or ``description``; None to see it from the source.
+        ``text``, ``openai``, ``promptfoo``, ``python`` or ``description``; None to detect it.
     answer : str, optional
-        How answers are read; None to see it from the prompt.
+        How answers are read; None to detect it from the prompt.
     inputs : sequence of str
-        The columns that a prompt without any field gets at its end; the sample's text where none are named.
+        The columns that psopt puts at the end of a prompt without any field; by default the sample's text.
 
     Raises
     ------
@@ -94,9 +94,9 @@ def read_template(
 
 
 def named_fields(source: str | Path, prompt_format: str | None = None, columns: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the names in braces of a prompt, before its data are known: the columns that the samples need.
+    """Return the names in a prompt's braces, before its data are known: the columns that the samples need.
 
-    Names in quotes, code fences and JSON count only where they are among `columns`.
+    Names in quotes, code fences and JSON count only if they are among `columns`.
 
     Raises
     ------

@@ -28,7 +28,7 @@ class Additions:
 
 
 def render_template(template: Template, description: str, additions: Additions, fields: Mapping[str, str]) -> Messages:
-    """Fill a template: its parts, its slots, its fields, each once; what the data hold is never read as a template.
+    """Fill a template: its parts, its slots, its fields, each once; the content of data is never read as a template.
 
     Raises
     ------
@@ -75,13 +75,13 @@ def _filled(template: Template, pieces: Sequence[Piece], parts: Sequence[str], a
 
 
 def _after_empty_line(text: str, filled: Sequence[Piece]) -> str:
-    """A section without the line break that it begins with, where the slot before has left an empty line already."""
+    """A section without its leading line break, if the slot before it has already left an empty line."""
     before = "".join(map(str, filled[-3:]))
     return text[1:] if text.startswith("\n") and before.endswith("\n\n") else text
 
 
 def part_pieces(part: Part, text: str) -> list[Piece]:
-    """A part's text with its fields open again; whatever else stands in braces is text."""
+    """A part's text with its fields open again; anything else in braces is text."""
     spellings = {place.spelled: place for place in part.fields}
     lost = [spelled for spelled in spellings if spelled not in text]
     if lost:
@@ -94,7 +94,7 @@ def part_pieces(part: Part, text: str) -> list[Piece]:
 
 
 def _joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """The same pieces, neighbouring texts as one."""
+    """The same pieces, with neighbouring texts joined."""
     joined: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, str) and joined and isinstance(joined[-1], str):

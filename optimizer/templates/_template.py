@@ -1,4 +1,4 @@
-"""A template as a value: chat messages of the user's own, with places for fields, instructions and edits."""
+"""A template as a value: the user's own chat messages, with places for fields, instructions and edits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PART_BREAK = "\n\n"
 class Field:
     """A place for a column of the data, and how the author spelled it: ``{body}``, ``{{ body }}``.
 
-    Not `written` is the place that psopt adds where a prompt names no field: the author's program adds the text there.
+    If it is not `written`, psopt added it since the prompt names no field: the author's program adds the text there.
     """
 
     name: str
@@ -30,9 +30,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A place for one of the paragraphs that are rephrased: which of the description's, from 0.
+    """A place for one of the rephrased paragraphs, by its index in the description, from 0.
 
-    `fields` are those that stand within the paragraph: a rephrasing has to keep them as they are spelled.
+    `fields` are those within the paragraph: a rephrasing must keep them as they are spelled.
     """
 
     index: int
@@ -41,9 +41,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """Text that is sent and not written back.
+    """Text that is sent but not written back.
 
-    What stands between the text parts of a message's content, and before a sample's text that psopt puts at the end.
+    It stands between the text parts of a message's content, and before a sample's text that psopt puts at the end.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Slot:
     opening, closing : str
         What stands around the items, in the template's own style: a heading, a tag, empty lines.
     after : str
-        What parts the slot from the text that follows; left out where another filled slot follows.
+        What separates the slot from the text that follows; left out if another filled slot follows.
     bullet : str
         Before each item.
     separator : str
@@ -71,7 +71,7 @@ class Slot:
     joint : str
         Between items.
     spelled : str
-        The mark by which the author chose the place, such as ``{{psopt.notes}}``; empty where psopt chose it.
+        The mark with which the author chose the place, such as ``{{psopt.notes}}``; empty if psopt chose it.
     """
 
     kind: SlotKind
@@ -97,7 +97,7 @@ class Message:
 
     @property
     def head(self) -> dict[str, str]:
-        """Who speaks, as requests and JSON have it."""
+        """The speaker, in the form that requests and JSON use."""
         return {"role": self.role, **({"name": self.name} if self.name else {})}
 
 
@@ -109,13 +109,13 @@ class ExampleForm:
     ----------
     input : tuple of str and Field
     gap : str
-        Between input and answer, where both stand in one message.
+        Between input and answer, if both stand in one message.
     output : str
-        The answer, ``{label}`` in the label's place; where `keys` are given it is JSON instead.
+        The answer, with ``{label}`` in place of the label; if there are `keys`, it is JSON instead.
     label_key : str
-        Of a JSON answer: the member that holds the label.
+        In a JSON answer, the member that holds the label.
     keys : tuple of str
-        Of a JSON answer: its members in their order; those that a sample has no field for are left out.
+        In a JSON answer, its members in order; those for which a sample has no field are left out.
     turns : bool
         Whether an example is a user's turn and an assistant's before the last message, rather than text in it.
     """
@@ -130,11 +130,11 @@ class ExampleForm:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a template comes from, so that it can be written back as what it was."""
+    """Where a template comes from, so that it can be written back in its original form."""
 
     format: str = "text"  # ``text``, ``openai``, ``promptfoo``, ``python`` or ``psopt``
     suffix: str = ".txt"  # of the file: ``.txt``, ``.md``, ``.json``, ``.yaml``
-    # Plain JSON data that the format needs to be written back: whether messages were wrapped, indentation
+    # Plain JSON data that are needed to write the format back: whether messages were wrapped, indentation
     details: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
 
 
@@ -150,9 +150,9 @@ class Template:
         ``MODULE:NAME``.
     example : ExampleForm
     response_format : str
-        A JSON schema that is sent with each request, as JSON text; empty where there is none.
+        A JSON schema that is sent with each request, as JSON text; empty if there is none.
     origin : Origin
-        No part of what is asked, nor of the prompt's identity.
+        Not part of what is asked, nor of the prompt's identity.
     """
 
     messages: tuple[Message, ...]
@@ -163,7 +163,7 @@ class Template:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The columns that the template names, in the order of their first places."""
+        """The columns that the template names, in the order in which they first appear."""
         pieces = [piece for message in self.messages for piece in message.pieces]
         named = [place.name for piece in pieces for place in _fields_of(piece)]
         return tuple(dict.fromkeys(named))

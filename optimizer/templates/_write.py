@@ -1,4 +1,4 @@
-"""A template written back in the format that it came in: its text changed where it was edited, and nowhere else."""
+"""Writing a template back in its original format: its text changes where it was edited, and nowhere else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BLOCK = re.compile(r"(?P<style>[|>])(?P<indicators>[-+0-9]*)(?P<rest>[^\n]*)\n"
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A stretch of a file, and the ways to write what takes its place."""
+    """A stretch of a file, and the ways to write what replaces it."""
 
     start: int
     end: int
@@ -33,11 +33,11 @@ class _Change:
 
 
 def write_template(template: Template) -> str:
-    """Write a template in the format that it came in, its fields open.
+    """Write a template in its original format, with its fields open.
 
-    A filled template (`fill_slots`) is its file with the edits in place: line ends, indentation, the order of members
-    and all other members stay. One that is not filled is its file, byte for byte. What a Python function made is
-    written as JSON messages. The text begins with a byte order mark where the file did.
+    A filled template (`fill_slots`) gives its file with the edits in place: line ends, indentation, the order of
+    members and all other members stay. An unfilled one gives its file, byte for byte. What a Python function made is
+    written as JSON messages. The text begins with a byte order mark if the file did.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def write_template(template: Template) -> str:
 
 
 def written_text(message: Message) -> list[str]:
-    """A message's content as it is written, fields as they were spelled, by its text parts."""
+    """A message's content as it is written, one text per text part, with fields as they were spelled."""
     parts = [""]
     for piece in message.pieces:
         if isinstance(piece, Unwritten):
@@ -75,7 +75,7 @@ def written_text(message: Message) -> list[str]:
 
 
 def _is_written(message: Message) -> bool:
-    """Whether a message is more than the sample, which psopt sends in one of its own where no field names it."""
+    """Whether a message is more than the sample, which psopt sends in a message of its own if no field names it."""
     added = [
         isinstance(piece, Unwritten) or (isinstance(piece, Field) and not piece.written) for piece in message.pieces
     ]
@@ -83,14 +83,14 @@ def _is_written(message: Message) -> bool:
 
 
 def _written(source: Source, template: Template) -> str:
-    """The file around a template's messages, or the text that it is."""
+    """The file with a template's messages, or with its plain text."""
     node = document_of(source)
     messages = message_list(node)
     if node is None or messages is None:
         return "".join(written_text(template.messages[0]))
     last = _last_user(messages.value)
     n_added = len(template.messages) - len(messages.value)
-    nodes = [*messages.value[:last], *[None] * n_added, *messages.value[last:]]  # what was added has none
+    nodes = [*messages.value[:last], *[None] * n_added, *messages.value[last:]]  # added messages have no node
     changes = []
     contents = []
     for own, message in zip(nodes, template.messages, strict=True):
@@ -114,7 +114,7 @@ def _written(source: Source, template: Template) -> str:
 
 
 def _put_in(message: dict[str, Any], texts: Sequence[str]) -> None:
-    """Give a message's data these texts as its content, in the form that it has."""
+    """Set a message's content to these texts, in the form that it has."""
     content = message.get("content", "")
     if isinstance(content, str):
         message["content"] = "".join(texts)
@@ -124,7 +124,7 @@ def _put_in(message: dict[str, Any], texts: Sequence[str]) -> None:
 
 
 def _dumped(source: Source, data: Any) -> str:
-    """Data written anew: right, where their own style could not be kept."""
+    """Data written from scratch: correct, for cases in which their own style could not be kept."""
     if source.suffix in (".yaml", ".yml"):
         import yaml
 
@@ -133,7 +133,7 @@ def _dumped(source: Source, data: Any) -> str:
 
 
 def _inline(source: Source, template: Template, suffix: str) -> str:
-    """A configuration around the text of a prompt."""
+    """The configuration with the new text of its prompt."""
     node = document_of(source)
     if node is None:
         raise InputError(f"the configuration around the prompt can't be read: {source.text:.60}")
@@ -155,7 +155,7 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
 
 
 def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tuple[str, ...]:
-    """A turn written like one of the same role that the prompt has already, else like another of its messages."""
+    """A turn written like an existing one of the same role, or else like another of the prompt's messages."""
     plain = [index for index in reversed(range(last)) if len(content_nodes(nodes[index])) == 1]
     alike = [index for index in plain if nodes[index].value["role"].value == message.role]
     if not plain:
@@ -172,10 +172,10 @@ def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tupl
 
 
 def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:
-    """The text with all changes, spelled so that it reads as it should; None where no spelling does."""
+    """The text with all changes, in the first spelling that reads back correctly; None if none does."""
     if not all(change.spellings for change in changes):
         return None
-    # Each further spelling is right in more cases: one level for all is enough, and there are four or five.
+    # Each further spelling is right in more cases, so one level for all changes is enough; there are four or five.
     for level in range(max((len(change.spellings) for change in changes), default=1)):
         pieces = []
         position = 0
@@ -197,7 +197,7 @@ def _contents(source: Source, text: str) -> list[tuple[str, list[str]]] | None:
             (node.value["role"].value, [content.value for content in content_nodes(node)]) for node in messages.value
         ]
     except (KeyError, TypeError, AttributeError):
-        return None  # a change that spoiled the document
+        return None  # a change that broke the document
 
 
 def _document(source: Source, text: str) -> Node | None:
@@ -208,7 +208,7 @@ def _document(source: Source, text: str) -> Node | None:
 
 
 def _by_part(message: Message, count: int) -> list[str]:
-    """A message's content in so many text parts; what psopt has put at its end belongs to the last."""
+    """A message's content in `count` text parts; what psopt added at its end belongs to the last."""
     parts = written_text(message)
     return [*parts[: count - 1], "".join(parts[count - 1 :])]
 
@@ -219,9 +219,9 @@ def _last_user(nodes: Sequence[Node]) -> int:
 
 
 def spellings(source: str, node: Node, text: str) -> Iterator[str]:
-    """Yield ways to write a text in the place of a node, the most faithful first.
+    """Yield ways to write a text in place of a node, the most faithful first.
 
-    Whoever uses one reads the file again to see whether it means the text: YAML has too many rules to be sure before.
+    Callers must read the file again to check that it means the text: YAML has too many rules to be sure in advance.
     """
     if node.style == "json":
         yield json.dumps(text, ensure_ascii=source[node.start : node.end].isascii() and not str(node.value).isascii())
@@ -238,7 +238,7 @@ def spellings(source: str, node: Node, text: str) -> Iterator[str]:
 
 
 def _in_block(source: str, node: Node, text: str) -> Iterator[str]:
-    """A block like the one before: its header and its indentation, else another header."""
+    """A block with the old one's header and indentation, or else with another header."""
     block = source[node.start : node.end]
     header = _BLOCK.match(block)
     if header is None:
@@ -254,7 +254,7 @@ def _in_block(source: str, node: Node, text: str) -> Iterator[str]:
 
 
 def _as_block(source: str, node: Node, text: str) -> Iterator[str]:
-    """A block in the place of a plain or quoted string on the line of its key."""
+    """A block in place of a plain or quoted string on the line of its key."""
     line = source[source.rfind("\n", 0, node.start) + 1 : node.start]
     key = re.match(r"[ -]*", line)
     indent = " " * ((key.end() if key else 0) + 2)
@@ -262,7 +262,7 @@ def _as_block(source: str, node: Node, text: str) -> Iterator[str]:
 
 
 def indented(text: str, indent: str) -> str:
-    """Put a text into a block: every line after an indentation."""
+    """Return a text as the content of a block, with every line indented."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()  # the line break that ends a block is the last line's own
@@ -270,7 +270,7 @@ def indented(text: str, indent: str) -> str:
 
 
 def indicators(text: str, indent: str) -> str:
-    """Say in a block's header that its first line is indented, and how it ends."""
+    """Return what a block's header must say: whether its first line is indented, and how it ends."""
     stepped = str(len(indent)) if text[:1] in (" ", "\n", "\t") else ""
     if not text.endswith("\n"):
         return stepped + "-"
@@ -278,12 +278,12 @@ def indicators(text: str, indent: str) -> str:
 
 
 def block_end(source: str, node: Node) -> int:
-    """Where the last line of a block ends: empty lines before the next key are none of it."""
+    """Where the last line of a block ends: empty lines before the next key don't belong to it."""
     return min(node.start + len(source[node.start : node.end].rstrip(" \r\n")) + 1, node.end)
 
 
 def _line_end(source: str, node: Node) -> str:
-    """What of a block's stretch is space before the next key, which stays."""
+    """The white space between a block and the next key, which stays."""
     if node.style not in ("|", ">"):
         return ""
     block = source[node.start : node.end]
@@ -291,7 +291,7 @@ def _line_end(source: str, node: Node) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A YAML string of ASCII alone."""
+    """A YAML string with only ASCII characters."""
     escaped = "".join(
         character if character.isascii() and character.isprintable() and character not in '"\\'
         else f"\\U{ord(character):08x}"

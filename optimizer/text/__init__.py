@@ -1,4 +1,4 @@
-"""Reading files of text, and finding things in texts: phrases, what is private, labels, lines that have changed."""
+"""Reading text files, and finding things in texts: phrases, private data, labels, changed lines."""
 
 from psopt.text._document import Node, json_node, yaml_node
 from psopt.text._files import as_text, parse_json, read_bytes, read_json, read_text, read_toml

@@ -1,4 +1,4 @@
-"""Data as they stand in a JSON or YAML file: every value with its place, so that a file can be changed at one place."""
+"""The data of a JSON or YAML file, every value with its place, so that a file can be changed in one place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from psopt.errors import InputError
 from psopt.text._files import parse_json
 
 _DEEPEST = 1000  # brackets within brackets: Python's own limit of recursion
-_MOST_VALUES = 100_000  # a file of 2 MB holds fewer; an alias of aliases holds any number
+_MOST_VALUES = 100_000  # a file of 2 MB holds fewer; aliases of aliases can stand for any number
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
 
@@ -26,7 +26,7 @@ class Node:
     # Where it stands
     start: int
     end: int
-    style: str = "json"  # ``json``; of YAML's scalars ``|``, ``>``, ``"``, ``'`` or nothing
+    style: str = "json"  # ``json``; for YAML's scalars ``|``, ``>``, ``"``, ``'`` or nothing
 
     @property
     def members(self) -> dict[str, Node]:
@@ -46,21 +46,21 @@ def json_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
     return _json_node(text, _SPACE.match(text).end())  # type: ignore[union-attr] # matches anything
 
 
-@functools.lru_cache(maxsize=4)  # a configuration is asked for its prompts, its tests and its model
+@functools.lru_cache(maxsize=4)  # a configuration is read for its prompts, its tests and its model
 def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Node:
-    """Read YAML, which is not to be changed.
+    """Read YAML; callers must not change the result, which is cached.
 
     Raises
     ------
     InputError
-        Or `error`: if it is none, nested too deeply, or repeats itself by aliases; says in which line.
+        Or `error`: if it is no YAML, is nested too deeply, or repeats itself by aliases; names the line.
     """
     import yaml
 
-    if _depth(text) > _DEEPEST:  # the parser would take minutes to find that out, where recursion may go deep
+    if _depth(text) > _DEEPEST:  # the parser would take minutes to find out if deep recursion is allowed
         raise error(f"{name} is no valid YAML: nested too deeply")
     try:
-        document = yaml.compose(text, Loader=yaml.SafeLoader)  # the one in C crashes where blocks are nested deeply
+        document = yaml.compose(text, Loader=yaml.SafeLoader)  # the C loader crashes on deeply nested blocks
         is_sound = _n_values(document, {}) <= _MOST_VALUES
         node = _yaml_node(yaml.SafeLoader(""), document) if is_sound else None
     except yaml.MarkedYAMLError as wrong:
@@ -79,15 +79,15 @@ def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
 
 
 def _depth(text: str) -> int:
-    """How deep brackets are nested, those in strings among them: no file of a person's has a thousand either way."""
+    """How deeply brackets are nested, including those in strings: no file by a person has a thousand either way."""
     steps = [1 if sign in "[{" else -1 for sign in text if sign in "[]{}"]
     return max(itertools.accumulate(steps), default=0)
 
 
 def _n_values(node: Any, counted: dict[int, int]) -> int:
-    """How many values a YAML node holds where each alias is written out; each node is looked at once."""
+    """How many values a YAML node holds with every alias expanded; each node is visited once."""
     if id(node) not in counted:
-        counted[id(node)] = 1  # of one that holds itself
+        counted[id(node)] = 1  # for a node that contains itself
         children = node.value if isinstance(getattr(node, "value", None), list) else []
         parts = [part for child in children for part in (child if isinstance(child, tuple) else (child,))]
         counted[id(node)] += sum(_n_values(part, counted) for part in parts)
@@ -107,7 +107,7 @@ def _json_node(text: str, position: int) -> Node:
 
 
 def _json_items(text: str, position: int, closing: str) -> tuple[list[Node], int]:
-    """The values up to a closing bracket, names of members among them."""
+    """The values up to a closing bracket, including names of members."""
     items: list[Node] = []
     while True:
         while text[position] in " \t\r\n,:":

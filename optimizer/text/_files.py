@@ -1,4 +1,4 @@
-"""Files of text that users give: read whole, or refused in one line that says what is wrong, where, and the cure."""
+"""Text files from users: read completely, or refused in one line that says what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WITH_BACKSLASH = re.compile(r'".*\\')
 
 
 def read_text(path: Path, name: str = "", error: type[InputError] = InputError) -> str:
-    """Read a file of UTF-8, with or without a byte order mark.
+    """Read a UTF-8 file, with or without a byte order mark.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ def read_text(path: Path, name: str = "", error: type[InputError] = InputError) 
     name : str
         What messages call it, such as ``--config psopt.toml``; by default its path.
     error : type
-        What is raised where it can't be read, or holds something else.
+        What is raised if it can't be read, or is not UTF-8.
     """
     return as_text(read_bytes(path, name, error), name or str(path), error)
 
 
 def read_bytes(path: Path, name: str = "", error: type[InputError] = InputError) -> bytes:
-    """Read a file whole; see `read_text`."""
+    """Read a whole file; see `read_text`."""
     name = name or str(path)
     try:
         return path.read_bytes()
@@ -43,7 +43,7 @@ def read_bytes(path: Path, name: str = "", error: type[InputError] = InputError)
 
 
 def as_text(data: bytes, name: str, error: type[InputError] = InputError) -> str:
-    """Return bytes of UTF-8 as text; see `read_text`."""
+    """Return UTF-8 bytes as text; see `read_text`."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise error(f"{name} is UTF-16; convert the file to UTF-8, for example with: iconv -f utf-16 -t utf-8")
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -66,7 +66,7 @@ def read_json(path: Path, name: str = "", error: type[InputError] = InputError) 
 
 
 def parse_json(text: str, name: str, error: type[InputError] = InputError) -> Any:
-    """Return what JSON holds; see `read_text`."""
+    """Return the data in a JSON text; see `read_text`."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as wrong:
@@ -74,7 +74,7 @@ def parse_json(text: str, name: str, error: type[InputError] = InputError) -> An
         raise error(f"{name} is no valid JSON: {line}column {wrong.colno}: {wrong.msg}") from wrong
     except RecursionError as deep:
         raise error(f"{name} is no valid JSON: nested too deeply") from deep
-    except ValueError as wrong:  # a number of more digits than Python converts
+    except ValueError as wrong:  # a number with more digits than Python converts
         raise error(f"{name} is no valid JSON: {wrong}") from wrong
 
 
@@ -91,7 +91,7 @@ def read_toml(path: Path, name: str = "", error: type[InputError] = InputError) 
 
 
 def _backslash_hint(wrong: str, text: str) -> str:
-    """How a path of Windows is written, where the line that is no TOML has a backslash in double quotes."""
+    """How to write a Windows path, if the invalid line has a backslash in double quotes."""
     place = re.search(r"line (\d+)", wrong)
     line = text.splitlines()[int(place[1]) - 1 : int(place[1])] if place else []
     is_path = any(map(_WITH_BACKSLASH.search, line))

@@ -1,4 +1,4 @@
-"""Where a text names a label, and what its sentences and lines say of labels, as a simple model reads them."""
+"""Where a text names a label, and what its sentences and lines say about labels, as a simple model reads them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIELD = re.compile(
 )
 _WHOLE_TEXT = re.compile(r"\bthat\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
-# Words up to which a line is a heading or the name of a field, and says nothing of the task; chosen, not measured.
+# Up to this many words, a line may be a heading or a field's name that says nothing about the task. Chosen.
 _HEADING_WORDS = 4
 _MARKS = re.compile(r"^[\s>#*•–-]+|[*`]+|^\s*\d+[.)]\s+")
 _ITEM = re.compile(r"\s*(?:[-*•#>|<]|\d+[.)]\s)|    |\t")
@@ -30,10 +30,10 @@ _TAG = re.compile(r"</?\w[^<>]*>")
 
 @dataclass(frozen=True, slots=True)
 class LabelMention:
-    """What a sentence says of one label: a topic, and the cues it quotes.
+    """What a sentence says about one label: a topic, and the cues it quotes.
 
-    A cue is a phrase by which a text of that label is known; one that starts with ``^`` only where a text opens with
-    it; one such as ``subject: bill`` where that field of a text shows it.
+    A cue is a phrase that marks texts of that label. One that starts with ``^`` does so only where a text begins with
+    it; one such as ``subject: bill``, where that field of a text shows it.
     """
 
     label: int
@@ -47,9 +47,9 @@ def names_label(text: str, label: str, *, match_case: bool = False) -> bool:
     Parameters
     ----------
     match_case : bool
-        Writers, of rephrasings and of notes, start sentences with a label or write it small: they are judged by the
-        words alone. Where a model reads a prompt by its labels (`label_mentions`), case is what tells the label Number
-        from the word number.
+        Writers of rephrasings and notes may start a sentence with a label or write it in lower case, so only its words
+        count for them. Where a model reads a prompt by its labels (`label_mentions`), only case distinguishes the
+        label Number from the word number.
 
     Examples
     --------
@@ -65,8 +65,8 @@ def names_label(text: str, label: str, *, match_case: bool = False) -> bool:
 
 
 def label_pattern(label: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what finds a label in a text, as a whole word or words."""
-    # not \b, which is no border beside a label that ends in a sign, such as C++
+    """Return the pattern that finds a label in a text, as a whole word or words."""
+    # not \b, which is no boundary next to a label that ends in a sign, such as C++
     return re.compile(rf"(?<!\w){re.escape(label)}(?!\w)", flags)
 
 
@@ -83,7 +83,7 @@ def label_mentions(text: str, labels: Sequence[str]) -> list[LabelMention]:
 def _mention(sentence: str, labels: Sequence[str]) -> LabelMention | None:
     unquoted = _QUOTED.sub(" ", sentence)
     named = _named(unquoted, labels)
-    if len(named) > 1:  # a field may be called as a label is
+    if len(named) > 1:  # a field may have the same name as a label
         named = _named(_FIELD.sub(" ", unquoted), labels)
     if len(named) != 1:
         return None
@@ -100,7 +100,7 @@ def _named(text: str, labels: Sequence[str]) -> list[int]:
 def quoted_cues(sentence: str) -> tuple[str, ...]:
     """Return the phrases that a sentence quotes, as cues (see `LabelMention`).
 
-    What stands between two quotations says where the latter is a cue, or nothing new.
+    The words between two quotations say where the second one is a cue; if they don't, it is where the first one is.
 
     >>> quoted_cues('It begins with "when", or its body contains "refund".')
     ('^when', 'refund')
@@ -124,7 +124,7 @@ def quoted_cues(sentence: str) -> tuple[str, ...]:
 
 
 def _field(between: str, field: str) -> str:
-    """The field that the words before a quotation name, or the one named before."""
+    """The field that the words before a quotation name, or else the previous one."""
     named = _FIELD.findall(between)
     if named:
         return str(named[-1])
@@ -133,9 +133,9 @@ def _field(between: str, field: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """A text, sorted by what it says of labels."""
+    """A text, sorted by what it says about labels."""
 
-    definitions: tuple[tuple[str, str], ...]  # one a label: several that stand in the text are joined by semicolons
+    definitions: tuple[tuple[str, str], ...]  # one per label: several in the text are joined by semicolons
     notes: tuple[str, ...]  # lines with a sentence that names one label
     # Lines that do neither, and prose that names a label in passing; headings, names of fields and the form of the
     # answer are left out
@@ -143,7 +143,7 @@ class Statements:
 
 
 def statements(text: str, labels: Sequence[str]) -> Statements:
-    r"""Read what a text says of labels; each line counts once.
+    r"""Read what a text says about labels; each line counts once.
 
     >>> text = "# Teams\n\n- **sales**: offers\n\nSort mail.\nBills go to billing."
     >>> said = statements(text, ["sales", "billing"])
@@ -168,7 +168,7 @@ def statements(text: str, labels: Sequence[str]) -> Statements:
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines that say something, and whether they are items; paragraphs whose lines are broken joined to one."""
+    """The lines with content, and whether they are list items; wrapped paragraphs are joined into one line."""
     for paragraph in re.split(r"\n\s*\n", text):
         joined: list[str] = []
         for line in paragraph.splitlines():

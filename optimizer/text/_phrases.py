@@ -1,8 +1,8 @@
-"""Words and phrases of texts: what slices of samples are named by, and what notes quote; which of them tell a topic.
+"""Words and phrases of texts, which name slices of samples and are quoted by notes; and which of them show a topic.
 
 A phrase is one to three words, lower-case and joined by spaces. A phrase that starts with ``^`` opens the text:
-``^who`` stands for texts that begin with "who". A phrase of one field of a text of several is ``subject: bill``, or
-``subject: ^bill`` where the field begins with it.
+``^who`` stands for texts that begin with "who". In a text with several fields, a phrase in one of them is
+``subject: bill``, or ``subject: ^bill`` if the field begins with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LONGEST_PHRASE = 3  # words; longer ones are rare, and somebody's sentence
+LONGEST_PHRASE = 3  # words; longer ones are rare, and part of one particular sentence
 ARTICLES = frozenset({"a", "an", "the"})
 _FUNCTION = (
     "about all also am and any are as ask asks at be been begin begins belong belongs but by can contain contains did "
@@ -21,9 +21,9 @@ _FUNCTION = (
     "my no not of on one or other our out over own she should so some such text than that their them then there these "
     "they this those to too under up us was we were what when where which who whom whose why will with would you your"
 )
-_OF_FIELD = ": "  # stands in no phrase, whose words are letters and digits
+_OF_FIELD = ": "  # never occurs in a phrase, whose words are letters and digits
 FUNCTION_WORDS = ARTICLES.union(_FUNCTION.split())
-# Words that are no function words of a prompt, but of any text: chosen by reading what notes had quoted.
+# Not function words in prompts, but without a topic in texts in general: chosen by reading what notes had quoted.
 _LIGHT = (
     "again almost already although always another anybody anyone anything anyway around away back because been "
     "before being between both bye came cannot come comes coming could dear does doing done each else enough even "
@@ -37,23 +37,23 @@ _LIGHT = (
     "use used using usually very via want wanted wants way ways well went whatever whenever whether while whoever "
     "within without yes yesterday yet yours"
 )
-# They say when something was written or is due, not what it is about: "released on february" was a sign of an album.
+# They say when something was written or is due, not what it is about: "released on february" had marked albums.
 _DATES = (
     "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september "
     "october november december"
 )
-# What is left and right of the apostrophe of a contraction.
+# What stands left and right of the apostrophe in contractions.
 _STEMS = "ain aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren wouldn"
 _TAILS = frozenset(["d", "ll", "m", "re", "s", "t", "ve"])
 LIGHT_WORDS = FUNCTION_WORDS.union(_LIGHT.split(), _DATES.split(), _STEMS.split(), _TAILS)
-# A tag begins with a letter, "/" or "!": "a < b" is none. What scripts and styles hold is no text.
+# A tag begins with a letter, "/" or "!": "a < b" is none. The content of scripts and styles is no text.
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1\s*>|<[a-z/!][^<>]{0,500}>|&(?:#\w{1,8}|[a-z]{2,8});", re.I | re.S)
-# What a question begins with says what kind of answer it wants. "How" does so with the next word ("how do", and not
-# "how" alone, which is of "how many" too); "what" and "which" only where that is a topic itself.
+# The first word of a question says what kind of answer it wants. "How" does so only with the next word ("how do"; "how"
+# alone also begins "how many"), "what" and "which" only if the next word is itself a topic.
 _ASKING = frozenset({"who", "whom", "whose", "when", "where", "why", "how"})
 _VAGUE_ALONE = "how"
 _QUESTION_WORDS = _ASKING | {"what", "which"}
-# Words joined by such a sign ("re-send", "don't", "a@b.c") are one; their parts are not written as words.
+# Words joined by such a sign ("re-send", "don't", "a@b.c") are one word; their parts don't count as words.
 _WORD = re.compile(r"[^\W_]+(?:[’'_@./+&=#-]+[^\W_]+)*")
 _PLAIN = re.compile(r"[^\W_]+")
 
@@ -77,7 +77,7 @@ def phrases_of(text: str) -> set[str]:
 
 
 def phrases_of_words(words: Sequence[str]) -> Iterator[str]:
-    """Yield every phrase of consecutive words, the first ones also as what the words begin with."""
+    """Yield every phrase of consecutive words, the first ones also as openings, with ``^``."""
     for length in range(1, LONGEST_PHRASE + 1):
         for start in range(len(words) - length + 1):
             phrase = " ".join(words[start : start + length])
@@ -97,7 +97,7 @@ def shows(text: str, phrase: str) -> bool:
 
 
 def phrase_of_field(field: str, phrase: str) -> str:
-    """Name a phrase as one of a field; without a field it stays what it is.
+    """Return the name of a phrase in a field; without a field it stays unchanged.
 
     >>> phrase_of_field("subject", "^bill"), phrase_of_field("", "^bill")
     ('subject: ^bill', '^bill')
@@ -106,7 +106,7 @@ def phrase_of_field(field: str, phrase: str) -> str:
 
 
 def field_and_phrase(phrase: str) -> tuple[str, str]:
-    """Return the field that a phrase is of, empty for a whole text, and the phrase alone.
+    """Return the field of a phrase, empty for the whole text, and the phrase without it.
 
     >>> field_and_phrase("subject: ^bill"), field_and_phrase("^bill")
     (('subject', '^bill'), ('', '^bill'))
@@ -116,7 +116,7 @@ def field_and_phrase(phrase: str) -> tuple[str, str]:
 
 
 def without_markup(text: str) -> str:
-    r"""A text with a line break in the place of every tag and entity of HTML.
+    r"""A text with a line break in place of every HTML tag and entity.
 
     >>> without_markup("Hello<br/>you &amp; all, 1 < 2")
     'Hello\nyou \n all, 1 < 2'
@@ -125,9 +125,9 @@ def without_markup(text: str) -> str:
 
 
 def written_phrases(text: str) -> set[str]:
-    """Return every phrase that stands in a text as it is written, but for case.
+    """Return every phrase that stands in a text as written, apart from case.
 
-    Unlike `phrases_of` it joins no words over punctuation, tags or the ends of lines, and takes no word apart.
+    Unlike `phrases_of`, it joins no words across punctuation, tags or line ends, and splits no word.
 
     >>> sorted(written_phrases("Re: don't<br>pay me"))
     ['^re', 'me', 'pay', 'pay me', 're']
@@ -141,7 +141,7 @@ def written_phrases(text: str) -> set[str]:
 
 
 def _runs(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Words between which nothing but spaces stands, and whether they open the text."""
+    """Runs of words with only spaces between them, and whether they open the text."""
     run: list[str] = []
     opens = True
     end = 0
@@ -162,9 +162,9 @@ def _runs(text: str) -> Iterator[tuple[list[str], bool]]:
 
 
 def topic_words(phrase: str) -> frozenset[str]:
-    """Return the words of a phrase that tell a topic, without a plural's s.
+    """Return the words of a phrase that show a topic, without a plural's s.
 
-    Numbers tell none. What a question begins with does, where nothing else in the phrase does.
+    Numbers show none. The first word of a question does, if nothing else in the phrase does.
 
     >>> sorted(topic_words("^what colors")), sorted(topic_words("^how do")), sorted(topic_words("since"))
     (['color'], ['how'], [])
@@ -178,9 +178,9 @@ def topic_words(phrase: str) -> frozenset[str]:
 
 
 def tells_a_topic(phrase: str) -> bool:
-    """Tell whether a phrase begins and ends with a word that tells a topic, or is how a question begins.
+    """Tell whether a phrase begins and ends with a word that shows a topic, or is the beginning of a question.
 
-    What begins or ends with another word is a piece of a sentence, and what stands around it may have meant the class.
+    A phrase that begins or ends with another word is a piece of a sentence, whose other words may mark the class.
 
     >>> [tells_a_topic(phrase) for phrase in ("capital of france", "what color", "^when did", "^what city")]
     [True, True, True, True]

@@ -1,9 +1,9 @@
-"""Private text: what a sample may tell of a person, and a prompt that is passed around must not.
+"""Private text: what a sample may reveal about a person, but a prompt that is passed around must not.
 
-A small check by form, for English and German mails: addresses of mail and of houses, numbers by which somebody is
-known (an account, a customer, a phone), names where letters hold them (salutation, signature, after a title). It knows
-no names: a name in the middle of a sentence, and one written small, pass. So do dates, times, and the numbers of orders
-and cases, which tell nothing of a person to whom they were not given.
+A small check by form, for English and German mails: mail and street addresses, numbers that identify somebody (of an
+account, a customer, a phone), names in their usual places in letters (salutation, signature, after a title). It knows
+no names: a name in the middle of a sentence, or in lower case, passes. So do dates, times, and the numbers of orders
+and cases, which reveal nothing about a person to outsiders.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _NOBODY_S = re.compile(
     rf"|(?i:(?:\b(?:{_CASES})(?:{_WORD_NUMBER})?|(?<!\w)#)[ \t]*[:#-]{{0,2}}[ \t]*"
     r"(?P<case>(?=[A-Z-]*\d)[A-Z\d]+(?:-[A-Z\d]+)*))"
 )
-"""Dates, spans of years, times, amounts, and numbers of cases: no person's, taken out before digits are looked at."""
+"""Dates, spans of years, times, amounts, case numbers: they identify nobody, and are removed before digits count."""
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _BIRTH = re.compile(
     r"(?i:\b(?:born|geboren|né|née|nacido|nacida|dob)\b[ \t]*(?:on|am|le|el|:)?[ \t]*(\d[\d./-]{5,9}\d))"
 )
 _FORMS = (
-    # What opens an account.
+    # What gives access to an account.
     r"(?i:\b(?:password|passwort|passwd|api[ _-]?key|token|secret)\b[ \t]*(?:is[ \t]+|[:=][ \t]*)(\S+))",
-    # By which somebody is known: after the word that says so, an IBAN, or letters with many digits.
+    # Numbers that identify somebody: after a word that says so, an IBAN, or letters with many digits.
     rf"(?i:\b(?:account|customer|client|member|patient|contract|policy|iban|card|passport|ssn|konto\w*|kunden\w*"
     rf"|mitglied\w*|vertrag\w*|versicherung\w*)(?:{_WORD_NUMBER})?[ \t]*[:#]{{0,2}}[ \t]*"
     r"((?=(?:[A-Z-]*\d){4})(?!(?:19|20)\d{2}\b(?!-))[A-Z\d]+(?:-[A-Z\d]+)*))",
@@ -62,8 +62,8 @@ _FORMS = (
 )
 _PRIVATE = tuple(map(re.compile, _FORMS))
 _DIGITS = re.compile(r"(?<![\w.,])\+?\(?\d(?:[ \t()/.–-]{0,2}\d){5,}(?![\w,])")
-_LEAST_DIGITS = 7  # the fewest of a phone number
-# Whom letters greet, and who signs them, without being anybody.
+_LEAST_DIGITS = 7  # the fewest of a phone number: shorter ones are ordinary numbers
+# Words in salutations and signatures of letters that name no person.
 _NOBODY_NAMES = (
     "all and billing care customer customers department desk everybody everyone folks for help helpdesk hr it ladies "
     "gentlemen madam manager office of or sales service services sir sirs support team teams the there to whom your"
@@ -96,7 +96,7 @@ def private_pieces(text: str, *, with_cases: bool = False) -> Iterator[str]:
 def private_words(texts: Iterable[str]) -> frozenset[str]:
     """Return the words that, in most texts that hold them, are private there: names, above all.
 
-    So a name is known in the middle of a sentence too, and "mark" and "may" stay words where they are.
+    So a name is recognised in the middle of a sentence too, and "mark" and "may" can stay ordinary words.
     """
     holding: Counter[str] = Counter()
     private: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""Short answers as they are compared: their words without case, articles and punctuation; and their numbers.
+"""The form in which short answers are compared: words without case, articles and punctuation; and numbers.
 
-Numbers are read as people and models write them: with signs, separators of thousands, currencies, units, scale words.
+Numbers are read as people and models write them: with signs, thousands separators, currencies, units, scale words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 
 from psopt.text._phrases import ARTICLES
 
-# Words for powers of ten, in the languages that answers come in most. A billion is 1e9 as English has it.
+# Words for powers of ten, in the languages that answers use most. A billion is 1e9, as in English.
 _WORDS_OF_SCALES = {
     12.0: "dozen dozens",
     1e2: "hundred hundreds hundert 百",
@@ -28,16 +28,16 @@ _WORDS_OF_SCALES = {
     1e12: "tn trillion trillions billionen billones 兆 조",
 }
 _SCALES = {word: scale for scale, words in _WORDS_OF_SCALES.items() for word in words.split()}
-# Letters behind the digits: beside a currency in any case, else large ones alone, for 5 m are metres.
+# Letters after the digits: next to a currency in upper or lower case, otherwise only capitals, since 5 m are metres.
 _LETTERS = {"m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
 _LARGE = frozenset({"M", "MM", "B"})
 _MINUS = str.maketrans("\u2212\u2010\u2011\u2012\u2013", "-----")
-# The digits of a number with what may part them: a space, no break space or apostrophe parts thousands alone.
+# The digits of a number with their separators: a space, no-break space or apostrophe separates only thousands.
 _DIGITS = r"\d{1,3}(?:[\u00a0\u202f '\u2019_]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*|[.,]\d+"
 _SCALE_WORDS = "|".join(sorted(_SCALES, key=len, reverse=True))
 _MONEY = r"(?:[$€£¥₹]|EUR\b|USD\b|GBP\b|CHF\b|euros?\b|dollars?\b)"
 _NO_CENTS = re.compile(r"(?<=\d)[.,](?:-{1,2}|\u2014)(?!\d)")  # 1'200.- and 1.200,-
-# "At least 5" is no 5.
+# "At least 5" is not 5.
 _BOUND = (
     r"[<>≤≥]=?\s?|\b(?:(?:at\s(?:least|most)|(?:more|less|fewer)\sthan|over|under|up\sto|mindestens|höchstens|mehr\sals"
     r"|weniger\sals|über|unter|plus\sde|moins\sde|au\smoins|más\sde|menos\sde|al\smenos)\s)"
@@ -51,14 +51,14 @@ _NUMBER = re.compile(
     (?P<more>\+(?!\s?\d))?(?P<money>\s?{_MONEY})?""",
     re.VERBOSE | re.IGNORECASE,
 )
-# What may stand around a number that is all of an answer: words for a unit or a currency, and signs.
+# What may stand around a number that is the whole answer: words for a unit or a currency, and signs.
 _UNIT_SIGNS = r"[\s/·^²³°%‰$€£¥₹.*`\"'()\[\]=≈~\\{}-]*"
 _UNIT = re.compile(rf"[^\W\d_]{{0,20}}(?:{_UNIT_SIGNS}[^\W\d_]{{0,20}}){{0,3}}{_UNIT_SIGNS}")
 _CURRENCY = r"(?:[$€£¥₹]|[A-Z]{3})"
 _OWED = re.compile(rf"{_CURRENCY}\s?\([^()]+\)|\({_CURRENCY}\s?[^()]+\)|\([^()]+\)\s?{_CURRENCY}")
-_UNSURE = re.compile(r"\d{1,3}\.\d{3}")  # an amount of money has no three decimals: thousands, or a price of petrol
-_LONGEST = 400  # characters of what may be one number and its unit
-# A word with what joins its parts, 3.5 and o'clock; of scripts that write no spaces each character is one.
+_UNSURE = re.compile(r"\d{1,3}\.\d{3}")  # money rarely has three decimals: thousands, or a petrol price?
+_LONGEST = 400  # characters that one number and its unit may have
+# A word with the signs that join its parts (3.5, o'clock); in scripts without spaces, each character is a word.
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff]|[^\W_]+(?:[.,:/'\u2019-][^\W_]+)*|[+%€$£¥-]"
 )
@@ -66,7 +66,7 @@ _EMOJI_STYLE = "\ufe0f"  # asks for the coloured form of a sign
 
 
 def numbers_in(text: str) -> list[float]:
-    """Return the numbers that stand in a text, in their order.
+    """Return the numbers in a text, in order.
 
     >>> numbers_in("From 1,250.50 to 1.250,50 EUR, about -3 %, or 2.5 million; in 2024-05")
     [1250.5, 1250.5, -3.0, 2500000.0, 2024.0, 5.0]
@@ -77,7 +77,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 def whole_number(text: str) -> float | None:
-    """Return the number that a text is, its unit or currency apart; None where it is none, or more than that.
+    """Return the number that a text is, apart from its unit or currency; None if it is none, or more than that.
 
     >>> [whole_number(text) for text in ("1 250,5 kg", "EUR 12.50", "3/4", "12%", "12 or 13", "twelve", "A4")]
     [1250.5, 12.5, 0.75, 12.0, None, None, None]
@@ -93,7 +93,7 @@ def whole_number(text: str) -> float | None:
     before, after = plain[: matches[0].start()], plain[matches[0].end() :]
     is_alone = all(_UNIT.fullmatch(part.strip()) for part in (before, after))
     value = _value(matches[0]) if is_alone else None
-    # Accounts write what is owed in brackets, and the currency beside shows that it is an amount.
+    # Accounts put debts in brackets, and a currency next to the number shows that it is an amount.
     is_owed = value is not None and _OWED.fullmatch(plain) is not None
     return -value if is_owed and value else value
 
@@ -127,9 +127,9 @@ def _normal(text: str) -> str:
 
 
 def _plain(digits: str) -> str | None:
-    """Digits without separators of thousands, with a point: of two kinds of separators the last is the point.
+    """Digits without thousands separators, with a decimal point: of two kinds of separators, the last is the point.
 
-    A comma alone before three digits parts thousands, a point alone never does: as English writes them.
+    A single comma before three digits separates thousands, a single point never does, as in English.
     """
     bare = re.sub(r"[\s'\u2019_]", "", digits)
     points, commas = bare.count("."), bare.count(",")
@@ -144,12 +144,12 @@ def _plain(digits: str) -> str | None:
     if points > 1 and not re.fullmatch(r"\d{1,3}(\.\d{3})+", bare):
         return None  # a version, a date
     if commas > 1 and not re.fullmatch(r"\d{1,3}(,\d{2,3})*,\d{3}", bare):
-        return None  # a list; India parts hundreds above thousands
+        return None  # a list; in India, digits above the thousands are grouped in pairs
     return bare.replace(",", "").replace(".", "" if points > 1 else ".")
 
 
 def answer_words(text: str) -> tuple[str, ...]:
-    """Return the words of an answer as it is compared; the articles of English only where nothing else stands.
+    """Return the words by which an answer is compared; English articles only if there are no other words.
 
     >>> answer_words("The  Eiffel-Tower, Paris."), answer_words("3.50 €"), answer_words("The The"), answer_words("東京")
     (('eiffel-tower', 'paris'), ('3.50', '€'), ('the', 'the'), ('東', '京'))
@@ -159,7 +159,7 @@ def answer_words(text: str) -> tuple[str, ...]:
 
 
 def normal_form(text: str) -> str:
-    """Return an answer as it is compared: equal ones have equal forms; a text without a word has its own.
+    """Return the form by which an answer is compared, the same for equal ones; a text without words has its own.
 
     >>> normal_form("The Louvre.") == normal_form("louvre"), normal_form("!?")
     (True, '!?')
@@ -168,7 +168,7 @@ def normal_form(text: str) -> str:
 
 
 def shown_signs(text: str) -> str:
-    """What is seen of a text: composed, without signs of no width, all white space alike."""
+    """What a text looks like: composed, without zero-width signs, with uniform white space."""
     composed = unicodedata.normalize("NFC", text)
     seen = (sign for sign in composed if sign != _EMOJI_STYLE and unicodedata.category(sign) != "Cf")
     return " ".join("".join(seen).split())

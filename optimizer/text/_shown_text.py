@@ -1,6 +1,6 @@
-"""Texts as they are shown: on one line, as Markdown or LaTeX, and what changed between two of them.
+"""Texts in the form in which they are shown: on one line, as Markdown or LaTeX, and what changed between two of them.
 
-Texts of others may read like markup, and are to show as they are.
+Texts by others may look like markup, and must be shown literally.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_SIGNS = "\\`*_[]<&|#~"  # what begins markup, HTML or an entity within a line, or ends a table's cell
+_SIGNS = "\\`*_[]<&|#~"  # signs that begin markup, HTML or an entity within a line, or end a table cell
 
 
 def one_line(text: str) -> str:
-    r"""Return a text without control characters and half surrogate pairs, all white space as one blank.
+    r"""Return a text without control characters and half surrogate pairs, with single spaces for all white space.
 
     >>> one_line("no\n\x1b[31m way\x9b0m \ud800")
     'no [31m way 0m'
@@ -29,7 +29,7 @@ def one_line(text: str) -> str:
 
 
 def shell_line(words: Iterable[object], system: str = os.name) -> str:
-    r"""Return words as one line of a shell: of POSIX, or of Windows, where backslashes part folders.
+    r"""Return words as one shell line: for POSIX, or for Windows, where backslashes separate folders.
 
     >>> print(shell_line(["psopt", "resume", "my run"], "posix"))
     psopt resume 'my run'
@@ -43,9 +43,9 @@ def shell_line(words: Iterable[object], system: str = os.name) -> str:
 
 
 def escaped_markdown(text: str) -> str:
-    r"""Return a text that shows as it is within a line or a cell of Markdown, its white space folded.
+    r"""Return a text that Markdown shows literally within a line or a cell, with its white space collapsed.
 
-    By backslashes and not by entities: they stand where CommonMark reads them, and read well where nothing does.
+    It uses backslashes, not entities: CommonMark understands them, and people can read them where nothing renders them.
 
     >>> print(escaped_markdown("don't <b>shout</b> | #1"))
     don't \<b>shout\</b> \| \#1
@@ -61,7 +61,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def markdown_table(rows: Sequence[Mapping[str, str]]) -> str:
-    """Rows of the same columns as Markdown.
+    """Return rows with the same columns as a Markdown table.
 
     >>> print(markdown_table([{"prompt": "a|b", "S": "5.9"}]))
     | prompt | S |
@@ -73,7 +73,7 @@ def markdown_table(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def latex_table(rows: Sequence[Mapping[str, str]]) -> str:
-    r"""Rows of the same columns as a `tabular` with booktabs' rules; the first two columns hold words.
+    r"""Return rows with the same columns as a `tabular` with booktabs rules; the first two columns hold words.
 
     >>> print(latex_table([{"prompt": "a_b", "S": "40 (30–50)"}]).splitlines()[4])
     a\_b & 40 (30--50) \\
@@ -86,14 +86,14 @@ def latex_table(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text as LaTeX has it."""
+    """A text with LaTeX's special signs escaped."""
     return re.sub(r"([_%&#$])", r"\\\1", text).replace("–", "--")
 
 
 def line_changes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """Return how new lines come about from old ones, as `difflib` has it.
+    """Return the changes that turn old lines into new ones, in the form of `difflib`.
 
-    That is ``equal``, ``insert``, ``delete`` or ``replace``, and where in the old and the new lines.
+    Each is ``equal``, ``insert``, ``delete`` or ``replace``, with its ranges in the old and the new lines.
 
     >>> line_changes(["a", "b"], ["a", "x", "b"])
     [('equal', 0, 1, 0, 1), ('insert', 1, 1, 1, 2), ('equal', 1, 2, 2, 3)]
@@ -102,7 +102,7 @@ def line_changes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, 
 
 
 def unified_diff(old: str, new: str, old_name: str, new_name: str) -> str:
-    r"""Return what changed as a unified diff, as patch and git apply read it; empty where nothing did.
+    r"""Return what changed as a unified diff, for patch and git apply; empty if nothing did.
 
     >>> print(unified_diff("Sort it.\n", "Sort it.\nNote: now.\n", "prompt.txt", "1a2b"), end="")
     --- prompt.txt
@@ -111,6 +111,6 @@ def unified_diff(old: str, new: str, old_name: str, new_name: str) -> str:
      Sort it.
     +Note: now.
     """
-    old_lines, new_lines = (io.StringIO(text).readlines() for text in (old, new))  # line feeds alone end lines there
+    old_lines, new_lines = (io.StringIO(text).readlines() for text in (old, new))  # there, only line feeds end lines
     diff = difflib.unified_diff(old_lines, new_lines, old_name, new_name)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff)
