@@ -518,7 +518,7 @@ def test_a_memory_too_small_for_anything_is_told(folder: Path, monkeypatch: pyte
         raise torch.cuda.OutOfMemoryError("CUDA out of memory")
 
     watch_forward(monkeypatch, exhaust)
-    with pytest.raises(ModelError, match="memory does not do for a single text"):
+    with pytest.raises(ModelError, match="memory is too small for a single text"):
         model.predict(PROMPTS, TEXTS)
 
 

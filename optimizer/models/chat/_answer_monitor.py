@@ -133,7 +133,7 @@ class AnswerMonitor:
             return f"all their tokens went before the label came: raise --max-tokens ({most_tokens}), or think less"
         if self._n_thoughts > n / 2:
             return (
-                "the server sends them as reasoning and no answer beside: switch its reasoning parser off, "
+                "the server sends them as reasoning, without an answer: switch off its reasoning parser, "
                 "or the model's thinking"
             )
         if self._is_own_prompt and kind != EMPTY:

@@ -214,4 +214,4 @@ async def _batches(client: ChatClient, timeout: float) -> Finding:
 
 def _speed(seconds: Sequence[float]) -> Finding:
     middle = sorted(seconds)[len(seconds) // 2]
-    return Finding("speed", "-", f"{middle:.2f} s a call, one at a time ({len(seconds)} calls)")
+    return Finding("speed", "-", f"{middle:.2f} s per call, one at a time ({len(seconds)} calls)")

@@ -133,8 +133,8 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
     counts far fewer than a prompt can have. `counted` holds for each prompt the fewest tokens that it can have, and the
     server's count; 0 where it gives none.
 
-    >>> unread_line([(2600.0 + 200 * number, 2048) for number in range(5)]).partition(" at the least")[0]
-    'the server counts 2,048 tokens for 5 prompts that have 2,600 to 3,400'
+    >>> unread_line([(2600.0 + 200 * number, 2048) for number in range(5)]).partition(":")[0]
+    'the server counts 2,048 tokens for 5 prompts that have at least 2,600 to 3,400'
     >>> unread_line([(300.0, 350), (260.0, 290)])
     ''
     """
@@ -150,9 +150,9 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
     lengths = at_most if is_cut else far_below
     shown = f"{most:,}" if is_cut else f"at most {most:,}"
     return (
-        f"the server counts {shown} tokens for {len(lengths)} prompts that have {min(lengths):,.0f} to "
-        f"{max(lengths):,.0f} at the least: what it leaves out is mostly the front, with the instructions, so that S "
-        "and F1 say nothing of them; give the model more context (num_ctx, --ctx-size, --max-model-len), or shorten it"
+        f"the server counts {shown} tokens for {len(lengths)} prompts that have at least {min(lengths):,.0f} to "
+        f"{max(lengths):,.0f}: it mostly drops the front, with the instructions, so that S and F1 say nothing about "
+        "them; give the model more context (num_ctx, --ctx-size, --max-model-len), or shorten the prompt"
     )
 
 

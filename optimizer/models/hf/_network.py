@@ -103,7 +103,7 @@ class TokenLimit:
             except torch.cuda.OutOfMemoryError as error:
                 if self.tokens <= _FEWEST:
                     raise ModelError(
-                        "the GPU's memory does not do for a single text: give a smaller model or shorter prompts, or "
+                        "the GPU's memory is too small for a single text: give a smaller model or shorter prompts, or "
                         "end what else uses the GPU"
                     ) from error
             self.tokens //= 2

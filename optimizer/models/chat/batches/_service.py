@@ -158,7 +158,7 @@ class Patience:
         if away > LONGEST_OUTAGE:
             raise ServerGoneError(
                 f"{self._name}: no word of its batches for {span(away)}: {failure}; they are kept, and asked for again"
-                " by whoever goes on"
+                " when the run is resumed"
             ) from None
         notice = f"no word of its batches since {clock(-away)} ({failure}); asking again; Ctrl-C saves"
         self._notices.tell("away", notice)
