@@ -1,4 +1,4 @@
-"""What psopt does, a function a verb: it wires the rooms and computes nothing."""
+"""What psopt does, one function per verb: it connects the rooms and computes nothing."""
 
 from psopt.api._asking_rule import AskingRule, asking_rule
 from psopt.api._beside import check_other_wordings

@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from psopt.runs import PromptSource
 
 _FEWEST_WORDINGS = 2  # under one every answer is equally steady
-_MOST_NEEDED = 100_000  # val samples: nobody labels more to have a bound
+_MOST_NEEDED = 100_000  # val samples: nobody labels more to get a bound
 
 
 @dataclass(frozen=True, slots=True)
 class AskingRule:
-    """Which answers are kept: all that are at least so steady."""
+    """Which answers are kept: all that are at least this steady."""
 
-    rate: float | None  # the share of answers that is left to a person, at most
-    least: float | None  # the steadiness from which on answers are kept; None where each file has its own, by `rate`
-    target_f1: float | None = None  # what F1 of the answers that are kept was asked to be
-    # How right what is kept is on the run's val, where the rule was set, and on its test under held-out wordings; None
-    # without a run, and where answers are no single labels
+    rate: float | None  # the largest share of answers that is left to a person
+    least: float | None  # the steadiness from which answers are kept; None if each file has its own, by `rate`
+    target_f1: float | None = None  # the F1 that was asked for, of the answers that are kept
+    # How right the kept answers are on the run's val, where the rule was set, and on its test under held-out wordings;
+    # None without a run, and if answers are not single labels
     val: Kept | None = None
     test: Kept | None = None
 
     def to_person(self, answers: Sequence[Classified]) -> list[bool]:
-        """Say which answers are left to a person; those without a label always are."""
+        """Return which answers are left to a person; those without a label always are."""
         steady = np.array([answer.steadiness for answer in answers])
         least = level_for_rate(steady, self.rate or 0.0) if self.least is None else self.least
         return [not is_kept for is_kept in is_steady(steady, least).tolist()]
 
     @property
     def lines(self) -> list[str]:
-        """What val and test say of it."""
+        """What val and test show about it."""
         if self.val is None:
             return []
         lines = [f"On val, where this was set: {_kept_line(self.val)}."]
@@ -77,27 +77,27 @@ def asking_rule(
     model: str | None = None,
     lm: LMConfig | None = None,
 ) -> AskingRule:
-    """Set from which steadiness on answers are kept, and the others left to a person.
+    """Set the steadiness from which answers are kept; the others are left to a person.
 
     Parameters
     ----------
     prompt : PromptSource or path
-        A run directory or one of its prompts; a prompt without a run has a `rate` alone.
+        A run directory or one of its prompts; a prompt without a run allows only a `rate`.
     n_wordings : int
-        Under how many wordings texts will be asked, 2 or more: steadiness hangs on it.
+        Under how many wordings texts will be asked, 2 or more: steadiness depends on it.
     rate : float, optional
-        The share of answers to leave to a person, at most, in [0, 1).
+        The largest share of answers to leave to a person, in [0, 1].
     target_f1 : float, optional
-        What F1 of the answers that are kept is to be at least, in (0, 1), at 95 %: by Clopper and Pearson's bound on
-        val, along a fixed sequence of thresholds (see `psopt.evaluation.level_for_error`).
+        The least F1 of the answers that are kept, in (0, 1), at 95 % confidence: by Clopper and Pearson's bound on val,
+        along a fixed sequence of thresholds (see `psopt.evaluation.level_for_error`).
     model, lm : optional
-        What texts will be asked of, and how, where that is not what the run measured: then its val says nothing.
+        The model that texts will be put to, and how, if that is not what the run measured: then its val shows nothing.
 
     Raises
     ------
     InputError
-        If neither or both are given, there is one wording, the run's val was asked under fewer, or it does not show
-        `target_f1` for any part of its answers.
+        If neither or both of `rate` and `target_f1` are given, there is one wording, the run's val was asked under
+        fewer, or it does not show `target_f1` for any part of its answers.
     """
     if (rate is None) == (target_f1 is None):
         raise InputError("--abstain and --target-f1 are two ways to say what is left to a person: give one of them")
@@ -135,7 +135,7 @@ def asking_rule(
 
 
 def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig | None) -> bool:
-    """Whether texts will be asked of the model that the run has asked, for probabilities where it did."""
+    """Whether texts will be put to the run's own model, with probabilities if and only if the run used them."""
     if source.measured is None:
         return True
     measured = LMConfig(**source.measured.options).logprobs
@@ -143,9 +143,9 @@ def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig 
 
 
 def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_needed: bool) -> Predictions | None:
-    """What the prompt's run has on val or test, under as many wordings as texts will be asked under.
+    """The answers that the prompt's run has on val or test, under as many wordings as texts will be asked under.
 
-    None where there is no run, or it has not kept them; an error where they are needed.
+    None if there is no run, or it has not kept them; an error if they are needed.
     """
     if source.run is None or source.prompt is None:
         if is_needed:
@@ -171,7 +171,7 @@ def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_nee
 
 
 def _nothing_shown(steady: NDArray[np.float64], right: NDArray[np.bool_], target_f1: float) -> Kept:
-    """Raise InputError: say what the steadiest answers of val show, and what would help."""
+    """Raise InputError that says what the steadiest answers of val show, and what would help."""
     error = 1 - target_f1
     shown = sequence(steady, right, error)
     if not shown:
@@ -191,7 +191,7 @@ def _nothing_shown(steady: NDArray[np.float64], right: NDArray[np.bool_], target
 
 def _would_do(best: Kept, error: float) -> str:
     """How many val samples would show it, if the steadiest stay as right as they are; empty if none would."""
-    share_wrong = (best.n_wrong + 0.5) / (best.n_kept + 1)  # none among few is not none among many
+    share_wrong = (best.n_wrong + 0.5) / (best.n_kept + 1)  # no error among few answers does not mean none among many
     if share_wrong >= error:
         return ""
     n_kept = fewest_kept(error)

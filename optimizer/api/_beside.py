@@ -1,4 +1,4 @@
-"""What is measured beside the verdict: other wordings, the user's own texts, planted phrases."""
+"""What is measured in addition to the verdict: other wordings, the user's own texts, planted phrases."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:
     """Refuse wordings of another source that don't fit the prompt, before anything is asked.
 
-    Raises InputError: naming the wording.
+    Raises InputError, naming the wording.
     """
     if settings.heldout_from:
         of_another_source(baseline.description, settings.heldout_from, n_parts_of(baseline))
 
 
 def probes_of(settings: RunSettings, task: Task) -> tuple[Sample, ...]:
-    """The samples of the file that the settings name; none where they name none.
+    """The samples of the file that the settings name; empty if they name none.
 
     Raises InputError or DataError if there is no such file, or it can't be used.
     """
@@ -50,7 +50,7 @@ def probes_of(settings: RunSettings, task: Task) -> tuple[Sample, ...]:
 def measured_beside(
     search: Search, settings: RunSettings, baseline: Candidate, chosen: Candidate, probes: Sequence[Sample]
 ) -> dict[str, Any]:
-    """Measure it of the baseline and what is handed back, as run.json says it; not what a limit does not pay for."""
+    """Measure this for the baseline and the chosen prompt, as run.json has it; skip what a limit does not pay for."""
     evaluator, task = search.problem.evaluator, search.problem.task
     phase = search.problem.observer.phase
     measurements: dict[str, Any] = {}
@@ -81,10 +81,10 @@ def measured_beside(
             f"answering the {len(probes)} texts of {file}",
             lambda: _on_probes(evaluator, baseline.prompt, chosen, tuple(probes), file),
         )
-    if not (settings.program or evaluator.others):  # which is asked about its examples alone
+    if not (settings.program or evaluator.others):  # a program is only asked about its own examples
         try:
             measure("planted", "planted phrases", "", lambda: planted_flips(evaluator, task, baseline.prompt, chosen))
-        except Exception as error:  # noqa: BLE001 a model of the caller's own may take no text that is not of the data
+        except Exception as error:  # noqa: BLE001 the caller's own model may refuse texts that are not in the data
             phase(f"planted phrases are not measured: {type(error).__name__}: {error}")
     return measurements
 
@@ -126,7 +126,7 @@ def _under_other_wordings(
 def _on_probes(
     evaluator: Evaluator, original: Prompt, candidate: Candidate, samples: tuple[Sample, ...], file: str
 ) -> dict[str, Any]:
-    """Put both prompts to the samples under the held-out rephrasings."""
+    """Ask both prompts about the samples, under the held-out rephrasings."""
     asking = evaluator.on_other(samples={"test": samples})
     before = asking.predictions(original, "test")
     measured = {"file": file, "n_texts": len(samples), "n_wordings": before.array.shape[1], "original": _scores(before)}
@@ -146,8 +146,8 @@ def _scores(predictions: Predictions) -> dict[str, float]:
 def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Candidate) -> dict[str, Any] | None:
     """Plant phrases of the chosen prompt's notes in texts of other classes; None without phrases to plant.
 
-    It is measured under the description as it is. A flip is a text of another class that is answered with the note's
-    label once the phrase is there, and not before.
+    This is measured under the original description alone. A flip is a text of another class that gets the note's label
+    with the phrase, but not without it.
 
     Raises BudgetReachedError if a limit does not pay for it.
     """

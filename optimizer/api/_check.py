@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was measured, and how it keeps to each bound.
+    """What was measured, and whether each bound is met.
 
-    And how much the rephrasings differ from each other, and what asking again changes, where that was asked for.
+    Also how much the rephrasings differ from each other and, if requested, what asking again changes.
     """
 
     scores: Scores
@@ -41,7 +41,7 @@ class CheckResult:
 
     @property
     def met(self) -> bool:
-        """Whether all bounds are kept to."""
+        """Whether all bounds are met."""
         return all(threshold.met for threshold in self.thresholds)
 
 
@@ -58,22 +58,22 @@ def check(
     progress: bool | None = None,
     **settings: Any,
 ) -> CheckResult:
-    """Measure a prompt under rephrasings and hold it against bounds.
+    """Measure a prompt under rephrasings and compare its scores with bounds.
 
     Parameters
     ----------
     task, prompt, model, prompt_options, strategy, options, on_progress, progress
         See `measure`.
     bounds : BoundOptions, optional
-        What it must keep to.
+        The bounds that it must meet.
     **settings
         Bounds by name, such as ``max_sensitivity=.1``, ``min_class_f1={"billing": .8}``, ``each=.8``, ``pinned=["17"]``
-        or ``use_ci_bound=True`` (see `BoundOptions`); and those of `measure`.
+        or ``use_ci_bound=True`` (see `BoundOptions`); and the settings of `measure`.
 
     Raises
     ------
     PsoptError
-        If no bound is given, one of S for a single wording, or an argument or the task can't be used.
+        If no bound is given, S is bounded under a single wording, or an argument or the task can't be used.
     """
     task = as_task(task)
     check_keywords(settings, MeasureOptions, BoundOptions)
@@ -109,7 +109,7 @@ def check(
 
 
 def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...]:
-    """The samples that the data pin, and those whose ids are named.
+    """The samples that are pinned in the data, and those whose ids are named.
 
     Raises InputError if no sample has such an id.
     """
@@ -122,6 +122,6 @@ def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...
 
 
 def further_pinned(task: Task, options: MeasureOptions, named: Collection[str] = ()) -> tuple[Sample, ...]:
-    """The pinned samples that a check asks about beside those that it measures on."""
+    """The pinned samples that a check asks about in addition to those that it measures on."""
     ids = {sample.id for sample in chosen_samples(task, options)}
     return tuple(sample for sample in pinned_samples(task, named) if sample.id not in ids)

@@ -1,4 +1,4 @@
-"""`psopt.classify`: texts or rows in, labels out, on request by a vote of a prompt's rephrasings."""
+"""`psopt.classify`: texts or rows in, labels out, optionally by a vote of a prompt's rephrasings."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 class Classified:
     """A text's label, None if the answers name none, and the share of rephrasings that gave it, in (0, 1].
 
-    The text of a row is a `psopt.tasks.Row`, which knows its columns. Where there is no label, `na_kind` says of which
-    kind the answers are (see `NoLabel`), and `said` is one of them. `sensitivity` is the text's S, in [0, 1]: 0 under a
-    single wording. `steadiness` is what answers are left to a person by (see `asking_rule`).
+    The text of a row is a `psopt.tasks.Row`, which knows its columns. If there is no label, `na_kind` is the kind of
+    the answers (see `NoLabel`), and `said` is one of them. `sensitivity` is the text's S, in [0, 1]: 0 under a single
+    wording. `steadiness` decides which answers are left to a person (see `asking_rule`).
     """
 
     text: str
@@ -66,33 +66,33 @@ def classify(
 ) -> list[Classified]:
     """Classify texts or rows with a prompt, under its own description alone or by a vote of its rephrasings.
 
-    The vote asks `rephrasings` times as much; of equally many votes the first label in the prompt's order wins.
+    The vote asks `rephrasings` times as much; ties go to the first label in the prompt's order.
 
     Parameters
     ----------
     texts : sequence of str or mapping
-        Texts; where the prompt names several fields, mappings of column to value.
+        Texts; if the prompt names several fields, mappings of column to value.
     prompt : Prompt or path
-        A prompt, its file, or a run directory, whose recommended prompt it is; one of a run is used with the run's
-        model, data and rephrasings.
+        A prompt, its file, or a run directory, which stands for its recommended prompt; a run's prompt is used with the
+        run's model, data and rephrasings.
     inputs : str or sequence of str, optional
         The columns that a row's text is made of; by default those of the run, or that the prompt names.
     labels : sequence of str, optional
-        For a prompt that does not know them: a text or messages of the user's own.
+        For a prompt that does not know them: a user's own text or messages.
     prompt_options : PromptOptions, optional
         How such a prompt is read.
     model : str, callable, dspy.LM or Model, optional
-        By default the one that the file says it is for, asked as it says, but for what `lm` says.
+        By default the one that the file says it is for, asked as the file says unless `lm` is given.
     vote : bool
     rephrasings, seed : int
-        For the vote: how many, and what seeds those of rules.
+        For the vote: how many, and the seed of those that rules write.
     lm, cache_dir, on_progress, progress : optional
         See `measure`.
 
     Raises
     ------
     PsoptError
-        If there is no such prompt, nothing says which model it is for, or the model fails.
+        If there is no such prompt, it is not known which model it is for, or the model fails.
     """
     if isinstance(texts, str):
         raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")
@@ -118,7 +118,7 @@ def classify(
 
 
 class Classifier:
-    """A prompt and its model, made ready once, to classify texts as they come; several threads may ask it at once.
+    """A prompt and its model, prepared once, to classify texts as they come; several threads may use it at once.
 
     Parameters
     ----------
@@ -127,16 +127,16 @@ class Classifier:
     labels, model, seed, lm, cache_dir : optional
         See `classify`.
     n_wordings : int
-        Under how many rephrasings each text is asked, for a vote; 1 is the prompt's own description.
+        Under how many rephrasings each text is asked, for a vote; 1 means the prompt's own description.
     sample_texts : sequence of str, optional
         Texts of the kind that will come, for a model that reads texts relative to others.
     split : {"val", "test"}
-        Whose wordings of the prompt's run are meant: those searched with, or on test the held-out ones.
+        Which wordings of the prompt's run are used: for val those of the search, for test the held-out ones.
 
     Raises
     ------
     PsoptError
-        If the prompt can't be used, or nothing says which model it is for.
+        If the prompt can't be used, or it is not known which model it is for.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Classifier:
             model, lm = _as_measured(source, lm)
         self._task = source.task or _bare_task(self.prompt.labels, sample_texts, self.prompt)
         self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
-        self._prompts = [self.prompt]  # as it is: with the label prior that it brings
+        self._prompts = [self.prompt]  # unchanged, with the label prior that it brings
         if n_wordings > 1:
             self._prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed, split)
         if asks_in_chat(self.model):
@@ -179,7 +179,7 @@ class Classifier:
         return [_classified(unread[place], *of_text) for place, of_text in enumerate(of_texts)]
 
     def answered(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Predictions:
-        """Return what each text is answered under each wording; raises as the classifier does."""
+        """Return the answers to each text under each wording; raises as the classifier does."""
         samples = [Sample(str(place), text) for place, text in enumerate(texts)]
         return evaluate_prompts(
             self.model,
@@ -217,7 +217,7 @@ def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConf
 def _classified(
     unread: Sequence[NoLabel], text: str, label: str, share: float, spread: float, steady: float
 ) -> Classified:
-    """A text with its label; one without has the kind of most of its answers, and one of them."""
+    """A text with its label; one without a label has the most frequent kind of its answers, and one of them."""
     kind = reply = None
     if label == NA and unread:
         kind = Counter(answer.kind for answer in unread).most_common(1)[0][0]
@@ -226,7 +226,7 @@ def _classified(
 
 
 def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:
-    """The prompt under so many wordings of its run, else of rules."""
+    """The prompt under `n` wordings: those of its run, otherwise those of rules."""
     rephrasings = source.rephrasings
     own = prompt.description
     if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.on(split)[0]) < n:
@@ -236,9 +236,9 @@ def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: i
 
 
 def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:
-    """The columns that rows are shown by: those that are named, else those of the prompt's run, else the prompt's.
+    """The columns that rows are shown by: those given, otherwise those of the prompt's run, otherwise the prompt's.
 
-    `columns` are those of the rows, as far as they are known: names that a prompt quotes count only among them.
+    `columns` are those of the rows, as far as they are known: names in a prompt count only if they are among them.
     """
     is_own_form = source.prompt is not None and source.prompt.template is None
     return replace(_columns(source, inputs, columns), texts_alone=is_own_form)
@@ -261,9 +261,9 @@ def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequenc
 
 
 def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
-    """Return the prompt with its own labels, or with those that are given for a text or messages that know none.
+    """Return the prompt with its own labels, or with the given ones for a text or messages that know none.
 
-    Raises InputError if nothing says the labels, or the prompt can't be read. Raises DataError if a row lacks a field
+    Raises InputError if the labels are not known, or the prompt can't be read. Raises DataError if a row lacks a field
     that the prompt names.
     """
     knows_labels = source.prompt is not None or not labels
@@ -285,7 +285,7 @@ def _check_fields(prompt: Prompt, texts: Sequence[str]) -> None:
 
 
 def _bare_task(labels: Sequence[str], texts: Sequence[str], prompt: Prompt | None = None) -> Task:
-    """A task that holds nothing but the texts to classify, unlabelled."""
+    """A task that holds only the texts to classify, unlabelled."""
     samples = tuple(Sample(str(index), text, None) for index, text in enumerate(texts))
     info = DatasetInfo("texts", "memory", "")
     description = prompt.description if prompt else ""

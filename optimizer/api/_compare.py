@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonResult:
-    """How a prompt fares under a model."""
+    """How a prompt does with a model."""
 
     prompt: str
     model: str
     scores: Scores
     against_first: Mapping[str, PairedDifference]
-    """Differences to what was measured first, by measure; empty for the first itself."""
+    """Differences from what was measured first, by measure; empty for the first itself."""
     diversity: float | None = None
     """How much the rephrasings differ from each other, see `psopt.rephrasings.diversity`."""
     predictions: Predictions | None = None
-    """What was answered, (N, Q), with samples and rephrasings."""
+    """The answers, (N, Q), with samples and rephrasings."""
 
     def verdict(self, measure_name: str) -> str:
-        """``better``, ``worse`` or ``no difference`` than the first, at the 5 % level."""
+        """``better``, ``worse`` or ``no difference``, compared with the first at the 5 % level."""
         return verdict(measure_name, self.against_first.get(measure_name))
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,14 +61,14 @@ class ComparisonResult:
 
 
 class Comparison(list[ComparisonResult]):
-    """What `compare` has measured, in the order of the prompts under each model."""
+    """What `compare` has measured: model by model, in the order of the prompts."""
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a prompt and model: F1, S and C in [0, 1] with 95 % intervals, PSS, and differences from the first."""
+        """One row per prompt and model: F1, S, C in [0, 1] with 95 % intervals, PSS, differences from the first."""
         return data_frame([_row(result) for result in self], "Comparison.to_frame()")
 
     def in_percent(self) -> list[dict[str, str]]:
-        """A row a prompt and model for people: measures in percent with their intervals, N samples, Q wordings."""
+        """One row per prompt and model, for people: measures in percent with their intervals, N samples, Q wordings."""
         return [_in_percent(result) for result in self]
 
     def to_markdown(self) -> str:
@@ -80,7 +80,7 @@ class Comparison(list[ComparisonResult]):
         return latex_table(self.in_percent())
 
     def figure(self) -> go.Figure:
-        """F1 against S on one sheet, with intervals: a point a prompt and model."""
+        """F1 against S in one plot, with intervals: one point per prompt and model."""
         measured = {f"{result.prompt}, {result.model}": result.scores.to_dict() for result in self}
         return compared_figure(measured, self[0].scores.quality_name).plot
 
@@ -126,19 +126,18 @@ def compare(
     progress: bool | None = None,
     **settings: Any,
 ) -> Comparison:
-    """Measure every prompt under every model on the same samples and rephrasings, and test each against the first.
+    """Measure every prompt with every model on the same samples and rephrasings, and test each against the first.
 
-    Prompts with different descriptions are rephrased alike, each its own description.
+    Prompts with different descriptions are rephrased in the same way, each from its own description.
 
     Parameters
     ----------
     task : Task, or str or path
-        A data set's name or file is loaded as `load_task` does.
-        With labels.
+        A data set's name or file is loaded as `load_task` does. It needs labels.
     prompts : dict of name to Prompt or path, or sequence of paths, optional
         Prompts, their files or Python functions ``MODULE:NAME``; by default the original prompt of `strategy`.
     models : sequence of str, callable, dspy.LM or Model, optional
-        Several models in place of `model`.
+        Several models instead of `model`.
     options, on_progress, model, prompt_options, strategy, progress, **settings
         See `measure`.
 
@@ -153,7 +152,7 @@ def compare(
     models = models or (model,)
     if len(compared) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
-    provider = models_of(options)  # the limits are those of the whole comparison
+    provider = models_of(options)  # the limits are for the whole comparison
     with reading(on_progress, progress) as on_reading:
         measured = [
             (name, name_of_model(each), predict(task, prompt, each, options, provider, on_reading))

@@ -41,8 +41,8 @@ def diagnose(
     task : Task, or str or path
         A data set's name or file is loaded as `load_task` does.
     options : MeasureOptions, optional
-        On what it is measured; of train, unless they or the keywords say otherwise: what is learnt from a
-        diagnosis must not come from val or test.
+        What it is measured on; train, unless they or the keywords say otherwise: what is learnt from a diagnosis must
+        not come from val or test.
     prompt, model, prompt_options, strategy, on_progress, progress, **settings
         See `measure`.
 
@@ -57,7 +57,7 @@ def diagnose(
     models = models_of(options)
     with reading(on_progress, progress) as on_reading:
         predictions, reruns = predict_again(task, diagnosed, model, options, models, on_reading)
-    # The encoder tells more than words do, where it is loaded anyhow.
+    # The encoder finds more than words do, so it is used if it is loaded anyway.
     embed = models.encoder.encode if model == "minilm" else None
     labelled = task.train if options.split == "train" else ()
     return PromptReport(

@@ -1,4 +1,4 @@
-"""`psopt check --fresh`: does fresh traffic still meet the answers that a run's prompt was measured by?"""
+"""`psopt check --fresh`: does a run's prompt still answer fresh traffic as it did when it was measured?"""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _NAMES = {"sensitivity": "S", "posix": "POSIX", "label_shares": "label shares"}
 _FEWEST = 2  # wordings, and texts
-_MOST_LABELS = 3  # whose shares a line names, those that moved most
+_MOST_LABELS = 3  # a line names the shares of those that changed most
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far the answers to fresh texts lie from those of a run, under the same wordings."""
+    """How far the answers to fresh texts are from those of a run, under the same wordings."""
 
     split: Split  # of the run
     n_known: int
@@ -73,27 +73,27 @@ def drift(
     on_progress: OnProgress | None = None,
     progress: bool | None = None,
 ) -> Drift:
-    """Ask a run's prompt about fresh texts, and test whether S and the shares of the labels are what they were.
+    """Ask a run's prompt about fresh texts, and test whether S or the shares of the labels have changed.
 
     Parameters
     ----------
     baseline : PromptSource or path
-        A run directory, whose recommended prompt it is, or one of its prompts.
+        A run directory, which stands for its recommended prompt, or one of its prompts.
     texts : sequence of str
-        2 or more, or rows; no labels are needed.
+        2 or more texts or rows; no labels are needed.
     columns : InputColumns, optional
         The columns of rows; see `input_columns`.
     model : str or Model, optional
         By default the run's, asked as it was.
     n_wordings : int, optional
-        Under how many wordings at most, 2 or more; by default under as many as the run has used on test.
+        The most wordings to ask under, 2 or more; by default as many as the run has used on test.
     lm, cache_dir, on_progress, progress
         See `classify`.
 
     Raises
     ------
     PsoptError
-        If it is no prompt of a run that has kept its answers, or the model fails.
+        If it is not a prompt of a run that has kept its answers, or the model fails.
     """
     source = read_source(baseline)
     run, prompt = run_of_baseline(source)
@@ -126,9 +126,9 @@ def drift(
 
 
 def run_of_baseline(source: PromptSource) -> tuple[Path, Prompt]:
-    """Return the run that a prompt lies in, and the prompt.
+    """Return the run that a prompt is in, and the prompt.
 
-    Raises InputError if it lies in none.
+    Raises InputError if it is in none.
     """
     if source.run is None or source.prompt is None:
         raise InputError(
@@ -138,7 +138,7 @@ def run_of_baseline(source: PromptSource) -> tuple[Path, Prompt]:
 
 
 def _known(run: Path, prompt_id: str) -> tuple[Split, Predictions]:
-    """What a run's prompt answered on test; on val, where it was not scored on test."""
+    """What a run's prompt answered on test; on val, if it was not scored on test."""
     directory = RunDirectory.open(run)
     try:
         return "test", read_predictions(directory, prompt_id, "test")
@@ -147,7 +147,7 @@ def _known(run: Path, prompt_id: str) -> tuple[Split, Predictions]:
 
 
 def _line(shift: Shift) -> str:
-    """What has shifted, and how surely.
+    """What has shifted, with its p-value.
 
     >>> _line(Shift("sensitivity", 0.1, 0.15, 0.2, 0.025, False))
     'S 10.0 -> 15.0 (p 0.2)'

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
-_WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, where only texts are written
+_WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, if only texts are written
 
 
 @asking_nothing()
@@ -62,7 +62,7 @@ def estimate(
     prompt : Prompt or path, optional
         What would be measured, or what the run would start from; by default the original prompt of `strategy`.
     trials : int, "planned" or None
-        None for what `measure`, `check` or `diagnose` of test would ask; by default as many as the effort allows.
+        None counts what `measure`, `check` or `diagnose` on test would ask; by default as many as the effort allows.
     task, prompt_options, model, cache_dir, **settings
         See `optimize`.
 
@@ -87,7 +87,7 @@ def estimate(
 def estimate_run(
     task: Task, settings: RunSettings, cache_dir: str | Path | None = None, run: Path | None = None
 ) -> CostEstimate:
-    """Count what a run, or what is left of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
+    """Count what a run, or the rest of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
     models = ModelProvider(cache_dir, settings.lm)
     options = rephrasing_again(settings.rephrasing, run) if run else settings.rephrasing
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models)
@@ -103,7 +103,7 @@ def estimate_measuring(
     options: MeasureOptions,
     further: Sequence[Sample] = (),
 ) -> CostEstimate:
-    """Count what `diagnose`, `check` or `compare` would ask, of `further` samples too; nothing is sent."""
+    """Count what `diagnose`, `check` or `compare` would ask, also about `further` samples; nothing is sent."""
     first_price = price_of(models[0]) if isinstance(models[0], str) else None
     estimates: list[CostEstimate] = []
     answering: list[Phase] = []
@@ -113,7 +113,7 @@ def estimate_measuring(
         n_wordings = sum(family in FAMILIES for family in turns)
         if n_wordings:
             phases += rephrasing_phases(prompt, options.rephrasing, n_wordings, first_price)
-        n_written = min(turns.count("text-paraphrase"), len(turns) - n_wordings - 1)  # one is the text as it is
+        n_written = min(turns.count("text-paraphrase"), len(turns) - n_wordings - 1)  # one is the unchanged text
         texts_measured = [sample.text for sample in chosen_samples(task, options)]
         phases += text_phases(texts_measured, n_written, options.rephrasing, first_price)
         for model, rephrased, texts in grids(task, prompt, models, options, further):
@@ -125,14 +125,14 @@ def estimate_measuring(
             if options.rephrasing.repeats:
                 phases.append(_asked_again(task, prompt, model, options, price))
             estimates.append(CostEstimate(tuple(phases), price, grid.spread(price)))
-            phases = []  # what is written is written once, whichever model is asked
+            phases = []  # texts are written only once, whichever model is asked
     judging = judging_phases(task, answering, options.rephrasings, first_price)
     counted = CostEstimate.of_several(estimates)
     return replace(counted, phases=(*counted.phases, *judging))
 
 
 def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptions, price: Price | None) -> Phase:
-    """What reruns take: a probe, or all of it where answers are drawn."""
+    """What reruns take: a probe, or the whole grid if answers are drawn at random."""
     askings = numbered([prompt] * max(2, options.rephrasings))
     samples = chosen_samples(task, options)
     probe = Grid.of(model, askings[:2], [sample.text for sample in probed(samples)])
@@ -146,6 +146,6 @@ def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptio
 def estimate_rephrasing(
     task: Task, prompt: Prompt | str | None, options: RephrasingOptions, n_texts: int
 ) -> CostEstimate:
-    """Count what `rephrase` would ask for so many texts, the original among them; nothing is sent."""
+    """Count what `rephrase` would ask for this many texts, including the original; nothing is sent."""
     phases = rephrasing_phases(what_to_rephrase(task, prompt), options, n_texts - 1)
     return CostEstimate(tuple(phases), price_of(options.rephraser or ""), _WRITING_SPREAD)

@@ -1,4 +1,4 @@
-"""`psopt.export`: a prompt of a run, handed back in the format it came in."""
+"""`psopt.export`: a run's prompt, returned in the format it came in."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """A prompt of a run as it is handed back.
+    """A run's prompt as it is exported.
 
     Attributes
     ----------
     id : str
     prompt : Prompt
     text : str
-        What a file of it holds, to the last byte; `suffix` is how such a file's name ends.
+        The exact content of its file; `suffix` is how the file's name ends.
     suffix : str
     diff : str
-        What changed against the prompt that the run started from, as a unified diff; empty where nothing did.
+        What changed against the prompt that the run started from, as a unified diff; empty if nothing did.
     notes : tuple of str
-        What is to be said of the format.
+        What to tell the user about it.
     before, after : CallPrice
         What a call takes with the original, and with this prompt.
     edits : tuple of Edit
-        What it adds to the prompt that the run started from, and what each was drawn from.
+        What it adds to the prompt that the run started from, and what each edit was based on.
     verification : Verification or None
-        How answers compare, where that was asked for.
+        How answers compare, if that was asked for.
     """
 
     id: str
@@ -91,24 +91,24 @@ def export(
     cache_dir: str | Path | None = None,
     **lm_changes: Any,
 ) -> Exported:
-    """Hand a prompt of a run back in the format it came in, with fields unfilled; by default the recommended one.
+    """Return a run's prompt in the format it came in, with fields unfilled; by default the recommended one.
 
     Parameters
     ----------
     run : path
         The run directory.
     pick : str
-        ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity``, ``consistency``, an id, or ``max F1 with S <=
-        .05`` and the like.
+        ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity``, ``consistency``, the id of a prompt, or a query
+        such as ``max F1 with S <= .05``.
     form : str
-        ``own``: as the prompt came, psopt's own form as text; ``text``: as it is shown; ``json``: to use with psopt;
-        ``openai``: chat messages; ``promptfoo``: the configuration that the run started from with a further prompt.
+        ``own``: as the prompt came, with psopt's own form as text; ``text``: as it is shown; ``json``: to use with
+        psopt; ``openai``: chat messages; ``promptfoo``: the configuration of the run, with this prompt added.
     without : sequence of str
-        Ids of edits that are left out of it. What is left was not measured.
+        Ids of edits that are left out of it. The resulting prompt was not measured.
     verify : int
-        Ask for so many of the run's samples through the exported text, and compare with the answers that the run had.
+        Ask about this many of the run's samples through the exported text, and compare with the run's answers.
     into : path, optional
-        Another promptfoo configuration, of which the text is with a further prompt. Nothing is written.
+        Another promptfoo configuration: the text is that one with this prompt added. Nothing is written.
     task : Task, optional
         To verify: the run's data, by default loaded as the run did.
     cache_dir : path, optional
@@ -119,9 +119,9 @@ def export(
     ------
     InputError
         If there is no such prompt, it has no such edit, it is to be verified without some of its edits, or the run's
-        data are not at hand to verify it.
+        data are not available to verify it.
     BudgetReachedError
-        If verifying would pass a limit.
+        If verifying would exceed a limit.
     """
     directory = RunDirectory.open(Path(run))
     entry = read_entry(directory.path, pick)
@@ -163,7 +163,7 @@ def _without(edits: Sequence[Edit], names: Sequence[str]) -> tuple[Edit, ...]:
 
 
 def _of_edits(baseline: Prompt, prompt: Prompt, edits: Sequence[Edit]) -> Prompt:
-    """A prompt with these of its edits alone; its examples stay in their order."""
+    """A prompt with only these of its edits; its examples stay in their order."""
     rebuilt = apply_edits(baseline, edits)
     examples = tuple(example for example in prompt.examples if example in rebuilt.examples)
     return replace(
@@ -171,7 +171,7 @@ def _of_edits(baseline: Prompt, prompt: Prompt, edits: Sequence[Edit]) -> Prompt
         definitions=rebuilt.definitions,
         notes=rebuilt.notes,
         examples=examples,
-        calibration=rebuilt.calibration,  # a label prior is that of one prompt: it is measured anew where it is used
+        calibration=rebuilt.calibration,  # a label prior belongs to one prompt: it is measured again where it is used
     )
 
 
@@ -189,7 +189,7 @@ def _notes(prompt: Prompt, written: WrittenPrompt) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OtherAnswer:
-    """A sample that is answered otherwise through the exported text: its id, the run's answer, and the one now."""
+    """A sample that is answered differently through the exported text: its id, the run's answer, and the one now."""
 
     sample: str
     before: str
@@ -207,7 +207,7 @@ class Verification:
     others : tuple of OtherAnswer
         Those that differ.
     usage : Usage
-        What was asked for that.
+        What this took.
     """
 
     n: int
@@ -216,12 +216,12 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether all answers are the run's."""
+        """Whether all answers are the same as the run's."""
         return not self.others
 
     @property
     def line(self) -> str:
-        """What came out, and what it cost."""
+        """The result, and what it cost."""
         cost = f", {self.usage.cost:.2g} USD" if self.usage.cost else ""
         calls = f"{self.usage.made:,} asked for, {self.usage.cached:,} known already{cost}"
         return f"reproduces {self.n - len(self.others)} of {self.n} answers ({calls})"
@@ -244,11 +244,11 @@ def _verified(
 ) -> Verification:
     """Ask about some of a run's val samples through the text of an exported prompt, and compare with the run's answers.
 
-    The text is read as somebody would read it who has nothing but the file. Where it asks the same to the last byte,
-    the run's own prompt is asked: so that models which read a prompt's parts rather than its text can be asked too.
+    The text is read as by somebody who has only the file. If it asks exactly the same, the run's own prompt is asked,
+    so that models that read a prompt's parts rather than its text can be asked too.
 
-    Raises InputError if the data, the run's answers or its model are not at hand. Raises BudgetReachedError if a limit
-    is reached.
+    Raises InputError if the data, the run's answers or its model are not available. Raises BudgetReachedError if a
+    limit is reached.
     """
     settings = RunSettings.from_dict(directory.read_json(MANIFEST)["settings"])
     if settings.program:
@@ -284,6 +284,6 @@ def _verified(
 
 
 def _spread(samples: Sequence[Sample], n: int) -> list[Sample]:
-    """So many of them, from first to last at equal distances: data are often sorted by class."""
+    """`n` of them, from first to last at equal distances, since data are often sorted by class."""
     places = np.linspace(0, len(samples) - 1, min(n, len(samples))).round().astype(int)
     return [samples[place] for place in dict.fromkeys(places.tolist())]

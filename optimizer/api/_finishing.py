@@ -1,4 +1,4 @@
-"""The end of a run: the front is scored on test, the gate decides, and everything is written down."""
+"""The end of a run: the front is scored on test, the gate decides, and everything is recorded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 
-_LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation costs next to nothing
+_LEFT_OUT = 8  # edits whose contribution is measured if a further evaluation costs next to nothing
 
 
 def finish(
@@ -35,7 +35,7 @@ def finish(
     stopped: BudgetReachedError | None,
     probes: tuple[Sample, ...],
 ) -> tuple[Run, str]:
-    """Score the front on test, let the gate decide, measure what edits add, write it down; say if a limit was met."""
+    """Score the front on test, let the gate decide, measure what edits add, record it; also say if a limit was met."""
     settings, state, evaluator = recorder.settings, search.state, search.problem.evaluator
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val, shortest, nominated = state.front, state.shortest, nominees(state)
@@ -49,22 +49,22 @@ def finish(
     best = best or scored.get(knee(on_val, start).id)
     if best is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
-    # What the user asked for beside the verdict comes before the rest of the front.
+    # What the user asked for in addition to the verdict comes before the rest of the front.
     beside = measured_beside(search, settings, start, best, probes)
     order = scoring_order(state.baseline, on_val, shortest, nominated)
-    if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
+    if settings.program and settings.limited_by == "effort":  # this few calls are only for the gate's candidates
         order = gated
     alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
     more, unpaid_more = _scored(search, [of for of in dict.fromkeys([*order, *alone]) if of not in gated])
     scored |= more
-    unpaid += [candidate for candidate in unpaid_more if candidate in order]  # what calibration does alone is no must
+    unpaid += [candidate for candidate in unpaid_more if candidate in order]  # calibration alone is optional
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
     shortest = scored.get(shortest.id, shortest)
     if alone:
         beside["calibration"] = {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}
     if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
         beside["kept_if_steady"] = {"id": best.id, **_kept_if_steady(evaluator, best)}
-    most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
+    most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it has a reserve
     contributions = recorder.earlier_contributions(best, most) or _contributions(best, search, most)
     reason = "budget" if stopped or unpaid else search.finish_reason
     findings = Found(start, front, shortest, recommendation, search.race_counts, search.diagnoses.sizes, beside)
@@ -72,20 +72,20 @@ def finish(
     recorder.save_prompts(start, front, [shortest, *tested], best, search.diagnoses)
     recorder.save_for_report(search, contributions)
     recorder.save_proposals(search)
-    recorder.save(findings, reason)  # again, with what the report has asked
+    recorder.save(findings, reason)  # again, with the calls that the report took
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, run_figure)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
 
 
 def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
-    """Those that the budget pays for, scored on test and ready for use, by their ids, and the others."""
+    """The candidates that the budget pays for, scored on test and ready for use, by their ids; and the others."""
     scored, unpaid = score_on_test(search, order)
     return {name: _ready_for_use(candidate, search) for name, candidate in scored.items()}, unpaid
 
 
 def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
-    """A candidate whose prompt brings its label prior, where it is calibrated."""
+    """A candidate whose prompt includes its label prior, if it is calibrated."""
     prompt = candidate.prompt
     models = [each.model for each in search.problem.evaluator.each]
     measured = [model.measured(prompt).calibration for model in models if calibrates(model)]
@@ -96,7 +96,7 @@ def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
 
 
 def _kept_if_steady(evaluator: Evaluator, candidate: Candidate) -> dict[str, Any]:
-    """How right the answers are of which the less steady ones are left to a person, on val and test."""
+    """How right the kept answers are if the less steady ones are left to a person, on val and test."""
     splits: tuple[Split, ...] = ("val", "test")
     grids = {split: evaluator.predictions(candidate.prompt, split) for split in splits}
     return {
@@ -117,7 +117,7 @@ def _most_left_out(recorder: RunRecorder) -> int:
 
 
 def _contributions(candidate: Candidate, search: Search, most: int) -> dict[str, Any]:
-    """Build contributions.json: what edits add, as far as that is asked for and the budget goes."""
+    """Build contributions.json: what edits add, as far as that is asked for and the budget allows."""
     if most and candidate.edits:
         search.problem.observer.phase(f"leaving edits out of {candidate.id}")
     try:
@@ -134,7 +134,7 @@ def _contributions(candidate: Candidate, search: Search, most: int) -> dict[str,
 
 
 def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) -> str:
-    """Say how a run that met a limit has ended."""
+    """Describe how a run that met a limit has ended."""
     if not unpaid:
         return f"{stopped}; the front that was found is scored on test"
     names = ", ".join(candidate.id for candidate in unpaid)
@@ -150,9 +150,9 @@ def _recommend(
     *,
     has_compared: bool,
 ) -> Recommendation:
-    """Put the nominees that are scored on test through the gate; all that it looks at is at hand.
+    """Put the nominees that are scored on test through the gate; it needs no further answers.
 
-    `has_compared` tells whether any prompt beside the baseline was scored on val, in whole or in part.
+    `has_compared` says whether any prompt besides the baseline was scored on val, completely or in part.
     """
     settings, evaluator = recorder.settings, recorder.evaluator
     if nominated and not tested:
@@ -180,7 +180,7 @@ def _recommend(
 def _samples_needed(
     evaluator: Evaluator, baseline: Candidate, tested: Sequence[Candidate], verdict: Verdict
 ) -> int | None:
-    """What it would take to be sure of the nominee that is nearest to it, where the gate was to be."""
+    """How many test samples it would take to pass the nominee that is closest to passing, if the gate is ``sure``."""
     if verdict.mode != "sure" or not verdict.tests:
         return None
     nearest = nearest_to_pass([test.to_dict() for test in verdict.tests])["id"]

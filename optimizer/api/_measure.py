@@ -1,4 +1,4 @@
-"""`psopt.measure`: what a model answers a prompt under rephrasings; all verbs that measure and don't search call it."""
+"""`psopt.measure`: a model's answers to a prompt under rephrasings; all verbs that only measure call it."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def measure(
         A prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a brace, or chat messages; by
         default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
-        How a prompt's file is read, where it does not say so itself.
+        How a prompt's file is read, if it does not say so itself.
     model : str, callable, dspy.LM or Model
-        A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
-        model that is made already.
+        A name; a function that takes chat messages and returns the answer's text, directly or as a coroutine; or an
+        existing model object.
     strategy : {"simple", "detail", "1-shot"}
         What the original prompt holds.
     options : MeasureOptions, optional
-        On what it is measured.
+        What it is measured on.
     on_progress : callable, optional
     progress : bool, optional
-        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
+        Show a progress bar; by default in notebooks and terminals, unless there is an `on_progress`.
     **settings
         Of `MeasureOptions` by name: ``rephrasings``, ``split``, ``samples``, ``seed``, ``cache_dir``, ``lm`` and
         ``rephrasing``; and what those two hold, such as ``max_calls``.
@@ -75,7 +75,7 @@ def measure(
 
 
 def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:
-    """On what a verb measures: as its keywords say, else its options.
+    """What a verb measures on: as its keywords say, otherwise its options.
 
     Raises InputError if there is no such keyword.
     """
@@ -99,11 +99,11 @@ def predict(
     further: Sequence[Sample] = (),
     anew: bool = False,
 ) -> Predictions:
-    """Do what `measure` promises, of `further` samples too; measurements by the same provider share its budget.
+    """Do what `measure` does, also for `further` samples; measurements by the same provider share its budget.
 
-    `anew` makes each column an asking of its own, as `evaluate` does.
+    `anew` asks each column separately, as in `evaluate`.
 
-    Raises InputError if it is to be asked again: `predict_again` does that.
+    Raises InputError if reruns are asked for: `predict_again` does those.
     """
     if options.rephrasing.repeats and not anew:
         raise InputError("--vary repeat stands beside S in psopt diagnose and psopt check: leave it out here")
@@ -132,11 +132,11 @@ def predict_again(
     *,
     further: Sequence[Sample] = (),
 ) -> tuple[Predictions, Reruns | None]:
-    """Do what `predict` does, and with ``--vary repeat`` ask the same samples as often under the original wording.
+    """Do what `predict` does, and with ``--vary repeat`` ask the same samples equally often under the original wording.
 
-    A probe asks some samples twice: where their answers are the same, nothing more is asked again. Where they are not,
-    wordings are asked with the seeds of the reruns, each with another: under one seed a server draws alike for all of
-    them, and S would hold less of the draw than that of reruns.
+    A probe asks some samples twice: if their answers are the same, nothing else is asked again. Otherwise each wording
+    is asked with a seed of its own, as the reruns are: under one seed, a server samples alike for all wordings, and S
+    would contain less of that randomness than the S of reruns.
     """
     if not options.rephrasing.repeats:
         return predict(task, prompt, model, options, models, on_progress, further=further), None
@@ -174,7 +174,7 @@ def _how(task: Task, options: MeasureOptions) -> dict[str, Any]:
 
 
 def chosen_samples(task: Task, options: MeasureOptions) -> tuple[Sample, ...]:
-    """The samples that a prompt is measured on: of all, where the split has none."""
+    """The samples that a prompt is measured on: those of all splits, if the chosen one has none."""
     splits = {"train": task.train, "val": task.val, "test": task.test, "all": task.samples}
     if options.split not in splits:
         raise InputError(f"split must be train, val, test or all, not {options.split!r}")
@@ -187,7 +187,7 @@ def grids(
 ) -> Iterator[tuple[Model, list[Prompt], list[str]]]:
     """Yield what `measure` would ask each model: the rephrased prompts and the texts; nothing is sent.
 
-    Where a model writes the rephrasings, those of rules stand for them; and typing errors for its texts.
+    If a model writes the rephrasings, rule-made ones stand in for them, and typing errors for its texts.
     """
     unlimited = ModelProvider(options.cache_dir, options.lm, Budget())
     samples = [*chosen_samples(task, options), *further]
@@ -203,7 +203,7 @@ def grids(
 class _Columns(NamedTuple):
     """What is asked about each sample, Q times: under which wording, in which form, about which texts.
 
-    The families are of the texts that are changed, and of the wordings before them; texts are empty where none is.
+    The families are those of the wordings, then of the changed texts; texts are empty if none is changed.
     """
 
     rephrasings: tuple[str, ...]
@@ -212,7 +212,7 @@ class _Columns(NamedTuple):
     texts: tuple[Sequence[str], ...] = ()
 
     def asked(self, model: Model) -> Model:
-        """The model, with changed texts where there are any."""
+        """The model, with changed texts if there are any."""
         return ChangedTextsModel(model, self.texts) if self.texts else model
 
 
@@ -240,7 +240,7 @@ def _columns(
 def _freeze(
     task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider, n_wordings: int
 ) -> tuple[tuple[str, ...], tuple[PromptFormat, ...]]:
-    """So many wordings with their forms."""
+    """As many wordings as asked for, with their forms."""
     if not n_wordings:
         return (), ()
     on_test = options.split == "test"

@@ -1,4 +1,4 @@
-"""`psopt.migrate`: a run's prompt on another model, what breaks there, and a search from there for what does not."""
+"""`psopt.migrate`: a run's prompt on another model, what breaks there, and a search for a prompt that works there."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MigrationStart:
-    """All that a migration starts from; the old model is not among it, for its answers are read."""
+    """All that a migration starts from; the old model is not needed, since its answers are read from the run."""
 
     run: Path
     old_model: str
@@ -55,11 +55,11 @@ class MigrationStart:
     task: Task
     settings: RunSettings  # of a search for the new model, from that prompt
     model: Any  # the new model, by name or as an object
-    notes: tuple[str, ...] = ()  # what is to be said before anything is asked
+    notes: tuple[str, ...] = ()  # what to tell the user before anything is asked
 
     @property
     def prompt(self) -> Prompt:
-        """The run's prompt as the new model is asked it."""
+        """The run's prompt as the new model gets it."""
         return self.settings.baseline(self.task)
 
     def evaluator(self, cache_dir: str | Path | None = None) -> Evaluator:
@@ -70,16 +70,16 @@ class MigrationStart:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """A prompt on the new model, beside the run's prompt on the old one."""
+    """A prompt on the new model, compared with the run's prompt on the old one."""
 
     id: str
     scores: Scores
     test: NomineeTest  # whether it is not worse
-    samples: list[dict[str, Any]]  # those that are answered otherwise, the broken first, as `fixed_and_broken` has them
+    samples: list[dict[str, Any]]  # those answered differently, broken ones first, as `fixed_and_broken` returns them
 
     @property
     def verdict(self) -> str:
-        """``not worse`` by the test, ``worse`` where that is sure of F1, S or a class at 5 %, else ``not shown``."""
+        """``not worse`` by the test, ``worse`` if F1, S or a class surely is at 5 %, otherwise ``not shown``."""
         if self.test.passed:
             return "not worse"
         is_lower = self.test.f1.high < 0 or (self.test.sensitivity.low > 0 and "sensitivity" in self.test.decisive)
@@ -99,19 +99,19 @@ class Moved:
 
 @dataclass(frozen=True, eq=False)
 class Migration:
-    """What became of a run's prompt on another model."""
+    """How a run's prompt does on another model."""
 
     run: Path
     old_model: str
     new_model: str
     prompt_id: str
     before: Scores  # of the run's prompt on the old model
-    # On the new model: the run's prompt, and what the search recommends where that is another one
+    # On the new model: the run's prompt, and the one that the search recommends if that is another one
     moved: tuple[Moved, ...]
     out: Path | None = None  # the search's run directory; None where only the run's prompt was measured
 
     def __repr__(self) -> str:
-        """Both models, and the verdict on what is to be used."""
+        """Both models, and the verdict on the prompt to use."""
         return f"<Migration {self.old_model} -> {self.new_model}: {self.moved[-1].id} is {self.moved[-1].verdict}>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,10 +135,10 @@ def migrate(
     progress: bool | None = None,
     **settings: Any,
 ) -> Migration:
-    """Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds.
+    """Move a run's prompt to another model: find what breaks there, and search from it for a prompt that works.
 
-    The old model is not asked: what it answered on test is read from the run. The new one is asked about the same test
-    samples under the same wordings, and tested against that (see `psopt.search.gating.stand_ins`).
+    The old model is not asked: its answers on test are read from the run. The new one is asked about the same test
+    samples under the same wordings, and tested against the old one (see `psopt.search.gating.stand_ins`).
 
     Parameters
     ----------
@@ -147,9 +147,9 @@ def migrate(
     model : str, callable, dspy.LM or Model
         The new model, as in `optimize`.
     pick : str
-        Which of the run's prompts, as `Run.pick` has it.
+        Which of the run's prompts, as in `Run.pick`.
     search : bool
-        Search from that prompt, with the run's sizes; else only it is measured.
+        Search from that prompt, with the run's sizes; otherwise it is only measured.
     trials : int, optional
         How many prompts the search evaluates, by default as many as the run did.
     out : path, optional
@@ -162,8 +162,8 @@ def migrate(
     Raises
     ------
     InputError
-        If the run is not finished or of this model, its data can't be had or have changed, or an argument can't be
-        used.
+        If the run is not finished, or already of this model; if its data are not available or have changed; or if an
+        argument can't be used.
     BudgetReachedError
         As `optimize`.
     """
@@ -232,14 +232,14 @@ def start_migration(
 
 
 def _check_other_model(run: str | Path, old: str, new: str, measured: Measured | None, lm: LMConfig) -> None:
-    """Refuse a migration to where the run is: a model of the same name at another address may be another one."""
+    """Refuse a migration to the run's own model; a model of the same name at another address may be a different one."""
     is_same_place = measured is None or lm.api_base in {None, measured.server, measured.client.get("api_base")}
     if old == new and is_same_place:
         raise InputError(f"{run} is of {old} already: name another --model, or search on with `psopt resume {run}`")
 
 
 def _prompt_for(model: Model, prompt: Prompt) -> tuple[Prompt, tuple[str, ...]]:
-    """A calibrated prompt with its prior to be measured anew, or without calibration where the model can't have one."""
+    """A calibrated prompt whose prior will be measured again, or without calibration if the model can't have one."""
     if prompt.calibration is None:
         return prompt, ()
     if calibrates(model):
@@ -261,7 +261,7 @@ def estimate_migration(start: MigrationStart, cache_dir: str | Path | None = Non
 def measured_migration(
     start: MigrationStart, cache_dir: str | Path | None = None, on_progress: OnProgress | None = None
 ) -> Migration:
-    """Ask the new model the run's prompt, on test alone."""
+    """Measure the run's prompt with the new model, on test alone."""
     evaluator = start.evaluator(cache_dir)
     if on_progress:
         evaluator.show_progress(on_progress)
@@ -282,7 +282,7 @@ def migration_of(start: MigrationStart, out: Path) -> Migration:
 def _migration(
     start: MigrationStart, answers: Mapping[str, Predictions], candidate_id: str, out: Path | None = None
 ) -> Migration:
-    """Test all that were looked at, and keep the first, which is the run's prompt, and the chosen one."""
+    """Test all that have answers, but keep only the first, which is the run's prompt, and the chosen one."""
     old = start.old_answers
     for new in answers.values():
         if [sample.id for sample in new.samples] != [sample.id for sample in old.samples]:

@@ -1,4 +1,4 @@
-"""`psopt.optimize`: from a task to a run, the whole job; `run` does it by settings, for `psopt.resume` too."""
+"""`psopt.optimize`: from a task to a run, the whole job; `run` does it from settings, also for `psopt.resume`."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def optimize(
     callbacks: Iterable[Callback] = (),
     **settings: Any,
 ) -> Run:
-    """Search for prompts that are right, insensitive and consistent, and score the Pareto front on unseen data.
+    """Search for prompts that are accurate, insensitive and consistent, and score the Pareto front on unseen data.
 
-    Edits are drawn from train, candidates compared on val under the search rephrasings, and the front is scored once
-    on test under held-out rephrasings. Everything is written to a run directory as it comes about; Ctrl-C keeps what
-    was found.
+    Edits are drawn from train, candidates are compared on val under the search rephrasings, and the front is scored
+    once on test under held-out rephrasings. Everything is written to a run directory as the run proceeds; Ctrl-C keeps
+    what was found.
 
     Parameters
     ----------
@@ -75,48 +75,49 @@ def optimize(
         What the run starts from: a prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a
         brace, or chat messages; by default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
-        How the prompt's file is read, where it does not say so itself.
+        How the prompt's file is read, if it does not say so itself.
     model : str, callable, dspy.LM or Model, or list of them
-        A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
-        model that is made already. For several models one prompt is searched that serves all of them.
+        A name; a function that takes chat messages and returns the answer's text, directly or as a coroutine; or an
+        existing model object. For several models, the search looks for one prompt that works with all of them.
     heldout_from : sequence of str, or path, optional
-        Wordings of another source, written by people for instance: what is handed back is put to them on test too,
-        and run.json and the report say both. A text file has one per line; JSON is a list, or a rephrasings.json.
+        Wordings of another source, for instance written by people. The recommended prompt is also tested under them,
+        and run.json and the report show both results. A text file has one per line; JSON is a list, or a
+        rephrasings.json.
     out : path, optional
-        The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered where that is taken.
+        The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered if that is taken.
     cache_dir : path, optional
         Where answers and embeddings are kept between runs; by default `psopt.models.cache_folder`.
     resume : bool
         Resume the run in `out`; see also `psopt.resume`.
     force : bool
-        Resume it also where the data, the model, the rephrasings or psopt's version have changed.
+        Resume it even if the data, the model, the rephrasings or psopt's version have changed.
     observer : Observer, optional
-        Is told how the work goes.
+        Is notified of the run's progress.
     progress : bool, optional
-        Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
+        Show a progress bar; by default in notebooks and terminals, unless there is an observer.
     callbacks : iterable, optional
-        Who records the run: ``"mlflow"``, or with an experiment ``"mlflow:tickets"``; a `psopt.tracking.Tracker`, or
-        its ``"MODULE:NAME"``; or a function that is called after each trial as Optuna's callbacks are,
-        ``callback(study, trial)``. One that fails is left out from then on, and the run goes on.
+        What records the run: ``"mlflow"``, or with an experiment ``"mlflow:tickets"``; a `psopt.tracking.Tracker`, or
+        its ``"MODULE:NAME"``; or a function ``callback(study, trial)`` that is called after each trial, like Optuna's
+        callbacks. One that fails is not called again, and the run goes on.
     **settings
-        What `psopt optimize` has as options, by name: how large the run is (see `SizeOptions`: ``effort``, ``trials``,
+        The options of `psopt optimize`, by name: how large the run is (see `SizeOptions`: ``effort``, ``trials``,
         ``rephrasings``, ``samples`` ..), how it is searched and what is recommended (see `RunOptions`: ``seed``,
         ``proposer``, ``gate``, ``max_prompt_tokens`` ..), how models are asked and what they may cost (see `LMConfig`:
-        ``api_base``, ``max_cost`` ..), where rephrasings come from (see `RephrasingOptions`). Groups may be given
+        ``api_base``, ``max_cost`` ..), where rephrasings come from (see `RephrasingOptions`). Groups may be given as a
         whole: ``lm=LMConfig(..)``, ``rephrasing=RephrasingOptions(..)``, ``parts=SearchRestriction(..)``.
 
-        Sizes that are not given are chosen by the effort: ``light``, ``medium`` and ``heavy`` are at most about 5,000,
-        20,000 and 60,000 calls, the final test among them; ``full`` is 40 trials of 500 samples under 10 wordings, in
-        3 rounds, and all of test. By default it is ``full`` with minilm and sim, else as the limits allow, else
-        ``light``.
+        Sizes that are not given depend on the effort: ``light``, ``medium`` and ``heavy`` are at most about 5,000,
+        20,000 and 60,000 calls, including the final test; ``full`` is 40 trials of 500 samples under 10 wordings, in
+        3 rounds, and all of test. The default is ``full`` with minilm and sim, otherwise what your limits allow, or
+        ``light`` without any.
 
     Raises
     ------
     PsoptError
         If an argument, the task or the run directory can't be used.
     BudgetReachedError
-        If a limit of yours ends the search. What was found is scored on test first, as far as that is paid for, and
-        stands in the error's `run`. An effort's own limit is no error: the run says ``budget``.
+        If one of your limits ends the search. What was found is scored on test first, as far as the limit allows, and
+        is in the error's `run`. An effort's own limit is not an error: the run's `finish_reason` is ``budget``.
     """
     task = as_task(task)
     by_name = all(isinstance(each, str) for each in (model if isinstance(model, (list, tuple)) else [model]))
@@ -162,15 +163,15 @@ def run(
     on_plan: Callable[[Plan], None] | None = None,
     callbacks: Sequence[Tracker | OptunaCallback] = (),
 ) -> Run:
-    """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
+    """Do what `optimize` does, with its settings in one value; `model` replaces the settings' name of one.
 
-    `sizes` say that the sizes in the settings are to be planned, but for those that the user has set; without them
-    the settings stand as they are. `on_plan` is told of the plan, where there is one.
+    With `sizes`, the sizes in the settings are planned, except for those that the user has set; without, the settings
+    are used unchanged. `on_plan` is called with the plan, if there is one.
 
-    To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
-    `on_estimate` is told, before anything is asked, what the run will take of a model that costs. Of one that answers
-    here a few answers are timed, and `observer` is told how long the run will take. `callbacks` record the run beside
-    the trackers that the settings name.
+    To resume a run, its task, model, rephrasings and version of psopt must be unchanged, unless `force`. `on_estimate`
+    is called, before anything is asked, with what the run will take from a model that costs something. For a local
+    model, a few answers are timed, and `observer` is notified of how long the run will take. `callbacks` record the run
+    in addition to the trackers in the settings.
     """
     baseline = settings.baseline(task)
     check_other_wordings(baseline, settings)
@@ -208,7 +209,7 @@ def run(
 
 
 def run_folder(model: str, task: Task, out: str | Path | None, *, resume: bool = False) -> Path:
-    """The run directory that is named, else one that is free."""
+    """The run directory that is named, otherwise one that is free."""
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
     return Path(out) if out else free_folder(Path("runs"), f"{task.name}-{model}")
@@ -225,11 +226,11 @@ def _evaluator(
     *,
     resume: bool,
 ) -> Evaluator:
-    """Put together what prompts are compared on; check first that the limits pay for the least of it."""
+    """Put together what prompts are compared on; first check that the limits pay for the least of it."""
     options = rephrasing_again(settings.rephrasing, directory.path)
     able = [capabilities_of(each) for each in answering]
     if resume and settings.own_model and any(can.costs_time for can in able):
-        models.budget.max_calls = None  # no cache has its answers: all are asked for again
+        models.budget.max_calls = None  # its answers are not cached: all are asked for again
     is_counted = any(can.asks_in_chat or can.costs_time for can in able)
     if not is_counted or not (on_estimate or models.budget.is_limited):
         return frozen_evaluator(task, settings, options, models, answering)
@@ -244,7 +245,7 @@ def _evaluator(
 
 
 def _estimate(task: Task, settings: RunSettings, evaluator: Evaluator, directory: RunDirectory) -> CostEstimate:
-    """What the run in a directory, or what is left of it, will take."""
+    """What the run in a directory, or the rest of it, will take."""
     return SearchBasis.of(task, settings, evaluator).estimate(settings, n_evaluated(directory.path / STUDY))
 
 
@@ -257,7 +258,7 @@ def _say_how_long(
     *,
     resume: bool,
 ) -> None:
-    """Time a model that answers here, and say how long the run will take; where that is long, what takes less."""
+    """Time a local model, and report how long the run will take; if that is long, also what takes less."""
     answering = [each.model for each in problem.evaluator.each]
     if resume:
         pace = kept_pace(answering, models)

@@ -1,4 +1,4 @@
-"""How large a run will be: planned once, before anything is asked; a run that is resumed keeps what was planned."""
+"""How large a run will be: planned once, before anything is asked; a resumed run keeps its plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-# On so many samples and wordings it is counted what a call takes; more tell hardly more.
+# What a call takes is counted on this many samples and wordings; more would hardly change it.
 _SAMPLES = 60
 _WORDINGS = 2
 
@@ -42,7 +42,7 @@ def plan_run(
 ) -> Plan:
     """Plan a run: the sizes that are not `asked` for, and what they are expected to take; nothing is sent.
 
-    A `model` goes before the settings' name of one. Raises PsoptError if an argument or the task can't be used.
+    A `model` replaces the settings' name of one. Raises PsoptError if an argument or the task can't be used.
     """
     models = ModelProvider(cache_dir, settings.lm)
     answering = answering_models(task, settings, models, model)
@@ -54,7 +54,7 @@ def plan_run(
 def plan_with(
     task: Task, settings: RunSettings, asked: SizeOptions, models: ModelProvider, answering: Sequence[Model]
 ) -> Plan:
-    """Plan a run with the models that it will have."""
+    """Plan a run with the models that it will use."""
     effort = effort_for(asked.effort, settings.lm, is_free=_are_free(answering))
     limits, limits_of_run = limits_of(effort, Limits.of_user(settings.lm))
     planner = _planner(task, settings, asked, models, answering, limits)
@@ -71,7 +71,7 @@ def plan_with(
 def least_estimate(
     task: Task, settings: RunSettings, asked: SizeOptions, models: ModelProvider, answering: Sequence[Model]
 ) -> CostEstimate:
-    """Count what the smallest run takes that makes sense and has the sizes that the user has set."""
+    """Count what the smallest useful run with the user's sizes takes."""
     planner = _planner(task, settings, asked, models, answering, Limits())
     return planner.estimate(planner.least)
 
@@ -84,7 +84,7 @@ def settings_for(
     answering: Sequence[Model],
     directory: RunDirectory,
 ) -> tuple[RunSettings, Plan | None]:
-    """Return the settings of a run with its sizes in them, and its plan if it was made now; set the models' limit.
+    """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit.
 
     Raises InputError if another effort is asked for than the run was begun with.
     """
@@ -108,7 +108,7 @@ def _planner(
     answering: Sequence[Model],
     limits: Limits,
 ) -> Planner:
-    """Count what a call takes on a part of the task, from which all sizes are reckoned."""
+    """Count what a call takes on a part of the task, from which all sizes are calculated."""
     available = _available(task, settings)
     n_wordings = min(_WORDINGS, *(available.get(name, _WORDINGS) for name in ("rephrasings", "heldout")))
     part = replace(
@@ -125,7 +125,7 @@ def _planner(
 
 
 def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
-    """The most that there are: samples of a split, and the wordings of a file."""
+    """The most available: samples of a split, and the wordings of a file."""
     samples = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
     if settings.rephrasing.file is None:
         return samples
@@ -133,9 +133,9 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
     return {**samples, "rephrasings": len(of_file.search), "heldout": len(of_file.heldout)}
 
 
-_FIRST = 8  # answers that are timed; twice as many where that is over too soon, and so on
-_LONG_ENOUGH = 1.0  # seconds; chosen: what a prompt's beginning takes is spread over as many texts as fit
-_FEWEST = 4  # answers that were computed and not cached, below which their time tells nothing
+_FIRST = 8  # answers that are timed first; twice as many if they come too fast, and so on
+_LONG_ENOUGH = 1.0  # seconds; chosen: spreads the cost of reading a prompt's beginning over as many texts as fit
+_FEWEST = 4  # answers that were computed, not cached; the time of fewer is not meaningful
 
 
 def _are_free(answering: Sequence[Model]) -> bool:
@@ -143,7 +143,7 @@ def _are_free(answering: Sequence[Model]) -> bool:
 
 
 def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
-    """How fast local models were when they were last timed; None where nobody knows, and for others."""
+    """How fast local models were when they were last timed; None if unknown, and for others."""
     paces = [_kept(model, models) for model in answering if not capabilities_of(model).is_free]
     return Pace.of_several(paces, len(answering) - len(paces))
 
@@ -156,9 +156,9 @@ def _kept(model: Model, models: ModelProvider) -> Pace | None:
 
 
 def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
-    """Time answers that a run asks for anyway, those to the original prompt on val, and keep how fast they came.
+    """Time answers that a run asks for anyway, those to the original prompt on val, and store how fast they came.
 
-    Where they are in the cache, what was kept before tells it.
+    If they are in the cache, the stored pace is used.
     """
     timed = [_timed(each, prompt, models) for each in evaluator.each if not capabilities_of(each.model).is_free]
     return Pace.of_several(timed, len(evaluator.each) - len(timed))
@@ -183,7 +183,7 @@ def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
         cells[rows[start:end], 0] = True
         evaluator.answers(prompt, "val", cells)
 
-    ask(0, 1)  # for the first answer a model is loaded
+    ask(0, 1)  # the first answer loads the model
     per_second, start, size = None, 1, _FIRST
     while start < len(rows):
         computed_before, begin = n_computed(evaluator.model), perf_counter()

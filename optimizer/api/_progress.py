@@ -1,4 +1,4 @@
-"""What verbs show of their work where somebody watches: `progress=`."""
+"""The progress that verbs show to people: `progress=`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SearchBar(Observer):
-    """Shows a search on a bar, where there is one: trials, the best of each objective so far, and what is done now."""
+    """Shows a search on a bar, if there is one: trials, the best of each objective so far, and the current phase."""
 
     def __init__(self, bar: ProgressBar | None) -> None:
         self._bar = bar
@@ -31,17 +31,17 @@ class SearchBar(Observer):
         self._done, self._total = 0, 0
 
     def started(self, task: Task, folder: Path) -> None:
-        """Say what is searched, and where it is written."""
+        """Show what is searched, and where it is written."""
         self._name = f"{task.name} in {folder}"
         self._show()
 
     def phase(self, what: str) -> None:
-        """Say what is done now."""
+        """Show the current phase."""
         self._phase = what
         self._show()
 
     def answers(self, done: int, total: int) -> None:
-        """Say how far a long reading has come."""
+        """Show how far a long reading has got."""
         self._show(f"{done:,} of {total:,} texts read")
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
@@ -56,7 +56,7 @@ class SearchBar(Observer):
         self._count(n_done, n_total)
 
     def close(self) -> None:
-        """End the bar, with what has come of it."""
+        """Close the bar, with a summary."""
         if self._bar is None:
             return
         parts = [f"{self._done} trials", self._best, self._name]
@@ -75,7 +75,7 @@ class SearchBar(Observer):
 
 @contextmanager
 def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observer | None]:
-    """Yield who watches a search: the one that was given, else a bar where `progress` and the place want one."""
+    """Yield the observer of a search: the given one, otherwise a bar if `progress` and the environment want one."""
     bar = progress_bar(progress) if observer is None else None
     if bar is None:
         yield observer
@@ -89,7 +89,7 @@ def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observ
 
 @contextmanager
 def reading(on_progress: OnProgress | None, progress: bool | None) -> Iterator[OnProgress | None]:
-    """Yield what is told how many texts are read: what was given, else a bar, as `watched` has it."""
+    """Yield what shows how many texts are read: the given callback, otherwise a bar, as in `watched`."""
     bar = progress_bar(progress) if on_progress is None else None
     if bar is None:
         yield on_progress

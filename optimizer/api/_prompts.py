@@ -1,4 +1,4 @@
-"""The prompt that a verb was given: a prompt, its file, or a Python function; else that of a strategy."""
+"""The prompt that a verb was given: a prompt, its file, or a Python function; otherwise that of a strategy."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 def prompt_for(
     task: Task, prompt: AnyPrompt | None, strategy: str, seed: int, options: PromptOptions | None = None
 ) -> Prompt:
-    """Return the prompt that a verb was given, by default the original prompt of `strategy`; raises as `own_prompt`."""
+    """Return the prompt that a verb was given, by default the original one of `strategy`; raises like `own_prompt`."""
     return own_prompt(task, prompt, strategy, options) or seed_prompt(task, strategy, seed=seed)
 
 
 def own_prompt(
     task: Task, prompt: AnyPrompt | None, strategy: str, options: PromptOptions | None = None
 ) -> Prompt | None:
-    """Return the prompt that a verb was given, None where it was given none.
+    """Return the prompt that a verb was given, None if it was given none.
 
-    Raises InputError if it can't be read or is for other labels; if there is a strategy too, or options without a
+    Raises InputError if it can't be read or is for other labels; if a strategy is given too, or options without a
     prompt.
     """
     if prompt is None:
@@ -61,9 +61,9 @@ _WITHOUT_DATA = "without --dataset: names in braces are taken for columns, and l
 
 
 def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt:
-    """Read a prompt to say what of it is rephrased and what is kept; nothing is asked.
+    """Read a prompt to show which parts are rephrased and which are kept; nothing is asked.
 
-    A task says which names in braces are columns and what the labels are; without it, names in braces are fields.
+    A task decides which names in braces are columns and what the labels are; without it, names in braces are fields.
 
     Raises InputError if the prompt can't be read.
     """

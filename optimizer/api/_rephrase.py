@@ -1,4 +1,4 @@
-"""`psopt.rephrase`: a task's description in other words."""
+"""`psopt.rephrase`: rewords a task's description."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rephrase(
     cache_dir: str | Path | None = None,
     on_text: Callable[[Verdict], None] | None = None,
 ) -> RephrasingSet:
-    """Write a description in other words, as a run does; `psopt.rephrasings.to_file` makes a file's content of it.
+    """Reword a description, as a run does; `psopt.rephrasings.to_file` makes a file's content of the result.
 
     Parameters
     ----------
@@ -43,17 +43,17 @@ def rephrase(
         What to rephrase: a prompt's instructions, those of a prompt's file, or a description as a text; by default the
         task's description.
     prompt_options : PromptOptions, optional
-        How a prompt's file is read, where it does not say so itself.
+        How a prompt's file is read, if it does not say so itself.
     rephrasings, heldout : int
-        How many for the search, the original among them, and how many for the report.
+        How many for the search, including the original, and how many for the report.
     rephrasing : RephrasingOptions, optional
-        Who writes them, who judges them, and of which families they are.
+        Who writes them, who judges them, and which families they are from.
     seed : int
-        Seeds the rules' choice.
+        The seed of the rules' choices.
     lm, cache_dir
         How language models are asked, and where their answers are kept.
     on_text : callable, optional
-        Is told of each text that was checked.
+        Is called with the verdict on each text that was checked.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def rephrase(
 def what_to_rephrase(
     task: Task, prompt: Prompt | PromptSource | Path | str | None, options: PromptOptions | None = None
 ) -> Prompt | str:
-    """The prompt whose instructions are rephrased, or the text that is; raises as `own_prompt`."""
+    """The prompt whose instructions are rephrased, or the text itself; raises like `own_prompt`."""
     if isinstance(prompt, str):
         return prompt
     return own_prompt(task, prompt, "simple", options) or task.description

@@ -1,4 +1,4 @@
-"""A run that there is: `psopt.resume` goes on with it, `psopt.load_run` looks at it."""
+"""An existing run: `psopt.resume` continues it, `psopt.load_run` reads it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def resume(
 ) -> Run:
     """Resume an interrupted run, or add trials to a finished one.
 
-    Answers that were paid for are not asked again. Limits count from the run's beginning, kills included; a new one
-    takes the place of the earlier one, or of the effort's.
+    Answers that were paid for are not asked again. Limits count from the run's beginning, even if it was killed; a new
+    one replaces the earlier one, or the effort's.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def resume(
     force : bool
         Even if the data, the rephrasings or psopt's version have changed.
     callbacks : iterable, optional
-        Who records the run from now on, as in `optimize`; by default the trackers that it has had by name. Trackers
-        go on with what they have begun, and those that are new are told of all earlier trials.
+        What records the run from now on, as in `optimize`; by default the trackers that it has had, by name. Trackers
+        continue what they have begun, and new ones receive all earlier trials.
     **changes
         What differs from now on, by name: ``trials`` (a new total), ``leave_one_out``, ``race``, ``max_prompt_tokens``,
-        ``storage`` (where it needs a password that is nowhere else), ``api_base``, ``max_cost`` and others of
+        ``storage`` (if it needs a password that is stored nowhere), ``api_base``, ``max_cost`` and others of
         `LMConfig`.
     cache_dir, observer, progress
         As in `optimize`.
@@ -57,7 +57,7 @@ def resume(
     Raises
     ------
     PsoptError
-        If there is no run that can be resumed in this way, or its data can't be had.
+        If there is no run that can be resumed in this way, or its data are not available.
     BudgetReachedError
         As `optimize`.
     """
@@ -79,9 +79,9 @@ def resume(
 
 
 def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
-    """The settings of a run, with what is to be different from now on; None changes nothing.
+    """The settings of a run, with changes that apply from now on; None changes nothing.
 
-    Raises InputError if something can't be changed, or the run was made in Python with objects that nothing loads
+    Raises InputError if something can't be changed, or the run was made in Python with objects that can't be loaded
     again.
     """
     leaves = [*all_leaves(SizeOptions), *all_leaves(RunOptions)]
@@ -105,17 +105,17 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
 
 
 def load_run(path: str | Path, *, storage: str | None = None) -> Run:
-    """Load a run to look at it: nothing is asked and nothing written, also while another process works on it.
+    """Load a run to look at it: nothing is asked and nothing written, even while another process works on it.
 
-    A run that was broken off has its front with scores on val; of one that is under way, or was killed, the front is
-    that of the trials so far, without intervals and without the limits on length. `finish_reason` tells them apart.
+    An interrupted run has its front with scores on val. For a run in progress, or one that was killed, the front is
+    that of the trials so far, without intervals and without the size limit. `finish_reason` tells them apart.
 
     Parameters
     ----------
     path : path
         The run directory.
     storage : str, optional
-        The study's storage, where it needs a password that is nowhere else.
+        The study's storage, if it needs a password that is stored nowhere.
 
     Raises
     ------

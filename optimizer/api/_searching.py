@@ -1,4 +1,4 @@
-"""A search in a run directory, from its first line to its last: whoever has something to search calls this."""
+"""A search in a run directory, from start to finish: all that search call this."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def search_in(
     resume: bool = False,
     force: bool = False,
 ) -> Run:
-    """Search, and write the run directory, which is held; write down how it ended, also if it broke off.
+    """Search, and write the run directory, which is locked; record how the run ended, even if by an error.
 
-    Raises InputError if a run is to be resumed that was about something else, unless `force`, or a pinned sample is
-    none of test. Raises BudgetReachedError if a limit ends it. What was found is scored on test first, as far as that
-    is paid for, and stands in the error's `run`.
+    Raises InputError if the run to resume was about something else, unless `force`, or a pinned sample is not in test.
+    Raises BudgetReachedError if a limit ends it. What was found is scored on test first, as far as the limit allows,
+    and is in the error's `run`.
 
     Parameters
     ----------
     plan : dict, optional
-        The run's plan, as run.json keeps it, where one was made now.
+        The run's plan, as run.json keeps it, if one was made now.
     probes : tuple of Sample
-        What the user wants both prompts to be put to at the end.
+        What the user wants both prompts to be asked about at the end.
     """
     evaluator, observer = problem.evaluator, problem.observer
     check_pinned(settings.pinned, evaluator.samples["test"])
-    _ = problem.limits  # refuses what can't be kept
+    _ = problem.limits  # refuses limits that can't be kept
     evaluator.show_progress(observer.answers)
     observer.budget = evaluator.budget
     recorder = RunRecorder(directory, problem.task, settings, evaluator, plan=plan)
@@ -83,7 +83,7 @@ def search_in(
         for each in evaluator.each:
             if asks_in_chat(each.model):
                 each.model.engine.keep_rate()
-    if limit and settings.limited_by != "user":  # it ends as it was planned
+    if limit and settings.limited_by != "user":  # it ends as planned
         observer.phase(f"{limit}; {_how_to_resume(settings, directory.path)} --max-calls N")
     elif limit:
         raise BudgetReachedError(f"{limit}; {_how_to_resume(settings, directory.path)}", result) from stopped
@@ -91,16 +91,16 @@ def search_in(
 
 
 def _is_for_nothing(error: BaseException, problem: SearchProblem, settings: RunSettings, search: Search | None) -> bool:
-    """Whether a run has ended since the answers to a prompt of the user's own can't be read: nobody goes on with it.
+    """Whether a run has ended because the answers to the user's own prompt can't be read: nobody will resume it.
 
-    A study that others may have joined is theirs too.
+    A study that others may have joined is left to them.
     """
     is_unread = isinstance(error, (NoLabelsError, InputError)) and problem.baseline_prompt.template is not None
     return is_unread and settings.storage is None and not (search and search.candidates)
 
 
 def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> StoredStudy:
-    """Write down what the run is about, and open its study; nothing is left where that can't be opened."""
+    """Record what the run is about, and open its study; nothing is left behind if that can't be opened."""
     directory, settings, observer = recorder.directory, recorder.settings, problem.observer
     name = None if settings.storage or not resume else study_name(directory.path / STUDY)
     recorder.save(Found(), "running")
@@ -128,7 +128,7 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
 
 
 def _uneven_calibration(evaluator: Evaluator) -> str:
-    """Say which of several models are calibrated, where some are and some can't be."""
+    """Describe which of several models are calibrated, if some are and some can't be."""
     names: dict[bool, list[str]] = {True: [], False: []}
     for each in evaluator.each:
         names[calibrates(each.model)].append(each.model.name)
@@ -139,7 +139,7 @@ def _uneven_calibration(evaluator: Evaluator) -> str:
 
 
 def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:
-    """Let the study say what it is about."""
+    """Store in the study what it is about."""
     settings = recorder.settings
     rephrasings = recorder.evaluator.rephrasings
     for name, value in {
@@ -160,9 +160,9 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
 
 
 def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
-    """Search until there is nothing left to do, or a limit is reached: then what was found is still to be scored.
+    """Search until there is nothing left to do, or a limit is reached: what was found must still be scored then.
 
-    What that takes is held back from the limit; of a program by whoever compiles it, who knows its steps.
+    What that takes is held back from the limit; for a program, the compiling code does so, since it knows the steps.
     """
     stopped = None
     reserve.watch(search)
@@ -171,7 +171,7 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
     except BudgetReachedError as error:
         if not search.candidates:
             raise
-        with contextlib.suppress(BudgetReachedError):  # as far as what is held back for it goes
+        with contextlib.suppress(BudgetReachedError):  # as far as its reserve allows
             search.complete_front()
         stopped = error if search.state.n_done < search.problem.options.trials else None
     reserve.end()
@@ -179,6 +179,6 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
 
 
 def _how_to_resume(settings: RunSettings, folder: Path) -> str:
-    """Say where the work so far is, and how to go on with it."""
+    """Say where the work so far is, and how to resume it."""
     how = f"compile again with log_dir={str(folder)!r}" if settings.program == "python" else f"psopt resume {folder}"
     return f"what was found is in {folder}; resume with: {how}"

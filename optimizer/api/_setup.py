@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
-    """Where the rephrasings of a run that is resumed come from: they are those that it has had, if it has had any."""
+    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any."""
     path = folder / REPHRASINGS
     return replace(options, file=path) if path.exists() else options
 
 
 def answering_models(task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> tuple[Model, ...]:
-    """Load the models that a run's prompt is for: `model`, one or a list, goes before the settings' names.
+    """Load the models that a run's prompt is for: `model`, one or a list, takes precedence over the settings' names.
 
-    Raises InputError if two have one name.
+    Raises InputError if two have the same name.
     """
     choice = model or settings.models
     loaded = tuple(models.answering(each, task) for each in (choice if isinstance(choice, (list, tuple)) else [choice]))
@@ -78,25 +78,25 @@ def frozen_evaluator(
 
 
 def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:
-    """Make what drafts edits beside the rules, where there is a model for that."""
+    """Make the model that drafts edits in addition to the rules, if there is one."""
     return LLMProposer(models.writer(settings.writer)) if settings.writer else None
 
 
 def _labelled(baseline: Prompt, train: Sequence[Sample], seed: int) -> LabelledTexts:
-    """Texts of train with their labels, all classes alike where that can be, under the original prompt."""
+    """Texts of train with their labels, stratified by class, under the original prompt."""
     samples = subset(train, MOST_LABELLED, seed=seed)
     labels = [baseline.labels.index(str(sample.label)) for sample in samples]
     return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in samples], labels)
 
 
 def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
-    """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they say one."""
+    """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they set one."""
 
     def cut(samples: tuple[Sample, ...], most: int | None) -> tuple[Sample, ...]:
         return samples if most is None else task.subset(samples, most, seed=settings.seed)
 
     def keeps_pinned(most: int | None) -> tuple[Sample, ...]:
-        """Test, cut, with every pinned sample: as many as asked for, unless more are pinned."""
+        """Test, cut but with every pinned sample: as many as asked for, unless more are pinned."""
         pinned = {sample.id for sample in task.test if sample.pinned or sample.id in settings.pinned}
         if most is None or not pinned:
             return cut(task.test, most)
@@ -113,9 +113,9 @@ def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sampl
 
 
 def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:
-    """What a run is asked to do, and how large it is to be; `facts` go before the keywords.
+    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords.
 
-    Raises InputError if there is no such option, or it is one of the data, which are loaded.
+    Raises InputError if there is no such option, or it is one for reading data, which are loaded already.
     """
     check_keywords(keywords, RunOptions, SizeOptions)
     for leaf in leaves(DataOptions):

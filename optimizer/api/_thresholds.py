@@ -1,4 +1,4 @@
-"""Scores against bounds: which figure must keep to which, and which bounds can be asked of these answers."""
+"""Scores against bounds: which figure must meet which bound, and which bounds can be asked of these answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 End = Literal["estimate", "bad", "good"]
-"""Which of a score's figures must keep to its bound: the estimate, or an end of its 95 % interval."""
+"""Which of a score's figures must meet its bound: the estimate, or an end of its 95 % interval."""
 ClassBounds = float | Mapping[str, float]
 """The least F1 of every class, or of those that are named."""
 
@@ -43,10 +43,10 @@ def check_bounds(
     has_labels: bool,
     n_rephrasings: int,
 ) -> None:
-    """Refuse bounds that can't be asked, before a model is.
+    """Refuse bounds that can't be checked, before any model is asked.
 
-    At least one must be given; `has_labels` says whether answers are labels, one or several. Raises InputError: one
-    line that says which bound, and how to fix it.
+    At least one must be given; `has_labels` says whether answers are labels, one or several. Raises InputError, with
+    one line that names the bound and how to fix it.
     """
     active_bounds = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
     if not active_bounds:
@@ -70,22 +70,22 @@ def thresholds(
     end: End = "estimate",
     beyond: Reruns | None = None,
 ) -> list[Threshold]:
-    """Hold scores against bounds.
+    """Compare scores with bounds.
 
-    Raises InputError if one is not defined: of C or macro-F1 where there are no classes, of F1 where a label was
+    Raises InputError if a bounded score is not defined: C or macro-F1 without classes, or F1 of a label that was
     neither right nor answered anywhere.
 
     Parameters
     ----------
     scores : Scores
-        With intervals, if an end of theirs is asked for.
+        With intervals, if an end of them is asked for.
     bounds : dict of option to float or None
         All but ``each``; ``min_class_f1`` may be a dict of label to float.
     end : "estimate", "bad" or "good"
-        What must keep to the bound: the estimate; the worse end of the 95 % interval, so that a prompt that only just
-        keeps to it passes in few cases; or its better end, so that one that only just does so fails in few.
+        What must meet the bound: the estimate; the worse end of the 95 % interval, so that a prompt that only just
+        meets it rarely passes; or the better end, so that such a prompt rarely fails.
     beyond : Reruns, optional
-        What asking again changes: ``max_sensitivity`` then bounds what S is beyond that.
+        What asking again changes: ``max_sensitivity`` then bounds S beyond that.
     """
     active_bounds = {option: bound for option, bound in bounds.items() if bound is not None}
     held: list[Threshold] = []
@@ -102,14 +102,14 @@ def thresholds(
 
 
 def each_threshold(predictions: Predictions, each: float, least: float, *, end: End = "estimate") -> Threshold:
-    """Hold the share of samples that keep their right answer against a bound.
+    """Compare the share of samples that keep their right answer with a bound.
 
     Parameters
     ----------
     each : float
-        Under which share of the wordings a sample must be answered rightly, in (0, 1].
+        The share of wordings under which a sample must be answered correctly, in (0, 1].
     least : float
-        The share of samples that must be, in [0, 1].
+        The least share of such samples, in [0, 1].
     end : "estimate", "bad" or "good"
         As in `thresholds`.
     """
@@ -120,19 +120,19 @@ def each_threshold(predictions: Predictions, each: float, least: float, *, end: 
 
 
 def pinned_threshold(predictions: Predictions) -> Threshold:
-    """Hold the answers to pinned samples against what must be: right under every wording."""
+    """Check that the answers to pinned samples are right under every wording."""
     share = float((_shares_right(predictions) >= 1).mean())
     n_samples, failing = len(predictions.samples), _failing(predictions, 1.0)
     return _threshold(PINNED, 1.0, share, None, "estimate", predictions, n_samples, failing=failing)
 
 
 def _shares_right(predictions: Predictions) -> NDArray[np.float64]:
-    """Under which share of its wordings each sample is right: (N,)."""
+    """The share of its wordings under which each sample is right: (N,)."""
     return np.asarray(predictions.n_right / np.maximum(predictions.asked.sum(axis=1), 1))
 
 
 def _failing(predictions: Predictions, each: float) -> tuple[FailingSample, ...]:
-    """The samples that are right under a smaller share, the worst first."""
+    """The samples that are right under a smaller share of wordings, the worst first."""
     shares = _shares_right(predictions)
     return tuple(
         FailingSample(str(predictions.samples[index].id), str(predictions.samples[index].label), float(shares[index]))
@@ -151,7 +151,7 @@ def _threshold(
     n_samples: int | None,
     **more: Any,
 ) -> Threshold:
-    """A bound, and the figure that must keep to it."""
+    """A bound, and the figure that must meet it."""
     value = estimate
     if interval is not None and end != "estimate":
         value = interval[1] if option.startswith("max") == (end == "bad") else interval[0]
@@ -169,7 +169,7 @@ def _threshold(
 
 
 def _of_measure(scores: Scores, option: str, bound: float, end: End, beyond: Reruns | None) -> Threshold:
-    """The threshold of a measure; of S less that of reruns, where these are given."""
+    """The threshold of a measure; for S minus that of reruns, if these are given."""
     n_samples = scores.n_samples
     if beyond is not None and option == "max_sensitivity":
         return _threshold(option, bound, beyond.beyond, beyond.ci, end, scores, n_samples, measure=BEYOND_RERUNS)
@@ -182,7 +182,7 @@ def _of_measure(scores: Scores, option: str, bound: float, end: End, beyond: Rer
 
 
 def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]:
-    """One threshold a class: of all that have an F1, or of those that are named."""
+    """One threshold per class: for all that have an F1, or for those that are named."""
     if not scores.per_class:
         raise InputError(_NO_CLASSES[MIN_CLASS_F1])
     if not isinstance(bound, Mapping):
@@ -222,7 +222,7 @@ _ON_SCREENS = {
     "consistency": "C",
     "na rate": "N/A",
 }
-_MOST_NAMED = 10  # samples that a line names; more are not read
+_MOST_NAMED = 10  # samples that a line names; nobody reads more
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class FailingSample:
 
     id: str
     label: str  # what is right
-    right: float  # the share of wordings under which it is answered, in [0, 1]
+    right: float  # the share of wordings under which it is answered correctly, in [0, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,30 +239,30 @@ class Threshold:
     """A bound, and what was measured."""
 
     # ``max_sensitivity``, ``min_f1``, ``min_macro_f1``, ``min_class_f1`` (one for each class), ``min_consistency``,
-    # ``max_na_rate``, ``min_each``, ``pinned``, ``drift`` (of a p-value, and missed up to the bound), or
-    # ``rests_on_na``: that is missed where S or C are bounded, more
-    # answers than `MOST_NA` name no label, and no ``max_na_rate`` says how many may
+    # ``max_na_rate``, ``min_each``, ``pinned``, ``drift`` (a p-value, which is missed up to the bound), or
+    # ``rests_on_na``, which is missed if S or C are bounded, more answers than `MOST_NA` name no label, and no
+    # ``max_na_rate`` says how many may
     option: str
     bound: float
-    value: float  # what must keep to the bound: the estimate, or an end of the interval
-    note: str = ""  # what is said of ``rests_on_na`` and ``drift``
-    estimate: float | None = None  # none of ``rests_on_na``, as the other figures
-    interval: tuple[float, float] | None = None  # 95 %. Of ``min_each`` it is over samples, under these very wordings.
+    value: float  # what must meet the bound: the estimate, or an end of the interval
+    note: str = ""  # the text for ``rests_on_na`` and ``drift``
+    estimate: float | None = None  # None for ``rests_on_na``, like the other figures
+    interval: tuple[float, float] | None = None  # 95 %; for ``min_each`` over samples, under just these wordings
     # What it was measured on
     n_samples: int | None = None
     n_rephrasings: int | None = None
-    varied: str = "wordings"  # what it was asked under: these, changed texts, or both
-    # What was measured, where it is not what the option is named for: ``closeness`` of ordered labels, or S beyond
+    varied: str = "wordings"  # what it was asked under: wordings, changed texts, or both
+    # What was measured, if it is not what the option is named after: ``closeness`` of ordered labels, or S beyond
     # reruns
     measure: str = ""
     label: str = ""  # the class of ``min_class_f1``
-    each: float | None = None  # of ``min_each``, under which share of the wordings a sample must keep its right answer
-    # Of ``min_each`` and ``pinned``, all that don't, the worst first; there may be some where the bound is met
+    each: float | None = None  # for ``min_each``, the share of wordings under which a sample must stay right
+    # For ``min_each`` and ``pinned``, all samples that don't, worst first; there may be some even if the bound is met
     failing: tuple[FailingSample, ...] = ()
 
     @property
     def met(self) -> bool:
-        """Whether the value keeps to the bound."""
+        """Whether the value meets the bound."""
         if self.option == DRIFT:
             return self.value > self.bound
         is_most = self.option.startswith("max") or self.option == RESTS_ON_NA
@@ -270,7 +270,7 @@ class Threshold:
 
     @property
     def name(self) -> str:
-        """What is bounded, in words: JUnit's name of it."""
+        """What is bounded, in words: JUnit's name for it."""
         names = {
             RESTS_ON_NA: "answers that name no label",
             DRIFT: f"drift of {self.measure}",
@@ -282,7 +282,7 @@ class Threshold:
 
     @property
     def title(self) -> str:
-        """What is bounded, as screens and tables say it."""
+        """What is bounded, as screens and tables show it."""
         if self.option == MIN_CLASS_F1:
             return f"F1 of {_printable(self.label)}"
         return _ON_SCREENS.get(self.name, self.name)
@@ -296,7 +296,7 @@ class Threshold:
         return line if self.met or not self.failing else f"{line}: {self._named()}"
 
     def percent(self, share: float) -> str:
-        """A share in percent: to one decimal, or to as many as tell it from the bound.
+        """A share in percent: to one decimal, or to as many as distinguish it from the bound.
 
         >>> Threshold("max_sensitivity", bound=0.1, value=0.1002).percent(0.1002)
         '10.02'
@@ -318,12 +318,12 @@ class Threshold:
         return f" (95 %{of}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {self.varied})"
 
     def _named(self) -> str:
-        """The samples that fail, the first of them."""
+        """The first of the samples that fail."""
         ids = [_printable(sample.id) for sample in self.failing[:_MOST_NAMED]]
         n_more = len(self.failing) - len(ids)
         return ", ".join(ids) + (f" and {n_more} more" if n_more else "")
 
 
 def _printable(text: str) -> str:
-    """A user's text as part of one line, without what moves a terminal's cursor."""
+    """A user's text as part of one line, without characters that move a terminal's cursor."""
     return "".join(character if character.isprintable() else " " for character in text)

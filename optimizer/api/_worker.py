@@ -42,9 +42,9 @@ def worker(
     storage, study_name : str
         As given to `psopt optimize`.
     trials : int, optional
-        Stop after so many of one's own.
+        Stop after this many of the worker's own.
     dataset : str, optional
-        Where the data are here, if they are in another place.
+        Where the data are on this machine, if they are somewhere else.
     cache_dir : path, optional
     observer : Observer, optional
     **lm_changes
@@ -75,14 +75,14 @@ def worker(
     name = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
     search = Search(study, problem, worker=name, most_own=trials)
     try:
-        search.run(completes_front=False)  # whoever optimizes does that
+        search.run(completes_front=False)  # the process of `psopt optimize` does that
     except BudgetReachedError as error:
         raise BudgetReachedError(f"{error}; other workers go on, and so can this one") from error
     return search.n_own
 
 
 def _settings(metadata: StudyMetadata, dataset: str | None, lm_changes: dict[str, Any]) -> RunSettings:
-    """The settings of the study, as they are here."""
+    """The settings of the study, with what differs here."""
     settings = RunSettings.from_dict(metadata.settings)
     if settings.program:
         raise InputError("a worker can't join the study of a DSPy program: it has no code of it")

@@ -1,4 +1,4 @@
-"""Length is a price: what a call of a prompt takes in tokens, and what a thousand cost."""
+"""The price of a prompt's length: the tokens of a call, and the cost of a thousand calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.runs._directory import RunDirectory
     from psopt.search_spaces import Prompt
 
-_CALLS = 1000  # for which a price is said
+_CALLS = 1000  # that a price is given for
 NOTHING = TokenRange()
 
 
@@ -25,13 +25,13 @@ NOTHING = TokenRange()
 class CallPrice:
     """What a call takes."""
 
-    tokens: int  # about how many are read: the prompt's, and those around it, a text of mean length among them
-    # Of a thousand calls, their answers among them, in US dollars; None where no table has the model's price
+    tokens: int  # about how many are read: the prompt's, and those around it, including a text of mean length
+    # Of a thousand calls including their answers, in US dollars; None if no table has the model's price
     usd_per_thousand: float | None = None
 
     @classmethod
     def of(cls, prompt: Prompt, model: str, around: TokenRange = NOTHING) -> CallPrice:
-        """Estimate it from the length of what is sent, beside the prompt (see `tokens_around`); no model is asked."""
+        """Estimate it from the length of the prompt and what is around it (see `tokens_around`); no model is asked."""
         read = tokens_a_call(prompt, around)
         price = _price(model)
         written = tokens_of_answer(prompt).middle
@@ -50,7 +50,7 @@ class CallPrice:
 
 
 def _price(model: str) -> Price | None:
-    """The model's price; none where the user's table can't be read, which those are told who limit cost by it."""
+    """The model's price; None if the user's table can't be read, which is reported only where a cost limit needs it."""
     try:
         return price_of(model)
     except InputError:
@@ -58,7 +58,7 @@ def _price(model: str) -> Price | None:
 
 
 def asked_about(directory: RunDirectory) -> tuple[str, TokenRange]:
-    """Return a run's model, and the tokens around its prompts: of a test text of mean length and of the frame."""
+    """Return a run's model, and the tokens around its prompts: those of a test text of mean length and of the frame."""
     manifest = directory.read_json(MANIFEST)
     around = TokenRange(*manifest.get("frame_tokens", ()))
     if (directory.path / SAMPLES).is_file():
@@ -67,7 +67,7 @@ def asked_about(directory: RunDirectory) -> tuple[str, TokenRange]:
 
 
 def price_line(before: CallPrice, after: CallPrice) -> str:
-    """Say what calls take before and after.
+    """Describe what calls take before and after.
 
     >>> price_line(CallPrice(41, 0.0123), CallPrice(96, 0.0205))
     'about 41 -> 96 tokens per call; 0.0123 -> 0.0205 USD for a thousand calls'
@@ -80,7 +80,7 @@ def price_line(before: CallPrice, after: CallPrice) -> str:
 
 
 def more_line(before: CallPrice, after: CallPrice) -> str:
-    """Say how much more a call takes, as a verdict ends.
+    """Describe how much more a call takes, for the end of a verdict.
 
     >>> more_line(CallPrice(41, 0.0123), CallPrice(353, 0.0643))
     '312 more tokens per call (0.052 USD more for a thousand)'

@@ -1,4 +1,4 @@
-"""What a command would take: calls exactly where its prompts are known, tokens and money as a range."""
+"""What a command would take: exact calls if its prompts are known, tokens and money as a range."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LAST_DIAGNOSIS = "chosen prompt on train"
 LEFT_OUT = "edits left out, on val"
 PRIORS = "label priors of calibrated prompts"
 SEARCHING = {CANDIDATES, DIAGNOSES}
-"""The phases of a search that take the longer the more trials there are."""
+"""The phases of a search that take longer with more trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class Phase:
     """A part of a run."""
 
     what: str
-    # What is to be sent for it, if the tokens of a text are as expected
+    # What will be sent for it, if the tokens of a text are as expected
     least: Need
     expected: Need
     most: Need
     times: str = ""  # why the phase may come several times, or not at all; empty if it comes once
-    cached: int = 0  # how many answers are in the cache beside, as far as their prompts are known already
-    model: str = ""  # which of several models is asked; empty where there is one
+    cached: int = 0  # how many further answers are in the cache, as far as their prompts are known already
+    model: str = ""  # which of several models is asked; empty if there is only one
 
     @property
     def calls(self) -> int:
-        """Requests; those whose answers are in the cache among them."""
+        """Requests, including those whose answers are in the cache."""
         return self.expected.calls + self.cached
 
     @classmethod
@@ -73,12 +73,12 @@ class Pace:
     """How fast calls are expected to be answered."""
 
     per_minute: float
-    # When that was measured; empty where only a limit on requests per minute is known, which is the fastest then
+    # When that was measured; empty if only a limit on requests per minute is known, which is then the fastest pace
     day: str = ""
 
     @classmethod
     def of(cls, rate: AnswerRate | None, lm: LMConfig) -> Pace | None:
-        """What was measured, no faster than requests may start; None where neither is known."""
+        """The measured pace, no faster than requests may start; None if neither is known."""
         most = lm.requests_per_minute
         if rate is None:
             return cls(most) if most else None
@@ -87,9 +87,9 @@ class Pace:
 
     @classmethod
     def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
-        """That of models which are asked as much as each other, one after the other; None where one is not known.
+        """The pace of models that are asked equally much, one after the other; None if one is not known.
 
-        So many others take next to no time.
+        `n_free` other models take next to no time.
         """
         known_paces = [pace for pace in paces if pace is not None]
         if not known_paces or len(known_paces) < len(paces):
@@ -107,15 +107,15 @@ class CostEstimate:
     price : Price or None
         Of the model that is asked most.
     spread : (float, float)
-        By what share all tokens together may be fewer or more than expected: scripts and vocabularies differ.
+        By what share the total of tokens may be lower or higher than expected: scripts and vocabularies differ.
     trials : int
         How many trials the phases are for; 0 for commands that don't search.
     racing : RacingEstimate or None
-        What racing is expected to save; None where candidates don't race, or nothing is searched.
+        What racing is expected to save; None if candidates don't race, or nothing is searched.
     pace : Pace or None
-        How fast calls will be answered, where that is known.
+        How fast calls will be answered, if that is known.
     candidates : int
-        How many are to be evaluated, the original prompt not among them.
+        How many candidates will be evaluated, not counting the original prompt.
     """
 
     phases: tuple[Phase, ...]
@@ -128,7 +128,7 @@ class CostEstimate:
 
     @classmethod
     def of_several(cls, estimates: Sequence[CostEstimate]) -> CostEstimate:
-        """What several models take together that are asked the same."""
+        """What several models that are asked the same take together."""
         first = estimates[0]
         return replace(
             first,
@@ -140,27 +140,27 @@ class CostEstimate:
 
     @property
     def calls(self) -> int:
-        """Requests in all, about."""
+        """About how many requests, in total."""
         return sum(phase.calls for phase in self.phases)
 
     @property
     def tokens(self) -> int:
-        """Tokens in all, about."""
+        """About how many tokens, in total."""
         return sum(phase.expected.tokens for phase in self.phases)
 
     @property
     def cost(self) -> float | None:
-        """US dollars, about; None without a price."""
+        """About how many US dollars; None without a price."""
         return sum(phase.expected.cost for phase in self.phases) if self.price else None
 
     @property
     def calls_expected(self) -> int:
-        """Requests that must be sent, about: those in the cache are not."""
+        """About how many requests must be sent: those in the cache need not be."""
         return sum(phase.expected.calls for phase in self.phases)
 
     @property
     def candidate_calls(self) -> float:
-        """Calls to be sent for one candidate, in the mean of those that stop and those that don't."""
+        """Calls to be sent for one candidate, averaged over those that stop and those that don't."""
         return self._sent(CANDIDATES) / max(1, self.candidates)
 
     @property
@@ -170,7 +170,7 @@ class CostEstimate:
 
     @property
     def final_calls(self) -> int:
-        """Calls to be sent when the search is over: the test, and what the report says beside it."""
+        """Calls to be sent when the search is over: the test, and what else the report shows."""
         return self._sent(BASELINE_TEST, FRONT_TEST, LAST_DIAGNOSIS, LEFT_OUT)
 
     def _sent(self, *names: str) -> int:
@@ -184,27 +184,27 @@ class CostEstimate:
 
     @property
     def tokens_range(self) -> tuple[int, int]:
-        """Tokens, few and many."""
+        """Tokens, low and high."""
         low, high = self._range("tokens", self.spread)
         return round(low), round(high)
 
     @property
     def cost_range(self) -> tuple[float, float] | None:
-        """US dollars, few and many; None without a price."""
+        """US dollars, low and high; None without a price."""
         return self._range("cost", self.spread) if self.price else None
 
     @property
     def minutes_range(self) -> tuple[float, float] | None:
-        """Minutes of asking, few and many; None where nobody knows how fast calls are answered."""
+        """Minutes of asking, low and high; None if it is not known how fast calls are answered."""
         if self.pace is None:
             return None
         few, many = self.calls_range
         return few / self.pace.per_minute, many / self.pace.per_minute
 
     def _range(self, amount: str, spread: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
-        """Between what and what it is: phases go together, for where candidates stop early the front is small too.
+        """The low and the high total. Phases deviate together: if candidates stop early, the front is small too.
 
-        How many tokens a text has is another matter: there squares add up.
+        The error in the tokens of a text is independent of that, so squares add up.
         """
         spans = [[getattr(need, amount) for need in (phase.least, phase.expected, phase.most)] for phase in self.phases]
         total = sum(expected for _, expected, _ in spans)
@@ -213,7 +213,7 @@ class CostEstimate:
         return max(low, sum(least for least, _, _ in spans) * (1 - spread[0])), high
 
     def trials_within(self, lm: LMConfig) -> tuple[int, int] | None:
-        """After how many trials a limit is reached, few and many; None if none is before the end."""
+        """After how many trials a limit is reached, low and high; None if none is reached before the end."""
         limits = (
             (lm.max_calls, self.calls_range),
             (lm.max_tokens_total, self.tokens_range),
@@ -227,7 +227,7 @@ class CostEstimate:
         return min(within) if within and self.candidates else None
 
     def _trials_for(self, share_low: float, share_high: float) -> tuple[int, int]:
-        """By the share of all that a limit pays, what is not searching comes first."""
+        """From the share of the total that a limit pays for: what is not searching is paid first."""
         searching = sum(phase.expected.tokens for phase in self.phases if phase.what in SEARCHING) / max(1, self.tokens)
         if not searching:
             return 1, 1
@@ -254,10 +254,10 @@ class CostEstimate:
 
 
 _FEWEST_TO_RACE = 20
-"""Samples; on fewer nobody races."""
-_WHOLE = 3  # of those held until the end, about: as many as a front has beside the original prompt
-# The share of candidates that stop, about: in searches on TREC .47 of 9 and .68 of 37 did with 200 samples, .41 of 17
-# with 100. At each rung half of those did that were left.
+"""Samples; with fewer, candidates don't race."""
+_WHOLE = 3  # held candidates that get whole grids, about: as many as a front has besides the original prompt
+# About the share of candidates that stop: in searches on TREC, .47 of 9 and .68 of 37 did with 200 samples, .41 of 17
+# with 100. At each rung, half of those that were left did.
 _STOPPING = 0.6
 
 
@@ -274,18 +274,18 @@ class RacingEstimate:
     """What racing is expected to save of the answers on val."""
 
     calls_without: int  # what candidates would be asked if none raced
-    calls: tuple[int, int, int]  # what they will be asked: the least, about, the most
+    calls: tuple[int, int, int]  # what they will be asked: least, expected, most
 
     @property
     def saved(self) -> tuple[float, float, float]:
-        """The share of the calls that is saved: the least, about, the most."""
+        """The share of the calls that is saved: least, expected, most."""
         few, about, many = self.calls
         total = max(1, self.calls_without)
         return 1 - many / total, 1 - about / total, 1 - few / total
 
 
 def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:
-    """To how many whole grids the answers come that candidates are asked: the least where all stop, the most if none.
+    """How many whole grids the candidates' answers amount to: the least if all stop at once, the most if none stops.
 
     Those that don't stop wait on a part of the samples, and some are asked about all of them at the end.
     """

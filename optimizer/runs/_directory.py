@@ -1,4 +1,4 @@
-"""The run directory on disk: where each file lies, and writing none of them half."""
+"""The run directory on disk: where each file is, and how files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ TRIALS = "trials.json"
 CONTRIBUTIONS = "contributions.json"
 TRACKING = "tracking.json"
 ERROR_LOG = "error.log"
-TEMPORARY = ".psopt-"  # what files are called before they are whole
+TEMPORARY = ".psopt-"  # what the names of unfinished files begin with
 
 
 def json_object(file: Path) -> dict[str, Any]:
-    """The object that a JSON file holds; empty where it holds none or can't be read."""
+    """The object that a JSON file holds; empty if it holds none or can't be read."""
     try:
         content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError):
@@ -58,7 +58,7 @@ def json_object(file: Path) -> dict[str, Any]:
 class RunDirectory:
     """A folder that holds one run.
 
-    Files appear whole or not at all: each is written beside its place and moved there.
+    Files appear completely or not at all: each is written next to its place and moved there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,9 +66,9 @@ class RunDirectory:
 
     @classmethod
     def make(cls, path: Path) -> RunDirectory:
-        """Make the folder, or take one that exists.
+        """Create the folder, or use an existing one.
 
-        Raises InputError if it can't be made or written, or is a file.
+        Raises InputError if it can't be created or written, or is a file.
         """
         if path.exists() and not path.is_dir():
             raise InputError(f"--out {path} is a file: name a folder")
@@ -98,9 +98,9 @@ class RunDirectory:
         return (self.path / MANIFEST).exists()
 
     def discard(self) -> None:
-        """Take away what a run writes before anything is evaluated."""
+        """Delete what a run writes before anything is evaluated."""
         for name in (MANIFEST, REPHRASINGS, *(f"{STUDY}{ending}" for ending in ("", "-wal", "-shm", "-journal"))):
-            with contextlib.suppress(PermissionError):  # Windows lets nobody delete a file that is open
+            with contextlib.suppress(PermissionError):  # Windows does not let anyone delete an open file
                 (self.path / name).unlink(missing_ok=True)
 
     @property
@@ -117,7 +117,7 @@ class RunDirectory:
         try:
             return parse_json(text, "it")
         except InputError as error:
-            # Trials and answers lie elsewhere, so that what is written at the end can be written again.
+            # Trials and answers are stored elsewhere, so what is written at the end can be written again.
             again = "; put it back, or delete it and resume with its `psopt optimize` command and --resume"
             cure = again if name == MANIFEST else ""
             raise InputError(f"{self.path / name} is damaged: {error}{cure}") from error
@@ -127,25 +127,25 @@ class RunDirectory:
         self.write_text(name, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a text file, whole or not at all."""
-        # What the system gave that is no Unicode, such as a file name in the command, becomes an escape.
+        """Write a text file, completely or not at all."""
+        # Text from the system that is not Unicode, such as a file name in the command, is escaped.
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
     def write_prompt(self, prompt: Prompt, measured: Measured) -> None:
-        """Write a prompt as prompts/ID.json (to use; it says how it was measured) and prompts/ID.txt (to read)."""
+        """Write a prompt as prompts/ID.json (for use, with how it was measured) and prompts/ID.txt (for reading)."""
         self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), "measured": measured.to_dict()})
         self.write_text(f"prompts/{prompt.id}.txt", text_to_read(prompt) + "\n")
 
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions], ending: str = "") -> None:
         """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names.
 
-        Of several models the second's are in ID-2.npz, and so on: `ending` says whose they are.
+        With several models, the second's are in ID-2.npz, and so on: `ending` says whose they are.
 
-        Where probabilities or a metric's scores are what is scored, they are there too: ``test_probabilities``
+        If probabilities or a metric's scores are what is scored, they are stored too: ``test_probabilities``
         (N x Q x C) and ``test_merits`` (N x Q).
-        Where a model or a function says which open answers are the same, ``test_same`` (N x Q) numbers them.
-        Open answers are places among the texts in ``answers`` (JSON in UTF-8, as bytes), N/A after the last.
-        Where answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty elsewhere.
+        If a model or a function decides which open answers are the same, ``test_same`` (N x Q) numbers them.
+        Open answers are indices into the texts in ``answers`` (JSON in UTF-8, as bytes), with N/A after the last.
+        If some answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty for the others.
         """
         arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA]), **kept_arrays(splits)}
         for split, predictions in splits.items():
@@ -180,9 +180,9 @@ class RunDirectory:
 
 
 def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> Predictions:
-    """Return what all models of a run answered to val under the search rephrasings, or to test under the held-out ones.
+    """Return all answers of a run's models, on val under the search rephrasings or on test under the held-out ones.
 
-    Raises InputError if the run has not kept it, or a file is damaged.
+    Raises InputError if the run has not kept them, or a file is damaged.
     """
     run = directory.read_json(MANIFEST)
     first, *further = model_names(run["model"])
@@ -225,12 +225,12 @@ def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictio
 
 
 def text_to_read(prompt: Prompt) -> str:
-    """A prompt for people; a template of one's own is its messages, with a ``+`` before each line that was added."""
+    """A prompt for people to read; a user's template as its messages, with a ``+`` before each added line."""
     return render_shown(prompt, marked=True) if prompt.template else render_instructions(prompt)
 
 
 def free_folder(parent: Path, name: str) -> Path:
-    """Return parent/name, or parent/name-2, -3, .. if that is taken; a name leads nowhere else.
+    """Return parent/name, or parent/name-2, -3, .. if that is taken; no name leads out of parent.
 
     >>> free_folder(Path("runs"), "../../x y-minilm").as_posix()
     'runs/x-y-minilm'

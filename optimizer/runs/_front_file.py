@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
 
 SCHEMA_VERSION = 1
-_LONGEST_NAME = 3  # letters: no id is as short
+_LONGEST_NAME = 3  # letters: ids are longer
 
 
 def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
@@ -40,9 +40,9 @@ def front_file(
     recommended: Candidate | None,
     how: Callable[[Candidate], Measured],
 ) -> dict[str, Any]:
-    """Build front.json's content: the front's prompts, whole, the short and the recommended one, which may be beside.
+    """Build front.json's content: the front's complete prompts, the short one and the recommended one.
 
-    It holds nothing that differs between equal runs. `how` says how a candidate was measured.
+    It holds nothing that differs between equal runs. `how` returns how a candidate was measured.
     """
 
     def whole(candidate: Candidate) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def front_file(
 
 
 def prompt_names(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """What screens call a run's prompts, by their ids: ``original``, and ``A``, ``B`` .. in the front's order.
+    """The names of a run's prompts on screens, by their ids: ``original``, and ``A``, ``B`` .. in the front's order.
 
     >>> prompt_names({"baseline": {"id": "c7"}, "front": [{"id": "e1"}, {"id": "c7"}], "short": {"id": "f2"}})
     {'c7': 'original', 'e1': 'A', 'f2': 'B'}
@@ -71,7 +71,7 @@ def prompt_names(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def named(text: str, names: Mapping[str, str]) -> str:
-    """A text with the names of prompts in the place of their ids."""
+    """A text with the ids of prompts replaced by their names."""
     for prompt_id, name in names.items():
         text = text.replace(prompt_id, name)
     return text
@@ -83,7 +83,7 @@ def scores_of(candidate: Candidate) -> dict[str, Any]:
 
 
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
-    """Read one of a run's prompts: ``recommended``, ``knee``, ``short``, the best of a measure, an id, or by a query.
+    """Read one of a run's prompts: ``recommended``, ``knee``, ``short``, or one by a measure, its id or a query.
 
     Raises InputError if the run has no front yet, or no such prompt.
     """
@@ -104,7 +104,7 @@ def picked_prompt(run: Path, which: str = "recommended") -> Path:
 
 
 def pick_note(run: Path, which: str) -> list[str]:
-    """Say what a recommended prompt's recommendation comes to; nothing of one that was picked otherwise."""
+    """Return the verdict on a recommended prompt; nothing if another one was picked."""
     directory = RunDirectory.open(run)
     if which != "recommended" or not (directory.path / FRONT).exists():
         return []
@@ -118,7 +118,7 @@ def pick_entry(
     short: Mapping[str, Any] | None = None,
     recommended: Mapping[str, Any] | None = None,
 ) -> Mapping[str, Any]:
-    """Pick from front.json's prompts as `pick_one` says."""
+    """Pick from front.json's prompts as `pick_one` does."""
     return pick_one(
         entries,
         which,

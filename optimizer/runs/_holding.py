@@ -1,4 +1,4 @@
-"""Taking a folder for a run: for one process at a time, and so that a set-up that broke off is in nobody's way."""
+"""Reserving a folder for a run: for one process at a time, and so that an aborted start is in nobody's way."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 LOCK = ".lock"
-# Windows locks ranges of bytes, and nobody else can read them: one far behind what the file says.
+# Windows locks ranges of bytes, which no one else can read: this one is far behind the file's content.
 _LOCKED_BYTE = 1 << 20
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
-# What a run writes before its first trial is done, run.json first: without it a file called rephrasings.json is
-# somebody's own, and a study what an earlier version left.
+# What a run writes before its first trial is done, run.json first: without it, a file called rephrasings.json is the
+# user's own, and a study was left by an earlier version.
 _BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, *_STUDY_FILES}
-# .. and what may stay there for the next: answers that were paid for.
+# .. and what may stay for the next run: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
 
 if sys.platform == "win32":
@@ -64,13 +64,13 @@ else:
 
 @contextlib.contextmanager
 def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
-    """Make a run's folder, or take it to go on with, for this process alone.
+    """Create a run's folder, or take it to resume the run, for this process alone.
 
-    A run that broke off before anything was found makes room for another one. A folder in which nothing was begun is
-    taken away again at the end.
+    A run that ended before anything was found makes room for another one. A folder in which nothing was begun is
+    removed again at the end.
 
-    Raises InputError if another process works on it; if it can't be written, or holds something else; or, to go on with
-    it, if its study is gone.
+    Raises InputError if another process works on it; if it can't be written, or holds something else; or, when
+    resuming, if its study is gone.
     """
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     directory = RunDirectory.make(path)
@@ -82,15 +82,15 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
     finally:
         if new and lock.is_held and not (path / MANIFEST).exists():
             _clear(path)
-            _remove(path, _BEGINNINGS)  # in a folder that this process has made, all of them are its own
+            _remove(path, _BEGINNINGS)  # in a folder that this process has created, all of them are its own
         lock.release()
-        with contextlib.suppress(OSError):  # something is in it
+        with contextlib.suppress(OSError):  # it is not empty
             for folder in new:
                 folder.rmdir()
 
 
 def has_found_nothing(path: Path) -> bool:
-    """Whether a folder holds nothing, or no more than a run without any result."""
+    """Whether a folder holds nothing, or only a run without any result."""
     manifest = _manifest(path)
     if has_results(path / STUDY) or not (manifest is None or _is_without_result(manifest)):
         return False
@@ -109,7 +109,7 @@ def _make_room(path: Path, *, resume: bool) -> None:
 
 
 def _check_study(path: Path) -> None:
-    """Take the study away where its making broke off; refuse a run with results but without their study."""
+    """Remove a study whose creation was interrupted; refuse a run with results but without their study."""
     study = path / STUDY
     manifest = _manifest(path)
     if manifest is None or (manifest.get("settings") or {}).get("storage"):
@@ -126,12 +126,12 @@ def _check_study(path: Path) -> None:
 
 
 def _manifest(path: Path) -> dict[str, Any] | None:
-    """The content of run.json, empty if it is no JSON object; None where there is none."""
+    """The content of run.json, empty if it is not a JSON object; None if there is no file."""
     return json_object(path / MANIFEST) if (path / MANIFEST).exists() else None
 
 
 def _is_without_result(manifest: dict[str, Any]) -> bool:
-    """Whether a run in a storage of its own was stopped, in whatever way, before it had a result."""
+    """Whether a run in its own storage was stopped, in any way, before it had a result."""
     return (
         manifest.get("finish_reason") in {"running", "interrupted", "budget", "failed"}
         and not manifest.get("baseline")
@@ -141,13 +141,13 @@ def _is_without_result(manifest: dict[str, Any]) -> bool:
 
 
 def _is_beginning(path: Path, name: str) -> bool:
-    """Whether a file is what a run writes before its first trial is done."""
+    """Whether a file is one that a run writes before its first trial is done."""
     own = _BEGINNINGS if (path / MANIFEST).exists() else {SPENT, *_STUDY_FILES}
     return name in own or name.startswith(TEMPORARY)
 
 
 def _clear(path: Path) -> None:
-    """Remove what a run writes before its first trial is done; run.json last, since it says whose the rest is."""
+    """Remove what a run writes before its first trial is done; run.json last, since it tells whose the rest is."""
     names = {file.name for file in path.iterdir() if _is_beginning(path, file.name)}
     _remove(path, names - {MANIFEST})
     _remove(path, names & {MANIFEST})
@@ -166,16 +166,16 @@ _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"
 
 
 def study_name(path: Path) -> str | None:
-    """The name of the one study in a file; None where there is none, such as when its making broke off."""
+    """The name of the one study in a file; None if there is none, such as when its creation was interrupted."""
     try:
         names = _ask(path, "SELECT study_name FROM studies")
-    except sqlite3.Error:  # whoever opens it as a study says what is wrong
+    except sqlite3.Error:  # opening it as a study reports what is wrong
         return None
     return str(names[0]) if len(names) == 1 else None
 
 
 def has_results(path: Path) -> bool:
-    """Whether a trial was finished; also if that can't be told, as of a file that is damaged or locked."""
+    """Whether a trial was finished; True also if that is not known, as with a file that is damaged or locked."""
     try:
         return _ask(path, _FINISHED) not in ([], [0])
     except sqlite3.Error:
@@ -186,13 +186,13 @@ def n_evaluated(path: Path) -> int:
     """How many trials are done; 0 if the study is elsewhere."""
     try:
         done = _ask(path, _FINISHED)
-    except sqlite3.Error:  # whoever opens it as a study says what is wrong
+    except sqlite3.Error:  # opening it as a study reports what is wrong
         return 0
     return int(str(done[0])) if done else 0
 
 
 def _ask(path: Path, query: str) -> list[object]:
-    """The first column of a query's rows; no rows where there is no file, or its table was not made yet."""
+    """The first column of a query's rows; no rows if there is no file, or its table does not exist yet."""
     if not path.is_file():
         return []
     with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
@@ -205,9 +205,9 @@ def _ask(path: Path, query: str) -> list[object]:
 
 
 class FolderLock:
-    """Holds a folder; the file in it says who does, and goes with the lock.
+    """Locks a folder; a file in it says who holds it, and is removed with the lock.
 
-    Where the file system knows no locks, nothing is held, and nobody refused.
+    If the file system has no locks, nothing is locked, and nobody is refused.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -222,10 +222,10 @@ class FolderLock:
     def acquire(self) -> None:
         """Take the lock.
 
-        Raises InputError if another process has it (said: which), or the folder can't be written.
+        Raises InputError if another process has it, naming that process, or the folder can't be written.
         """
         while not self._try_to_acquire():
-            pass  # whoever had the lock has taken its file away with it
+            pass  # the previous holder has removed the file along with the lock
 
     def _try_to_acquire(self) -> bool:
         try:
@@ -253,24 +253,24 @@ class FolderLock:
         return True
 
     def _is_in_place(self, descriptor: int) -> bool:
-        """Whether the file that is locked is the one that others find."""
+        """Whether the locked file is the one that others find."""
         try:
             return os.path.samestat(os.fstat(descriptor), self._path.stat())
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
-        """Give the lock back and take its file away, if it is held."""
+        """Release the lock and remove its file, if it is held."""
         if not self.is_held:
             return
-        with contextlib.suppress(OSError):  # Windows does not delete what is open; the lock counts, not the file
+        with contextlib.suppress(OSError):  # Windows does not delete an open file; the lock counts, not the file
             self._path.unlink()
         os.close(self._descriptor)
         self._descriptor = -1
 
 
 def _holder_in(content: bytes) -> str:
-    """Who holds the lock, by what the file says."""
+    """Who holds the lock, according to the file."""
     try:
         holder = json.loads(content)
         return f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"

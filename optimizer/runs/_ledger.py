@@ -1,4 +1,4 @@
-"""What a run has spent, kept at every call: limits hold over all its parts, though it was killed."""
+"""What a run has spent, saved at every call: limits hold for all its parts together, even if it is killed."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _SIZE = 400  # bytes: more than the numbers take, so that each state overwrites 
 
 @contextlib.contextmanager
 def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
-    """Let a budget know what the run has spent before, and keep what it spends from now on.
+    """Tell a budget what the run has spent before, and save what it spends from now on.
 
-    A request that was on its way when the process was killed counts as one that failed: it may have been paid.
+    A request that was in flight when the process was killed counts as failed: it may have been paid for.
     """
     budget.earlier = _spent_before(directory.path)
     file: FileIO | None = None
 
     def write(usage: Usage) -> None:
-        """Keep an amount; where the disk is full the one before stays, and other files of the run say what is wrong."""
+        """Save an amount; if the disk is full, the one before stays, and writing other files reports the error."""
         nonlocal file
         with contextlib.suppress(OSError):
             if file is None:
@@ -50,7 +50,7 @@ def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
 
 
 def _spent_before(path: Path) -> Usage:
-    """What earlier parts of a run have spent; of a run without the file, what its run.json says."""
+    """What earlier parts of a run have spent; for a run without the file, what its run.json says."""
     spending = json_object(path / SPENT)
     if spending:
         return Usage(**{part.name: spending[part.name] for part in fields(Usage) if part.name in spending})

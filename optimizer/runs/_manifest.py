@@ -46,8 +46,8 @@ class Found:
     shortest: Candidate | None = None
     recommendation: Recommendation | None = None
     race: RaceCounts | None = None  # where candidates raced
-    diagnoses: Sequence[DiagnosisSize] = ()  # where they were of a part of train
-    beside: Mapping[str, Any] = field(default_factory=dict)  # what else is said of it, by the keys of run.json
+    diagnoses: Sequence[DiagnosisSize] = ()  # if they were of a part of train
+    beside: Mapping[str, Any] = field(default_factory=dict)  # further findings, by their keys in run.json
 
     @property
     def knee_id(self) -> str | None:
@@ -64,10 +64,10 @@ def manifest(
     seconds: float,
     before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Build run.json's content. `test` is null where a run ended before the front was scored on test.
+    """Build run.json's content. `test` is null if a run ended before the front was scored on test.
 
-    `before` is what an interrupted run's manifest held: seconds are summed over the parts of a run, and what was found
-    stays known.
+    `before` is the manifest of an interrupted run: seconds are summed over the parts of a run, and earlier findings are
+    kept.
     """
     rephrasings = evaluator.rephrasings
     info = task.info
@@ -75,7 +75,7 @@ def manifest(
     frame = tokens_of_text(capabilities_of(evaluator.model).frame)
 
     def call(candidate: Candidate) -> dict[str, Any]:
-        # In run.json alone: a price may change, and front.json holds nothing that differs between equal runs.
+        # Only in run.json: a price may change, and front.json holds nothing that differs between equal runs.
         return CallPrice.of(candidate.prompt, settings.model, around).to_dict()
 
     baseline, shortest = found.baseline, found.shortest
@@ -130,7 +130,7 @@ def manifest(
 
 
 def _said_of(found: Found, evaluator: Evaluator, settings: RunSettings) -> dict[str, Any]:
-    """What is there only where it is known."""
+    """The entries that are included only if known."""
     entries = dict(found.beside)
     if found.race:
         entries["race"] = found.race.to_dict()
@@ -149,7 +149,7 @@ def _said_of(found: Found, evaluator: Evaluator, settings: RunSettings) -> dict[
 
 
 def _against_knee(evaluator: Evaluator, shortest: Candidate, at_knee: Candidate) -> dict[str, dict[str, float]]:
-    """What the shortest prompt gains or loses on test; empty where they are one, or not tested both."""
+    """What the shortest prompt gains or loses on test; empty if both are the same, or not both were tested."""
     if not (at_knee.test and shortest.test) or shortest.id == at_knee.id or len(evaluator.texts("test")) < 2:
         return {}
     before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (at_knee, shortest))
@@ -163,7 +163,7 @@ def _against_knee(evaluator: Evaluator, shortest: Candidate, at_knee: Candidate)
 
 
 def _models_of(evaluator: Evaluator) -> dict[str, Any]:
-    """How many answers each model gave, where responses name several."""
+    """How many answers each model gave, if responses name several."""
     answered: Counter[str] = Counter()
     for each in evaluator.each:
         if asks_in_chat(each.model):
@@ -172,7 +172,7 @@ def _models_of(evaluator: Evaluator) -> dict[str, Any]:
 
 
 def _calls(budget: Budget) -> dict[str, Any]:
-    """What was asked and paid, by all parts of a run."""
+    """What all parts of a run have asked and paid."""
     usage = budget.earlier + budget.usage
     return {
         "made": usage.made,
@@ -186,7 +186,7 @@ def _calls(budget: Budget) -> dict[str, Any]:
 
 
 def limits_line(limits: Mapping[str, Any]) -> str:
-    """Say which of run.json's `prompt_limits` hold for what is handed back.
+    """Describe the limits on recommended prompts, from run.json's `prompt_limits`.
 
     >>> limits_line({"edits": 25, "tokens": None}), limits_line({"edits": None, "tokens": 1500})
     ('25 edits', '1,500 tokens per call')
@@ -196,9 +196,9 @@ def limits_line(limits: Mapping[str, Any]) -> str:
 
 
 def short_line(against_knee: dict[str, dict[str, float]], quality: str = "F1") -> str:
-    """Say what the shortest prompt gains or loses on test against the knee, in points.
+    """Describe what the shortest prompt gains or loses on test against the knee, in points.
 
-    `quality` is what stands in the place of F1 (`AnswerType.quality_name`).
+    `quality` is the name of what takes the place of F1 (`AnswerType.quality_name`).
 
     >>> loss = {"difference": -0.012, "low": -0.03, "high": 0.006, "p_value": 0.2}
     >>> short_line({"f1": loss})

@@ -1,4 +1,4 @@
-"""How a run's prompt was measured: with which model, where, how it was asked, on what; or as a configuration has it."""
+"""How a run's prompt was measured: with which model, where, how it was asked, on what; or what a configuration says."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 
 PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
-"""Options that decide when an answer comes, and not what it says."""
+"""Options that affect when an answer comes, but not what it says."""
 ONE_START = frozenset(
     {
         *("max_calls", "max_tokens_total", "max_cost", "max_unanswered", "renegotiate"),
         *("batch", "batch_size", "batch_tick", "max_batches", "batch_keep_files"),
     }
 )
-"""Options that hold for one start of a run: when it has to stop, and by which way a grid is asked."""
+"""Options that hold for one start of a run: when it must stop, and how a grid is asked."""
 _SCORES = (*OBJECTIVES, "na_rate")
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a prompt of a run carries beside its text."""
+    """What a run's prompt carries in addition to its text."""
 
     model: str  # the task model's name
     by_name: bool = True  # whether `model` is a name to load it by; False where an object was given in Python
     program: str | None = None  # the DSPy program that the prompt was put into, ``module:attribute`` or ``python``
-    server: str | None = None  # where the model was asked, without secrets; None for models that are asked nowhere else
-    # How it was asked: fields of `LMConfig` by name, but for limits and secrets
+    server: str | None = None  # where the model was asked, without secrets; None for models without a server
+    # How it was asked: fields of `LMConfig` by name, without limits and secrets
     client: dict[str, Any] = field(default_factory=dict)
-    # ``name`` and ``sha256``; of ordered labels ``answers`` and their ``order``, empty where they are numbers
+    # ``name`` and ``sha256``; for ordered labels also ``answers`` and their ``order``, which is empty for numbers
     dataset: dict[str, Any] = field(default_factory=dict)
     rephrasings: dict[str, Any] = field(default_factory=dict)  # ``sha256`` of both sets, ``n_search`` and ``n_heldout``
     # ``rephrasings`` (search or heldout), ``n_samples``, ``n_rephrasings`` and the scores
@@ -57,7 +57,7 @@ class Measured:
 
     @classmethod
     def from_dict(cls, data: Any) -> Measured:
-        """Read it back; what a later version has added is passed over.
+        """Read it back; fields that a later version has added are ignored.
 
         Raises InputError if it names no model.
         """
@@ -68,20 +68,20 @@ class Measured:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Fields of `LMConfig` by which the model is asked again as it was, at the same server."""
+        """Fields of `LMConfig` with which the model is asked again as before, at the same server."""
         names = {option.name for option in fields(LMConfig)} - ONE_START
         options = {name: value for name, value in self.client.items() if name in names}
         return {**options, "api_base": self.server} if self.server else options
 
     @property
     def deciding(self) -> dict[str, Any]:
-        """What decides the answers beside the prompt: two prompts that differ in it can't be compared."""
+        """What determines the answers besides the prompt: two prompts that differ in it can't be compared."""
         client = {name: value for name, value in self.client.items() if name not in PACE | {"api_base", "headers"}}
         return {"model": self.model, "server": self.server, **client}
 
 
 def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate: Candidate) -> Measured:
-    """How a candidate of a run that is under way was measured."""
+    """How a candidate of a run in progress was measured."""
     rephrasings = evaluator.rephrasings
     samples = evaluator.samples
     n_search = len(rephrasings.search)
@@ -100,18 +100,18 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
 
 
 def answers_of(task: Task) -> dict[str, Any]:
-    """What answers are, as it is told again; empty of one label."""
+    """What answers are, as it is recorded; empty for a single label."""
     if task.positions:
         return {"answers": ORDINAL, "order": list(task.order)}
     return {"answers": task.answers} if task.spec.is_open else {}
 
 
 def client_options(lm: LMConfig) -> dict[str, Any]:
-    """Options as they may be written down: without limits, secrets, and what is secret in addresses."""
+    """Options as they may be stored: without limits, secrets, and the secret parts of addresses."""
     flat_options = flat(lm)
     options = {name: value for name, value in flat_options.items() if name not in ONE_START and not is_secret(name)}
     if lm.headers:
-        options["headers"] = flat_options["headers"]  # their names alone
+        options["headers"] = flat_options["headers"]  # only their names
     options["api_base"] = public_address(lm.api_base)
     plain: dict[str, Any] = json.loads(json.dumps(options))
     return plain
@@ -122,7 +122,7 @@ def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dic
     return {"rephrasings": which, "n_samples": n_samples, "n_rephrasings": n_rephrasings, **values}
 
 
-# What stands between a provider and its model, where that is not asked by chat completions
+# What stands between a provider and its model if the model is not asked by chat completions
 _OTHERS = ("completion", "embedding", "embeddings", "assistant", "realtime", "image", "moderation", "audio", "speech")
 _SERVERS = {"ollama": "http://localhost:11434/v1", "localai": "http://localhost:8080/v1"}
 _SENT = ("top_p", "presence_penalty", "frequency_penalty", "stop", "reasoning_effort")
@@ -133,14 +133,14 @@ _OF_THE_PLACE = ("apiBaseUrl", "apiHost", "apiVersion", "apiKey", "apiKeyEnvar",
 class StatedModel:
     """The model that a configuration states."""
 
-    measured: Measured | None  # None where psopt can't ask it
-    note: str  # why it can't, or what else is to be said
+    measured: Measured | None  # None if psopt can't ask it
+    note: str  # why it can't, or another remark
 
 
 def stated_model(config: Node) -> StatedModel:
-    """Take the first provider of a promptfoo configuration for the model.
+    """Take the first provider of a promptfoo configuration as the model.
 
-    The values of keys are not read: they come from the environment, as for every model.
+    API keys in it are not read: they come from the environment, as for every model.
     """
     members = config.plain()
     stated = members.get("providers", members.get("targets"))
@@ -169,7 +169,7 @@ def _parted(entry: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _address(name: str, settings: Mapping[str, Any]) -> tuple[str, str | None] | None:
-    """The model as ``--model`` takes it and its server; None where psopt can't ask it."""
+    """The model as ``--model`` takes it, and its server; None if psopt can't ask it."""
     kind, *parts = name.split(":")
     if parts and parts[0] in (("chat", "completion") if kind == "ollama" else ("chat", "responses")):
         parts = parts[1:]
@@ -182,7 +182,7 @@ def _address(name: str, settings: Mapping[str, Any]) -> tuple[str, str | None] |
 
 
 def _client(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Fields of `LMConfig`, and the settings that none stands for."""
+    """Fields of `LMConfig`, and the settings that have no counterpart."""
     client: dict[str, Any] = {}
     for theirs, ours in (("temperature", "temperature"), ("max_tokens", "max_tokens"), ("seed", "request_seed")):
         if isinstance(settings.get(theirs), (int, float)) and not isinstance(settings[theirs], bool):

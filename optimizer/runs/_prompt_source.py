@@ -1,4 +1,4 @@
-"""A prompt's source: a file or a Python function that was read, and the prompt that a task makes of it."""
+"""A prompt's source: a file or a Python function, and the prompt that results from it for a task."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class TaskPrompt:
-    """A prompt that was read for a task, and what is to be said of how it was read."""
+    """A prompt that was read for a task, and notes on how it was read."""
 
     prompt: Prompt
     notes: tuple[str, ...] = ()
@@ -51,16 +51,16 @@ class TaskPrompt:
 class PromptSource:
     """A prompt's file, or the Python function that writes its messages."""
 
-    path: Path  # the file; of a function ``MODULE:NAME``, of a text its place in messages
-    prompt: Prompt | None  # none for a text or messages: which prompt they make, a task decides
-    run: Path | None = None  # the run directory that the file lies in
-    # How a run has measured it, or its file says that it is asked; None where neither says it
+    path: Path  # the file; for a function ``MODULE:NAME``, for a text its name in messages
+    prompt: Prompt | None  # None for a text or messages: which prompt they make depends on the task
+    run: Path | None = None  # the run directory that the file is in
+    # How a run has measured it, or how its file says that it is asked; None if neither is known
     measured: Measured | None = None
     options: PromptOptions = field(default_factory=PromptOptions)  # how it is read
-    # What is to be said of the model that a configuration states, or of why it states none; and where it stands
+    # A note on the model that a configuration states, or on why it states none; and the file that states it
     model_note: str = ""
     model_file: Path | None = None
-    text: PromptText | None = None  # a text or messages that were given in Python, in place of a file
+    text: PromptText | None = None  # a text or messages that were given in Python instead of a file
 
     @property
     def named(self) -> str:
@@ -68,9 +68,9 @@ class PromptSource:
         return str(self.path) if self.text is None else self.text
 
     def with_labels(self) -> Prompt:
-        """The prompt, which knows its labels.
+        """The prompt, if it knows its labels.
 
-        Raises InputError if it is a text or messages, which know none.
+        Raises InputError if it is a text or messages, which don't know them.
         """
         if self.prompt is None:
             raise InputError(
@@ -87,7 +87,7 @@ class PromptSource:
         return self.read_for(task).prompt
 
     def read_for(self, task: Task) -> TaskPrompt:
-        """Return the prompt for a task, and what is to be said of how it was read; raises as `for_task`."""
+        """Return the prompt for a task, and notes on how it was read; raises like `for_task`."""
         if self.prompt is not None:
             check_fits(self.prompt, task, str(self.path))
             return TaskPrompt(with_prompt_options(self.prompt, self.options, str(self.path)))
@@ -111,23 +111,23 @@ class PromptSource:
 
     @cached_property
     def settings(self) -> RunSettings | None:
-        """The settings of the run that the file lies in."""
+        """The settings of the run that the file is in."""
         return RunSettings.from_dict(RunDirectory.open(self.run).read_json(MANIFEST)["settings"]) if self.run else None
 
     @cached_property
     def rephrasings(self) -> RephrasingSet | None:
-        """The rephrasings of the run that the file lies in."""
+        """The rephrasings of the run that the file is in."""
         file = self.run / REPHRASINGS if self.run else None
         return read_file(file) if file and file.exists() else None
 
     @property
     def task(self) -> Task | None:
-        """The task of the run that the file lies in; None where there is no run, or its data can't be had."""
+        """The task of the run that the file is in; None if there is no run, or its data are not available."""
         return self._task_or_reason[0]
 
     @property
     def lacking(self) -> str | None:
-        """Why the run's task can't be had, where it can't."""
+        """Why the run's task is not available; None if it is."""
         return self._task_or_reason[1]
 
     @cached_property
@@ -139,10 +139,10 @@ class PromptSource:
 
 
 def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:
-    """The columns that prompts name, in the order of the data: what a sample is made of. Empty for the text column.
+    """The columns that prompts name, in the data's order: a sample consists of them. Empty for the text column.
 
-    Where a prompt names ``{text}`` and the data have no such column, it means the text column. An id says nothing of
-    what its row is, and is an input only where it is all that is named.
+    If a prompt names ``{text}`` and the data have no such column, it means the text column. An id says nothing about
+    its row, so it is an input only if nothing else is named.
     """
     if not sources:
         return ()
@@ -155,15 +155,15 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
 
 
 def _description(text: str) -> str:
-    """A plain text as the description of a task, on the lines that it was written on."""
+    """A plain text as the description of a task, with its line breaks."""
     lines = [line.rstrip() for line in text.strip().splitlines()]
     return "\n".join(lines) if len(lines) > 1 else " ".join(text.split())
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
-    """Refuse a prompt for other labels, or one that names fields which the samples don't have.
+    """Refuse a prompt for other labels, or one that names fields that the samples don't have.
 
-    Raises InputError: naming `source`, where the prompt comes from; that is empty for one that was made in Python.
+    Raises InputError, naming `source`, where the prompt comes from; it is empty for one that was made in Python.
     """
     named = f"prompt {source or prompt.id}"
     if prompt.asks != task.spec.form:
@@ -220,10 +220,10 @@ _NO_NAME = re.compile(r"[\n{]")
 def read_source(
     path: Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]], options: PromptOptions | None = None
 ) -> PromptSource:
-    """Read a prompt's file, and what is known of how it was measured; ``MODULE:NAME`` is a Python function.
+    """Read a prompt's file, and how it was measured, if known; ``MODULE:NAME`` is a Python function.
 
-    A string with a line break or a brace is no file's name but the prompt's text, and a list its messages. A run's
-    folder stands for the prompt that the run recommends. What was read already stays as it is.
+    A string with a line break or a brace is not a file name but the prompt's text, and a list is its messages. A run's
+    folder stands for the prompt that the run recommends. A `PromptSource` is returned unchanged.
 
     Raises InputError if the file can't be read, or holds no prompt.
     """
@@ -245,7 +245,7 @@ def read_source(
 
 
 def of_configuration(source: PromptSource, path: str | Path) -> PromptSource:
-    """Return a prompt with the model that a promptfoo configuration states, where nothing else says it."""
+    """Return a prompt with the model that a promptfoo configuration states, if no other is known."""
     config = promptfoo_config(path) if source.measured is None and source.model_file is None else None
     if config is None:
         return source
@@ -254,7 +254,7 @@ def of_configuration(source: PromptSource, path: str | Path) -> PromptSource:
 
 
 def prompts_in(path: str, *, every: bool = False) -> list[str]:
-    """Name the first prompt of a promptfoo configuration, or `every` one of them; none of another file."""
+    """Name the first prompt of a promptfoo configuration, or `every` one of them; none for another file."""
     config = promptfoo_config(path)
     n_prompts = len(prompt_entries(config)) if config is not None else 0
     if every and n_prompts > 1:
@@ -263,7 +263,7 @@ def prompts_in(path: str, *, every: bool = False) -> list[str]:
 
 
 def is_prompt_text(prompt: str) -> bool:
-    """Tell whether a string is a prompt's text, and no file's name: it has a line break or a brace."""
+    """Return whether a string is a prompt's text rather than a file name: it has a line break or a brace."""
     return _NO_NAME.search(prompt) is not None
 
 
@@ -284,7 +284,7 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
 
 
 def _check_no_run_text(path: Path) -> None:
-    """Refuse the text of a run's prompt: it shows what is sent, and its JSON has the parts.
+    """Refuse the text file of a run's prompt: it shows what is sent, while its JSON holds the parts.
 
     Raises InputError.
     """
@@ -294,7 +294,7 @@ def _check_no_run_text(path: Path) -> None:
 
 
 def _run_of(path: Path) -> Path | None:
-    """The run directory that a prompt's file lies in; as the user has named it, where that is possible."""
+    """The run directory that a prompt's file is in; written as the user has named it, if possible."""
     parent = path.parent
     if parent.resolve().name != "prompts":
         return None

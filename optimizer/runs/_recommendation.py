@@ -1,4 +1,4 @@
-"""What a run recommends: the prompt, and the test that it rests on."""
+"""What a run recommends: the prompt, and the test behind it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 
 NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on val; raise --max-calls, or resume"
-"""What takes the verdict's place where a limit ended the search before it had a candidate."""
+"""Takes the verdict's place if a limit ended the search before it had a candidate."""
 
-_BY_ESTIMATE = "by an estimate from test and, at half its weight, val"  # what `likely` goes by
-_MOST_LOSSES = 5  # a line of more classes is not read
+_BY_ESTIMATE = "by an estimate from test and, at half its weight, val"  # the basis of `likely`
+_MOST_LOSSES = 5  # nobody reads a line with more classes
 
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """What the gate has made of a run."""
+    """What the gate has decided about a run."""
 
-    prompt: Candidate  # what is handed back: a nominee, or the baseline
-    verdict: Verdict  # what the gate said, and its tests
-    # Where the baseline is kept: with about how many test samples the gate would pass the best nominee in 80 % of
-    # cases, if it is as good as it looks. None where no number of samples would do.
+    prompt: Candidate  # the recommended prompt: a nominee, or the baseline
+    verdict: Verdict  # the gate's verdict, with its tests
+    # If the baseline is kept: with about how many test samples the gate would pass the best nominee in 80 % of cases,
+    # if it is as good as it looks. None if no number of samples would be enough.
     samples_needed: int | None = None
-    # How many times test has decided in this run, this time included: of each the error holds, not of all together
+    # How many times test has decided in this run, including this time: the error holds for each, not for all together
     looks: int = 1
     # What a call of the baseline takes, and one of `prompt`
     before: CallPrice | None = None
@@ -56,7 +56,7 @@ class Recommendation:
 
 
 def n_looks(before: Mapping[str, Any], verdict: Verdict) -> int:
-    """How many times test has decided, by the run.json of the part before: a new nominee is a new look.
+    """How many times test has decided, going by the run.json of the part before: a new nominee is a new look.
 
     >>> from psopt.search.gating import untested
     >>> n_looks({}, untested("sure", 0.01, "no test"))
@@ -69,19 +69,19 @@ def n_looks(before: Mapping[str, Any], verdict: Verdict) -> int:
 
 
 def quality_name(manifest: Mapping[str, Any]) -> str:
-    """What stands in the place of F1 in a run, by its run.json."""
+    """The name of what takes the place of F1 in a run, by its run.json."""
     return AnswerType.from_dict(manifest.get("answers")).quality_name
 
 
 def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
-    """Say what run.json's `recommended` comes to, and how often test was looked at, as the report shows it."""
+    """Describe run.json's `recommended`, and how often test was looked at, as the report shows it."""
     return [*verdict_lines(data, quality), *look_lines(data)]
 
 
 def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
-    """Say what run.json's `recommended` comes to, why, and which classes have lost.
+    """Describe the verdict of run.json's `recommended`, why, and which classes have lost.
 
-    `quality` is what stands in the place of F1 (`AnswerType.quality_name`).
+    `quality` is the name of what takes the place of F1 (`AnswerType.quality_name`).
     """
     tests = data["tests"]
     lines = [_sentence(data, tests, quality)]
@@ -93,7 +93,7 @@ def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
 
 
 def look_lines(data: Mapping[str, Any]) -> list[str]:
-    """Say which test scores the gate has looked at, and how often."""
+    """Describe which test scores the gate has looked at, and how often."""
     lines = []
     tests = data["tests"]
     if tests:
@@ -156,7 +156,7 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
 
 
 def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
-    """Which classes are worse on test, and macro-F1 where it is, of what is handed back or else of the best found."""
+    """Which classes are worse on test, and macro-F1 if it is, with the recommended prompt or else the best found."""
     shown = next((test for test in tests if test["id"] == chosen), nearest_to_pass(tests) if tests else {})
     parts = [
         f"{loss['label']} {100 * loss['before']:.1f} -> {100 * loss['after']:.1f} "
@@ -172,7 +172,7 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
 
 
 def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
-    """Say F1 and S before and after, with the interval of each difference, by a test as run.json has it."""
+    """Give F1 and S before and after, with the interval of each difference, from a test in run.json."""
     if of_models := test.get("of_models"):
         return "; ".join(f"with {name} {differences_line(each, quality)}" for name, each in of_models.items())
     return ", ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", quality), ("sensitivity", "S")))
@@ -185,7 +185,7 @@ def _difference(measure: Mapping[str, float]) -> str:
 
 
 def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Of the nominees' tests, as run.json has them, that which lacks least."""
+    """Of the nominees' tests, as in run.json, the one that comes closest to passing."""
     return min(tests, key=lambda test: (bool(test["lost"] or test.get("is_harmful")), test["p_value"]))
 
 
@@ -195,17 +195,17 @@ def _looks_better(test: Mapping[str, Any]) -> bool:
 
 
 def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """Say what calibration does by itself, and what planted phrases do."""
+    """Describe what calibration alone does, and what planted phrases do."""
     return [*_calibration(manifest), *_planted(manifest)]
 
 
 def asked_for_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """Say what the user has asked for: each of several models, other wordings, and texts of one's own."""
+    """Describe what the user has asked for: each of several models, other wordings, and the user's own texts."""
     return [*_of_models(manifest), *_other_wordings(manifest), *_probe(manifest)]
 
 
 def _of_models(manifest: Mapping[str, Any]) -> list[str]:
-    """What each of several models makes of the original prompt, and of what is recommended or else the knee."""
+    """How each of several models does with the original prompt, and with the recommended one or otherwise the knee."""
     baseline = manifest.get("baseline") or {}
     if not baseline.get("val", {}).get("per_model"):
         return []
@@ -223,7 +223,7 @@ def _of_models(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _calibration(manifest: Mapping[str, Any]) -> list[str]:
-    """What calibration does by itself, apart from the edits of a run's prompt."""
+    """What calibration alone does, without the edits of a run's prompt."""
     alone = manifest.get("calibration")
     if not alone:
         return []
@@ -248,7 +248,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) 
 
 
 def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
-    """What test says under wordings of another source."""
+    """The results on test under wordings of another source."""
     measured = manifest.get("other_wordings")
     if not measured:
         return []
@@ -271,7 +271,7 @@ def _percent(share: float) -> str:
 
 
 def _planted(manifest: Mapping[str, Any]) -> list[str]:
-    """How often phrases that were planted where they mean nothing flip answers."""
+    """How often phrases that are planted where they mean nothing flip answers."""
     planted = manifest.get("planted")
     if not planted:
         return []

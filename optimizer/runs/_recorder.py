@@ -1,4 +1,4 @@
-"""What a run writes down, as it goes on and at its end."""
+"""What a run records, while it goes on and at its end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class RunRecorder:
-    """Writes a run down: it holds what every version of run.json says."""
+    """Records a run; it holds what every version of run.json contains."""
 
     directory: RunDirectory
     task: Task
@@ -59,7 +59,7 @@ class RunRecorder:
     started: float = field(default_factory=time.monotonic)
     before: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] | None = None
-    _tested: Found | None = None  # the end
+    _tested: Found | None = None  # the findings at the end
     _not_shown: dict[str, str] | None = None
 
     def __post_init__(self) -> None:
@@ -67,9 +67,9 @@ class RunRecorder:
             self.before = self.directory.read_json(MANIFEST)
 
     def check_same(self) -> None:
-        """Refuse to go on with a run that was about something else.
+        """Refuse to resume a run that was about something else.
 
-        Raises InputError: naming what differs.
+        Raises InputError, naming what differs.
         """
         if not self.before:
             return
@@ -97,7 +97,7 @@ class RunRecorder:
             )
 
     def _samples_back(self) -> str:
-        """How to have the samples back, where it is known why they are others: a folder, or a commit of the hub."""
+        """How to get the samples back, if it is known why they differ: a folder, or a commit of the hub."""
         before, dataset = self.before["dataset"], self.settings.data.dataset
         if self.task.info.source == "bundled" != before["source"]:
             return "set PSOPT_DATA_DIR to the folder of the data that it was begun with, "
@@ -107,7 +107,7 @@ class RunRecorder:
         return f"give --resume with --dataset {replace(HubName.read(dataset), revision=commit)}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
-        """Write down a run that an error has ended; of one that is none of ours, its traceback too.
+        """Record a run that an error has ended; for an error that is not one of ours, its traceback too.
 
         What can't be written, as on a full disk, is left out: the study has every trial, and the error is what counts.
         """
@@ -119,7 +119,7 @@ class RunRecorder:
                 error.add_note(f"the traceback is in {self.directory.path / ERROR_LOG}")
 
     def _save_part(self, search: Search | None, reason: str) -> None:
-        if self._tested:  # what failed came after the final test, whose scores only this process has
+        if self._tested:  # the failure came after the final test, whose scores only this process has
             self.save(self._tested, reason)
             return
         if search is None or not search.candidates:
@@ -135,7 +135,7 @@ class RunRecorder:
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
 
     def save(self, found: Found, reason: str) -> None:
-        """Write run.json and front.json as far as the run has come."""
+        """Write run.json and front.json as far as the run has got."""
         seconds = time.monotonic() - self.started
         content = manifest(self.settings, self.task, self.evaluator, found, reason, seconds, self.before)
         if plan := self.plan or self.before.get("plan"):
@@ -152,14 +152,14 @@ class RunRecorder:
         return measured(self.settings, self.task, self.evaluator, candidate)
 
     def save_rephrasings(self) -> None:
-        """Write rephrasings.json, by which the run goes on, and which other runs may use."""
+        """Write rephrasings.json, with which the run is resumed, and which other runs may use."""
         self.directory.write_json(REPHRASINGS, to_file(self.evaluator.rephrasings))
 
     def save_proposals(self, search: Search) -> None:
-        """Write every edit that was proposed, every draft that was refused, and every sample held back, and why."""
+        """Write every proposed edit, every refused draft and every held-back sample, and the reasons."""
         earlier = self.directory.path / PROPOSALS
         refused: list[dict[str, Any]] = []
-        with contextlib.suppress(InputError):  # a damaged file is written anew
+        with contextlib.suppress(InputError):  # a damaged file is overwritten
             refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
         drafting = search.problem.proposer
         refused += [asdict(draft) for draft in drafting.refused] if drafting else []
@@ -173,7 +173,7 @@ class RunRecorder:
         self.directory.write_json(PROPOSALS, content)
 
     def _held_back(self, search: Search) -> dict[str, str]:
-        """The samples of train that are shown as no example, found out once; where that is most of them it is said."""
+        """The train samples that may not be shown as examples, found once; the user is told if that is most of them."""
         if self._not_shown is None:
             samples = self.evaluator.samples["train"]
             checks = ProposalChecks.of(
@@ -197,7 +197,7 @@ class RunRecorder:
         shown: Candidate,
         diagnoses: TrainDiagnoses,
     ) -> None:
-        """Write the baseline, the front and others, their predictions, and what was weak and is under the one shown."""
+        """Write all these prompts, their predictions, and what was weak, and still is under the one shown."""
         for candidate in {candidate.id: candidate for candidate in (baseline, *front, *others)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
             splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
@@ -210,12 +210,12 @@ class RunRecorder:
         self._save_suspects(baseline, diagnoses)
 
     def _save_suspects(self, baseline: Candidate, diagnoses: TrainDiagnoses) -> None:
-        """Write which labels of train and val are suspect, by the answers to the original prompt.
+        """Write which labels of train and val are suspect, judging by the answers to the original prompt.
 
-        Test is left out: who fixes its labels where a model disagrees makes the model look better than it is.
+        Test is left out: fixing its labels where a model disagrees would make the model look better than it is.
         """
         splits: dict[str, Any] = {}
-        with contextlib.suppress(BudgetReachedError):  # what was not paid is not known
+        with contextlib.suppress(BudgetReachedError):  # what was not paid for is not known
             splits["train"] = self._suspects(diagnoses.predictions(baseline.prompt))
             splits["val"] = self._suspects(pooled(self.evaluator.predictions(baseline.prompt, "val")))
         content = {"schema_version": 1, "prompt": baseline.id, **splits}
@@ -225,14 +225,14 @@ class RunRecorder:
         return find_suspects(predictions, labelled=self.task.train).to_dict()
 
     def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
-        """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
+        """What this many of the chosen prompt's edits contribute, if an earlier part of the run has measured it."""
         if not (self.directory.path / CONTRIBUTIONS).exists():
             return None
         contributions: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
         return contributions if contributions["prompt"] == chosen.id and contributions.get("most", 0) >= most else None
 
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
-        """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
+        """Write what else the report shows: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
         splits = {split: [_as_kept(sample) for sample in samples[split]] for split in ("val", "test")}
         answers = AnswerType.of(self.task)
@@ -256,10 +256,10 @@ class RunRecorder:
         self.directory.write_json(CONTRIBUTIONS, contributions)
 
     def _weak_spots(self, baseline: Candidate, pick: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
-        """What was unstable under the original prompt on train, and how every train sample fares under the chosen one.
+        """What was unstable under the original prompt on train, and how every train sample does under the chosen one.
 
-        Where diagnoses are partial, it is said how many answers each sample has. Where a limit does not pay the latter,
-        or even the former, it is left empty.
+        If diagnoses are partial, the number of answers is given for each sample. If a limit does not pay for the
+        latter, or even the former, it is left empty.
         """
         diagnosis = Diagnosis({"sensitivity": ()}, ())
         content: dict[str, Any] = {"schema_version": 1, "prompt": pick.id, "before": diagnosis.to_dict(), "after": {}}
@@ -281,7 +281,7 @@ class RunRecorder:
 
 
 def _as_kept(sample: Sample) -> dict[str, Any]:
-    """A sample as samples.json has it; whether it is pinned stands there only where it is."""
+    """A sample as samples.json has it; `pinned` is included only if it is set."""
     return {name: value for name, value in asdict(sample).items() if name != "pinned" or value}
 
 
@@ -305,20 +305,20 @@ def _may_quote(settings: Mapping[str, Any]) -> str:
 
 
 def _answers(dataset: Mapping[str, Any]) -> str:
-    """What answers are, by run.json's `dataset`: ``label``, ``ordinal`` or ``ordinal: low < high``."""
+    """The kind of answers, from run.json's `dataset`: ``label``, ``ordinal`` or ``ordinal: low < high``."""
     order = " < ".join(dataset.get("order", ()))
     return f"{dataset.get('answers', 'label')}{f': {order}' if order else ''}"
 
 
 def _abbreviated(value: str) -> str:
-    """A digest as people compare it."""
+    """A digest, shortened for people to compare."""
     return value[:12] if len(value) == 64 else value
 
 
 def check_same_prompt(run: Path, settings: RunSettings) -> None:
-    """Refuse to go on with a run from another prompt than it has begun with: all of it is measured against that one.
+    """Refuse to resume a run with another prompt than it has begun with: everything is measured against that one.
 
-    Raises InputError: naming both.
+    Raises InputError, naming both.
     """
     if not (run / MANIFEST).exists():
         return
@@ -331,7 +331,7 @@ def check_same_prompt(run: Path, settings: RunSettings) -> None:
 
 
 def _named(settings: RunSettings) -> str:
-    """The user's own prompt by its file and id, that of a strategy by that."""
+    """How messages name a run's prompt: a user's own by its file and id, any other as the strategy's."""
     if settings.prompt is None:
         return "the strategy's prompt"
     return f"prompt {settings.prompt_file or 'of Python'} ({settings.prompt.id})"

@@ -1,4 +1,4 @@
-"""What a run has found, as the Python API gives it; read from its directory, finished or not."""
+"""What a run has found, as the Python API returns it; read from its directory, finished or not."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from psopt.search.distributed import StoredStudy
 
 
-# As the report has them.
+# The same as in the report.
 _MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
-# What a trial says of itself where its prompt was not evaluated, or not in whole, or is odd.
+# A trial's attributes if its prompt was not evaluated, is infeasible, or always gets one answer.
 _NOTES = ("dropped", "failed", "infeasible", "constant")
 
 
@@ -47,17 +47,17 @@ class Run:
     baseline : Candidate
         The original prompt, scored on val and test.
     front : tuple of Candidate
-        The Pareto front by falling F1 on val, scored on val and test; `test` is None where a limit did not allow it.
+        The Pareto front by descending F1 on val, scored on val and test; `test` is None if a limit did not allow it.
     short : Candidate
-        The prompt with fewest edits that is no worse than the knee by more than one standard error on val; perhaps the
-        knee itself, perhaps not on the front.
+        The prompt with the fewest edits that is no worse than the knee by more than one standard error on val; it may
+        be the knee itself, and need not be on the front.
     study : optuna.Study
     finish_reason : str
         ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was reached).
     recommendation : Recommendation or None
-        What the gate has decided, and the test that it rests on; None where a run was put together without it.
+        What the gate has decided, and the test behind it; None if the run was put together without it.
     draw : callable or None
-        What `figure` is drawn by; None where a run was put together without it.
+        What draws `figure`; None if the run was put together without it.
     """
 
     path: Path
@@ -70,20 +70,20 @@ class Run:
     draw: Callable[[Run], go.Figure] | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Run:
-        """Nothing of it changes: copies of what holds it share it."""
+        """A run never changes, so copies of what holds it share it."""
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the study, which is of this process: `psopt.load_run` opens it again."""
+        """Without the study, which belongs to this process: `psopt.load_run` opens it again."""
         return {**vars(self), "study": None}
 
     def __repr__(self) -> str:
-        """Where it is, and what it recommends: all that was found would fill screens."""
+        """Its folder and its recommendation: all its findings would fill screens."""
         prompt_name = "the original prompt" if self.recommended.id == self.baseline.id else self.recommended.id
         return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {prompt_name}>"
 
     def _repr_html_(self) -> str:
-        """What it recommends, the front with its scores, and where its prompts stand, as notebooks show them."""
+        """The recommendation, the front with its scores, and the recommended prompt, as notebooks show them."""
         recommendation = self.recommendation
         verdict = recommendation_lines(recommendation.to_dict(), self._quality) if recommendation else []
         rows = [_row(candidate, self._role(candidate)) for candidate in self._candidates]
@@ -97,13 +97,13 @@ class Run:
         )
 
     def figure(self) -> go.Figure:
-        """Return every prompt that was evaluated in whole as a figure of plotly: F1 against S on val, C as colour."""
+        """Return a plotly figure of every prompt that was evaluated completely: F1 against S on val, C as colour."""
         if self.draw is None:
             raise InputError("this run was put together without what draws it: psopt.load_run(run.path).figure()")
         return self.draw(self)
 
     def evaluated_trials(self) -> list[dict[str, Any]]:
-        """Return the study's candidates that were evaluated in whole, as trials.json lists them."""
+        """Return the study's candidates that were evaluated completely, as trials.json lists them."""
         names = self.study.metric_names or ()
         rows = [_trial_row(trial, names, ()) for trial in self.study.get_trials(deepcopy=False)]
         columns = ("trial", "id", "edits", "f1", "sensitivity", "consistency", "feasible")
@@ -111,17 +111,17 @@ class Run:
         return [{name: row.get(name) for name in columns} for row in whole]
 
     def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
-        """Return a row a prompt of the front, as a DataFrame of pandas, by falling F1 on val.
+        """Return a pandas DataFrame with one row per prompt of the front, by descending F1 on val.
 
         Columns are ``id``; ``role`` (``original prompt``, ``knee``, ``short``, ``recommended``); ``trial``;
         ``edits``, as people read them, and ``n_edits``; ``tokens``, about how many the prompt has without the text; and
-        of val and test ``f1``, ``macro_f1``, ``sensitivity``, ``consistency`` and ``na_rate``, each in [0, 1] and with
+        for val and test ``f1``, ``macro_f1``, ``sensitivity``, ``consistency`` and ``na_rate``, each in [0, 1] and with
         its interval: ``test_f1``, ``test_f1_low``, ``test_f1_high``. What was not measured is missing.
 
         Parameters
         ----------
         seed_prompt : bool
-            Put the original prompt first, where it is not on the front.
+            Put the original prompt first, if it is not on the front.
 
         Raises
         ------
@@ -133,12 +133,12 @@ class Run:
         return data_frame(rows, "run.to_frame()")
 
     def trials_frame(self) -> pd.DataFrame:
-        """Return a row a trial of the study, as a DataFrame of pandas.
+        """Return a pandas DataFrame with one row per trial of the study.
 
         Columns are ``trial``, ``state`` (``complete``, ``pruned`` if its prompt was not evaluated, ``fail``,
         ``running``, ``waiting``), ``id``; ``f1``, ``sensitivity`` and ``consistency`` on val; ``na_rate``; ``feasible``
-        and ``on_front``; ``edits`` and ``n_edits``; ``raced``, how far it came where it stopped in its race, its values
-        being estimates; ``note``; ``calls``, ``tokens``, ``cost_usd`` and ``seconds`` that it took; and ``started``.
+        and ``on_front``; ``edits`` and ``n_edits``; ``raced``, how far it got if it stopped in its race (its values are
+        then estimates); ``note``; ``calls``, ``tokens``, ``cost_usd`` and ``seconds`` that it took; and ``started``.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Run:
 
     @property
     def _candidates(self) -> tuple[Candidate, ...]:
-        """The original prompt, the front, and what is recommended or short beside it; each once."""
+        """The original prompt, the front, the recommended and the short prompt; each once."""
         listed = (self.baseline, *self.front, self.recommended, self.short)
         return tuple({candidate.id: candidate for candidate in listed}.values())
 
@@ -171,13 +171,13 @@ class Run:
 
     @property
     def recommended(self) -> Candidate:
-        """The prompt to use: one that has passed the gate, else the baseline; the knee where there was no gate."""
+        """The prompt to use: one that has passed the gate, otherwise the baseline; the knee if there was no gate."""
         return self.pick("recommended")
 
     def pick(self, which: str = "knee") -> Candidate:
-        """Pick ``recommended``, ``knee``, ``short``, the best by a measure, one by its id, or by a wish.
+        """Pick ``recommended``, ``knee``, ``short``, the best by a measure, one by its id, or by a query.
 
-        Measures are ``f1``, ``sensitivity`` and ``consistency``; a wish is ``max F1 with S <= .05`` and the like.
+        Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
         recommended = self.recommendation.prompt if self.recommendation else None
         return pick(self.front, self.baseline, which, self.short, recommended)
@@ -241,7 +241,7 @@ def scores_and_bounds(scores: Mapping[str, Any] | None) -> dict[str, float | Non
 
 
 def read_run(path: str | Path, storage: str | None = None) -> Run:
-    """Do what `psopt.load_run` promises; the run can't be drawn yet."""
+    """Do what `psopt.load_run` documents, except that the run can't be drawn yet."""
     directory = RunDirectory.open(Path(path))
     manifest = directory.read_json(MANIFEST)
     with _damage_named(directory.path / MANIFEST):
@@ -279,7 +279,7 @@ def _study_of(directory: RunDirectory, settings: RunSettings, storage: str | Non
 
 
 def _from_study(directory: RunDirectory, manifest: Mapping[str, Any], settings: RunSettings, study: StoredStudy) -> Run:
-    """A run of which run.json says nothing yet, as its study tells it."""
+    """A run whose run.json has no findings yet, read from its study."""
     candidates = candidates_in(study)
     if not candidates:
         path = directory.path
@@ -311,7 +311,7 @@ def _baseline(directory: RunDirectory, entry: Mapping[str, Any]) -> Candidate:
 
 
 def _recommendation(data: Mapping[str, Any], candidates: Mapping[str, Candidate]) -> Recommendation:
-    """What the gate has decided, by run.json's `recommended`."""
+    """What the gate has decided, from run.json's `recommended`."""
     calls = {when: CallPrice.from_dict(call) for when, call in data["call"].items()}
     prompt, verdict = candidates[data["id"]], read_data(Verdict, data)
     return Recommendation(prompt, verdict, data["samples_needed"], data["looks"], **calls)
@@ -319,7 +319,7 @@ def _recommendation(data: Mapping[str, Any], candidates: Mapping[str, Candidate]
 
 @contextlib.contextmanager
 def _damage_named(file: Path) -> Iterator[None]:
-    """Say of a file that lacks what psopt writes that it is damaged."""
+    """Report that a file is damaged if it lacks what psopt writes."""
     try:
         yield
     except InputError:

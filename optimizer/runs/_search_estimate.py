@@ -41,36 +41,36 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
-# Least, middle and most of a search, from 27 searches in which a hash of the prompt or a simulated model answered, on
-# five data sets with 30 and 10 trials. Growth is in shares of what all edits of the first round add.
+# Least, middle and most of a search, from 27 searches on five data sets with 30 and 10 trials, in which a hash of the
+# prompt or a simulated model answered. Growth is a share of what all edits of the first round add.
 _GROWTH = Span(0.36, 0.58, 0.82)  # of candidates, on average
 _GROWTH_OF_FEW = Span(0.27, 0.42, 0.8)  # the same with 10 trials
-_GROWTH_UNSHORTENED = Span(0.3, 0.55, 0.95)  # the same with less, of which none is for shorter prompts
+_GROWTH_UNSHORTENED = Span(0.3, 0.55, 0.95)  # the same with fewer, none of which is for shorter prompts
 _MANY_TRIALS = 20
 _FEW_TRIALS = 10
 _GROWTH_OF_FRONT = Span(0.0, 0.3, 1.0)
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
-_FRONT = (0, 3, 8)  # prompts beside the original prompt; the fewer samples, the more tie
+_FRONT = (0, 3, 8)  # prompts besides the original prompt; with fewer samples, more tie
 _SPLITS: tuple[Split, ...] = ("val", "train", "test")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchBasis:
-    """What a search is counted from."""
+    """What a search's estimate is based on."""
 
     task: Task
-    baseline: Prompt  # the original prompt, of which the grids are
+    baseline: Prompt  # the original prompt, which the grids are for
     grids: Mapping[Split, Grid]
     shapes: Mapping[Split, tuple[int, int]]  # samples and wordings
-    growth: TokenRange  # by how much all edits of a first round lengthen it; of no account where nobody counts tokens
+    growth: TokenRange  # by how much all edits of a first round lengthen it; unused if tokens are not counted
     price: Price | None  # of the model that answers
-    single_price: Price | None  # the same, where it is asked call by call and not by batches
+    single_price: Price | None  # the same, if it is asked call by call rather than in batches
     races: bool  # whether candidates race
-    pace: Pace | None = None  # how fast the model that is asked most will answer; nobody knows of batches
+    pace: Pace | None = None  # how fast the model that is asked most will answer; unknown for batches
     prior_texts: int = 0  # on how many texts label priors are measured under each wording; 0 for no calibration
     labelled_texts: int = 0  # from how many labelled texts a label map is learnt, once
-    model: str = ""  # which of several models this is of; empty where there is one
-    others: tuple[SearchBasis, ...] = ()  # of further models that are asked the same
+    model: str = ""  # which of several models this is for; empty if there is one
+    others: tuple[SearchBasis, ...] = ()  # for further models that are asked the same
 
     @classmethod
     def of(
@@ -82,9 +82,9 @@ class SearchBasis:
         ignoring_cache: bool = False,
         growth: TokenRange | None = None,
     ) -> SearchBasis:
-        """Count it on what prompts are compared on; nothing is sent. The growth takes longest: say it if you know.
+        """Count it on what prompts are compared on; nothing is sent. The growth takes longest: pass it if you know it.
 
-        Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
+        If a model writes the rephrasings, the evaluator has rule-made ones in their place.
         """
         model, baseline = evaluator.model, settings.baseline(task)
         without_races = replace(settings, search=replace(settings.search, race="off"))  # several models don't race
@@ -129,14 +129,14 @@ class SearchBasis:
         return replace(self, grids=grids, shapes=shapes, others=tuple(basis.sized(sizes) for basis in self.others))
 
     def estimate(self, settings: RunSettings, n_done: int = 0) -> CostEstimate:
-        """Count what a run would ask that has scored so many candidates already.
+        """Count what a run that has scored `n_done` candidates already would still ask.
 
-        Of the settings, samples and wordings are the basis's.
+        Samples and wordings are those of the basis, not of the settings.
         """
         own = self._of_one_model(settings, n_done)
         if not self.others:
             return own
-        # what is written is written once, whichever model does it
+        # texts are written only once, whichever model writes them
         asking = replace(settings, proposer="rules", rephrasing=settings.rephrasing.by_rule())
         return CostEstimate.of_several([own, *(basis._of_one_model(asking, n_done) for basis in self.others)])
 
@@ -157,7 +157,7 @@ class SearchBasis:
         return CostEstimate(phases, self.price, spread, settings.search.trials, racing, self.pace, n_more)
 
     def _written_before(self, settings: RunSettings) -> list[Phase]:
-        """Rephrasings and drafts of edits, where models write them."""
+        """Rephrasings and drafts of edits, if models write them."""
         n_texts = self.shapes["val"][1] + self.shapes["test"][1] - 1
         rounds = min(settings.search.rounds, settings.search.trials - 1)
         return [
@@ -198,7 +198,7 @@ class SearchBasis:
         return phases
 
     def _candidate_grids(self, n_more: int) -> Span:
-        """To how many whole grids candidates come."""
+        """How many whole grids the candidates amount to."""
         return whole_grids(n_more, *self.shapes["val"]) if self.races else Span(n_more, n_more, n_more)
 
     def _first_diagnosis(self, share: float) -> Phase:
@@ -211,11 +211,11 @@ class SearchBasis:
     def _of_unknown_prompts(
         self, phase_name: str, split: Split, times: Span, why: str, share: Span = _GROWTH_OF_FRONT
     ) -> Phase:
-        """A phase whose prompts are not known: they come so many times, with such a share of all edits in them."""
+        """A phase whose prompts are not known: there are `times` of them, each with a `share` of all edits."""
         grid, growth = self.grids[split], self.growth
 
         def error(of_share: float, of_growth: float) -> float:
-            """By what share the growth may be wrong: how much all edits are, and what share of them a prompt holds, err
+            """By what share the growth may be wrong: how long all edits are, and what share of them a prompt holds, err
             independently.
             """
             if not share.expected or not growth.middle:
@@ -229,9 +229,9 @@ class SearchBasis:
         return Phase(phase_name, least, mean, most, why)
 
     def _priors(self, n_more: int, front: Span) -> Phase:
-        """What it takes to measure label priors: under each wording of val that a candidate meets, and then of test.
+        """What measuring label priors takes: under each wording of val that a candidate is asked under, then of test.
 
-        Candidates that are stopped are asked under two wordings, and the least is that all are.
+        Candidates that are stopped are asked under two wordings; in the least case, all of them are.
         """
         n_val, n_test = self.shapes["val"][1], self.shapes["test"][1]
         n_least = min(n_val, _WORDINGS_OF_STOPPED) if self.races else n_val

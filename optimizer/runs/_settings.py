@@ -28,28 +28,28 @@ _NESTED = ("lm", "parts")
 class RunSettings(RunOptions):
     """The settings of a run, with its sizes; run.json keeps them for `psopt resume`."""
 
-    rephrasings: int = 10  # Q, the number of search rephrasings, the original among them
+    rephrasings: int = 10  # Q, the number of search rephrasings, including the original
     samples: int = 500  # how many samples of train (to diagnose) and of val (to compare) are used, at most
-    # Whether the model was an object of the caller's in Python, which no name loads again. A `program` of Python's is
-    # called ``python``.
+    # Whether the model was a Python object of the caller's, which can't be loaded again by a name. A `program` that
+    # comes from Python is called ``python``.
     own_model: bool = False
     command: str = ""  # the command line, for the record
-    # A prompt of the user's own, from which the run starts in place of the strategy's. It is kept whole: nothing reads
-    # its file again.
+    # The user's own prompt, from which the run starts instead of the strategy's. It is stored completely: its file is
+    # not read again.
     prompt: Prompt | None = None
-    prompt_file: str = ""  # where `prompt` came from; empty for one that was given in Python
-    # How many of train, where that is another number, and of test; None for as many as of val, and for all
+    prompt_file: str = ""  # where `prompt` came from; empty if it was given in Python
+    # How many of train, if that differs from `samples`, and of test; None for as many as of val, and for all of test
     train_samples: int | None = None
     test_samples: int | None = None
-    heldout: int = N_HELDOUT  # how many held-out rephrasings test is put to
-    # By what the sizes were planned: ``light``, ``medium`` or ``heavy``, ``limits`` for those of the user; ``full``
-    # where nothing was
+    heldout: int = N_HELDOUT  # how many held-out rephrasings test is asked under
+    # What the sizes were planned by: ``light``, ``medium`` or ``heavy``; ``limits`` for the user's; ``full`` if nothing
+    # was planned
     effort: str = "full"
-    # Whose the limits are: the ``user``'s, or the ``effort``'s; ``plan`` where the sizes were chosen to fit the user's:
-    # a run that reaches them ends as planned.
+    # Whose limits they are: the ``user``'s, or the ``effort``'s; ``plan`` if the sizes were chosen to fit the user's,
+    # so that a run that reaches them ends as planned.
     limited_by: Literal["user", "effort", "plan"] = "user"
-    # Wordings of another source, under which what is handed back is measured on test too. They are kept whole: nothing
-    # reads their file again.
+    # Wordings of another source, under which the recommended prompt is also measured on test. They are stored
+    # completely: their file is not read again.
     heldout_from: tuple[str, ...] = ()
     heldout_from_name: str = ""  # where they came from
 
@@ -62,11 +62,11 @@ class RunSettings(RunOptions):
             raise InputError("--strategy 1-shot shows texts of samples, and --no-verbatim forbids that: leave one out")
         if len(self.models) > 1:
             self._check_several()
-        if self.rephrasing.file is None:  # else it says how many there are, and the search looks
+        if self.rephrasing.file is None:  # otherwise the file says how many there are, and the search checks
             check_wordings(self.search.race, self.rephrasings)
 
     def _check_several(self) -> None:
-        """Refuse what is for one model alone."""
+        """Refuse what works only with a single model."""
         alone = {
             "--program": self.program,
             "--storage": self.storage,
@@ -79,17 +79,17 @@ class RunSettings(RunOptions):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The names of the models that the prompt is for: most often one."""
+        """The names of the models that the prompt is for: usually one."""
         return model_names(self.model)
 
     @property
     def seed(self) -> int:
-        """Seeds everything that is drawn; 0 is a seed."""
+        """The seed of everything that is drawn; 0 is a valid seed."""
         return self.search.seed
 
     @property
     def writer(self) -> str | None:
-        """The model that drafts edits beside the rules, the first that can; None where there is none."""
+        """The model that drafts edits in addition to the rules, the first that can; None if there is none."""
         if self.proposer is None and not (self.own_model or self.program):
             return next(filter(can_write, self.models), None)
         return None if self.proposer == "rules" else self.proposer
@@ -99,7 +99,7 @@ class RunSettings(RunOptions):
         return load_data(self.data, self.seed)
 
     def baseline(self, task: Task) -> Prompt:
-        """The prompt that the run starts from: the user's own, else the original prompt of the strategy."""
+        """The prompt that the run starts from: the user's own, otherwise the original prompt of the strategy."""
         prompt = self.prompt or seed_prompt(task, self.strategy, seed=self.seed)
         return apply_edits(prompt, [CALIBRATE]) if self.lm.calibration == "batch" else prompt
 
@@ -107,7 +107,7 @@ class RunSettings(RunOptions):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read the settings back from run.json, which keeps the options of all groups side by side.
 
-        Raises InputError if they hold what this version does not know.
+        Raises InputError if they hold something that this version does not know.
         """
         try:
             prompt = data.get("prompt")
@@ -118,7 +118,7 @@ class RunSettings(RunOptions):
             ) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as run.json and a shared study keep them, side by side: without the values of headers."""
+        """Return the settings as run.json and a shared study keep them: side by side, without the values of headers."""
         flat_settings = flat(self, nested=_NESTED)
         own_prompt = {"prompt": self.prompt.to_dict()} if self.prompt else {}
         if not self.prompt:
@@ -129,7 +129,7 @@ class RunSettings(RunOptions):
 def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:
     """Load the task; `seed` decides how samples without a split are split.
 
-    Raises DataError if the data can't be used; of files that are gone it is said where they were.
+    Raises DataError if the data can't be used; for files that are gone, it says where they were.
     """
     is_file = bool(Path(data.dataset).suffix) and not is_hub_name(data.dataset)
     options = asdict(data)
@@ -140,7 +140,7 @@ def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> T
 
 
 def _located(name: str | None, folder: str) -> str | None:
-    """A file of the data: where it was when the run was started, or as it is named here."""
+    """A file of the data: where it was when the run was started, or at its name from here."""
     if name is None or not folder or Path(folder) == Path.cwd():
         return name
     for path in (Path(folder) / name, Path(name)):

@@ -1,4 +1,4 @@
-"""The note of a run's study: what is optimized, which trial to use, how to take it from there, where the report is."""
+"""The note of a run's study: what is optimized, which trial to use, how to export it, where the report is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WAYS_TO_END = {
 
 @dataclass(frozen=True, eq=False)
 class StudyNote:
-    """Keeps the note of a study, and the one trial that bears a badge, as its run goes on."""
+    """Updates the note of a study, and the one trial that has a badge, as its run goes on."""
 
     folder: Path  # the run directory
     task: Task
@@ -39,11 +39,11 @@ class StudyNote:
     evaluator: Evaluator
 
     def begin(self, study: StoredStudy) -> None:
-        """Say what the run is about."""
+        """Describe what the run is about."""
         show_note(study, self._text("## Best so far", ["No prompt was measured yet.", *self._how_to_go_on()]))
 
     def end(self, study: StoredStudy, run: Run) -> None:
-        """Say what came out, and how to take it from there."""
+        """Describe the result, and how to export it."""
         recommended, start = run.recommended, run.baseline
         is_kept = recommended.id == start.id
         head = f"## Recommended: trial {recommended.trial}{', the original prompt' if is_kept else ''}"
@@ -73,7 +73,7 @@ class StudyNote:
         choose_trial(study, recommended.trial)
 
     def show_best(self, search: Search) -> None:
-        """Say which prompt is the best so far."""
+        """Show which prompt is the best so far."""
         best, start = search.state.best, search.state.baseline
         estimated = "" if best in search.candidates else ", by estimates: it was asked about a part of val"
         rows: dict[str, Objectives] = {"original prompt, val": start.val}

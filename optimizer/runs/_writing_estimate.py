@@ -1,4 +1,4 @@
-"""What models beside the one that answers would take: of rephrasings, of drafts of edits, judges of answers."""
+"""What other models than the answering one would take: to write rephrasings, draft edits, and judge answers."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 _TOKENS_OF_A_DRAFT = (500, 1100, 2200)
 _ASKED_AGAIN = 1.3  # a draft that is refused is asked for once more
-# Of an answer, in both orders. Equal answers are rated once, and a rating that can't be read is asked for again; how
-# many are equal is not known before.
+# Per answer, in both orders. Equal answers are rated once, and a rating that can't be read is asked for again; how many
+# are equal is not known beforehand.
 _RATINGS = 2
 _RATED = (0.2, 1, 1.1)
-# Of a pair of answers, in both orders; each is compared with one of every class so far, of which there are about two.
+# Per pair of answers, in both orders; each is compared with one of every class so far, usually about two classes.
 _COMPARISONS = 2
 _CLASSES_TRIED = 1.5
-_SAMPLES_READ = 100  # for the length of texts; more tell hardly more
-_TOKENS_OF_A_QUESTION = 170  # what a judge is told beside the texts
+_SAMPLES_READ = 100  # for the length of texts; more would hardly change it
+_TOKENS_OF_A_QUESTION = 170  # a judge's instructions, without the texts
 
 
 def rephrasing_phases(
     prompt: Prompt | str, options: RephrasingOptions, n_texts: int, price: Price | None = None
 ) -> list[Phase]:
-    """What writing so many rephrasings takes, the original not among them; a text that is refused is asked for again.
+    """What writing `n_texts` rephrasings takes, not counting the original; a refused text is asked for again.
 
-    `prompt` is what is rephrased, or a bare description; of a template, each passage is asked for by itself. `price` is
-    that of the model that answers, for models that write and whose own price is not known.
+    `prompt` is what is rephrased, or a bare description; for a template, each passage is asked for by itself. `price`
+    is that of the answering model, for writing models whose own price is not known.
     """
     if not options.is_written:
         return []
@@ -54,7 +54,7 @@ def rephrasing_phases(
 
 
 def text_phases(texts: Sequence[str], n_times: int, options: RephrasingOptions, price: Price | None) -> list[Phase]:
-    """What writing so many paraphrases of each text takes; what is read beside a text is as long as it."""
+    """What writing `n_times` paraphrases of each text takes; what is read besides a text is as long as the text."""
     if n_times < 1:
         return []
     length = sum(tokens_of_text(text).middle for text in texts) / len(texts)
@@ -63,7 +63,7 @@ def text_phases(texts: Sequence[str], n_times: int, options: RephrasingOptions, 
 
 
 def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price | None) -> list[Phase]:
-    """What drafting edits takes in so many rounds."""
+    """What drafting edits takes in this many rounds."""
     if proposer is None:
         return []
     n_drafts = round(_ASKED_AGAIN * rounds * (1 + MOST_SLICES + min(MOST_SLICES, len(task.labels))))
@@ -74,7 +74,7 @@ def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price 
 
 
 def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, price: Price | None) -> list[Phase]:
-    """What judges of free answers take, of those that these phases ask for under so many wordings; none of others."""
+    """What judges take for the free answers that these phases ask for under `n_wordings` wordings; empty for others."""
     spec = task.spec
     if not spec.is_assessed:
         return []
@@ -87,7 +87,7 @@ def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, pric
     tokens = text + 2 * answer + _TOKENS_OF_A_QUESTION
     phases = []
     if spec.equivalence.kind == JUDGE and n_wordings > 1:
-        pairs = _CLASSES_TRIED * (n_wordings - 1) / n_wordings  # an answer's
+        pairs = _CLASSES_TRIED * (n_wordings - 1) / n_wordings  # per answer
         span = (_RATED[0] * least, 1, max(1.0, most * n_wordings / 2 / _CLASSES_TRIED))
         calls = round(_COMPARISONS * pairs * n_answers)
         own_price = price_of(spec.equivalence.name) or price

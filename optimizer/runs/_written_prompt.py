@@ -1,4 +1,4 @@
-"""A prompt of a run as it is handed back: in the format it came in, or in one that is asked for."""
+"""A run's prompt as it is exported: in the format it came in, or in a requested one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 WrittenForm = Literal["own", "text", "json", "openai", "promptfoo"]
-"""``own`` is the format that the prompt came in; of psopt's own form that is text."""
+"""``own`` is the format that the prompt came in; for psopt's own form, that is text."""
 _FORMS: tuple[WrittenForm, ...] = get_args(WrittenForm)
 _AS_TURNS = "the model was asked with the examples as turns of a conversation: --format openai writes them so"
 _FROM_PYTHON = "the prompt came from a Python function, which can't be written back: these are its messages for OpenAI"
@@ -41,12 +41,12 @@ class WrittenPrompt:
 
     text: str  # its content, to the last byte
     suffix: str  # what such a file is called: ``.md``, ``.json``
-    format: str  # by which it is read again (``--prompt-format``)
-    note: str = ""  # what is to be said of it; empty for nothing
+    format: str  # the format to read it again with (``--prompt-format``)
+    note: str = ""  # what to tell the user about it; empty for nothing
 
 
 def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] | None = None) -> WrittenPrompt:
-    """Write a prompt in a form; how it was measured goes with psopt's JSON.
+    """Write a prompt in a form; psopt's JSON includes how it was measured.
 
     Raises UnknownNameError if there is no such form.
     """
@@ -80,9 +80,9 @@ def _as_json(data: Any, file_format: str) -> WrittenPrompt:
 
 
 def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
-    """Return the prompt that a run of `prompt` has started from.
+    """Return the prompt that the run of `prompt` has started from.
 
-    Where the run has not written it, it is the run's own record of it, or the prompt without its additions.
+    If the run has not written it, it is taken from the run's settings, or is the prompt without its additions.
     """
     manifest = directory.read_json(MANIFEST)
     baseline = manifest.get("baseline")
@@ -95,8 +95,8 @@ def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
 def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> str:
     """Return what changed in a prompt as a unified diff; empty where nothing did.
 
-    Files are compared as they are written, but for messages in JSON, where each is a single line: they are compared as
-    they are shown.
+    Files are compared as they are written, except messages in JSON, each of which is a single line: they are compared
+    as they are shown.
     """
     old = write_prompt(baseline, form)
     new = write_prompt(prompt, form)
@@ -107,9 +107,9 @@ def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> st
 
 
 def configuration_of(settings: Mapping[str, Any]) -> Path:
-    """The promptfoo configuration that a run has had its data or its prompt from.
+    """The promptfoo configuration that a run got its data or its prompt from.
 
-    Raises InputError if there was none, or it is not where it was.
+    Raises InputError if there was none, or it is no longer there.
     """
     stated = [Path(str(settings.get(name) or "").partition("#")[0]) for name in ("dataset", "prompt_file")]
     named = [path for path in stated if path.suffix.lower() in (".yaml", ".yml", ".json")]
@@ -122,9 +122,9 @@ def configuration_of(settings: Mapping[str, Any]) -> Path:
 
 
 def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> Prompt:
-    """Read a prompt from what was written of it; `fields` are the columns of the data.
+    """Read a prompt back from its written form; `fields` are the columns of the data.
 
-    psopt's own form as text is only what stands before the sample's text; its messages are read in its place.
+    psopt's own form as text is only the part before the sample's text, so its messages are read instead.
 
     Raises InputError if it can't be read.
     """
@@ -142,13 +142,13 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
         )
     template = read.template
     if template is not None and own is not None:
-        # A schema is no part of the prompt's file: whoever has that gives the other beside it.
+        # A schema is not part of the prompt's file: users pass it along with the file.
         template = replace(template, response_format=own.response_format)
     return Prompt(read.description, prompt.labels, prompt.noun, template=template, asks=prompt.asks)
 
 
 def asks_the_same(prompt: Prompt, other: Prompt, texts: Sequence[str]) -> bool:
-    """Whether two prompts send the same about these texts, and read answers alike."""
+    """Whether two prompts send the same for these texts, and read answers in the same way."""
     if prompt.answer != other.answer:
         return False
     return all(render(prompt, text) == render(other, text) for text in texts)

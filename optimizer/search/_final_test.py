@@ -1,4 +1,4 @@
-"""The end of a search: who stands for the gate, who is scored on test, and in which order."""
+"""The end of a search: which candidates the gate tests, which are scored on test, and in which order."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def scoring_order(
     baseline: Candidate, front: Sequence[R], shortest: R | None = None, nominated: Sequence[R] = ()
 ) -> list[R | Candidate]:
-    """Return who is scored on test, those first without whom the others are worth least.
+    """Return which candidates are scored on test, the most important first.
 
-    The original prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in each
-    objective that is defined, the shortest prompt, and the rest of the front by falling F1.
+    First come the original prompt and the nominees, without which the gate cannot decide. Then the knee, the best in
+    each defined objective, the shortest prompt, and the rest of the front by descending F1.
     """
     best = [_best_in(place, front) for place in range(len(baseline.val.gains))]
     short = [shortest] if shortest else []
@@ -39,15 +39,15 @@ def _best_in(objective: int, front: Sequence[R]) -> R:
 
 
 def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
-    """Score candidates on val and test with intervals, in this order, as far as the budget goes.
+    """Score candidates on val and test with intervals, in this order, as far as the budget allows.
 
-    Raises BudgetReachedError if it does not pay for the original prompt.
+    Raises BudgetReachedError if the budget does not cover the original prompt.
 
     Returns
     -------
     scored : dict of id to Candidate
     unpaid : list of Candidate
-        Those whose test could not be paid any more; a shorter one behind them may have been.
+        Those whose test the budget no longer covered; a shorter one later in the order may still have been scored.
     """
     scored: dict[str, Candidate] = {}
     unpaid: list[Candidate] = []
@@ -65,12 +65,12 @@ def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str,
 
 
 def nominees(state: SearchState) -> tuple[Candidate, ...]:
-    """Return the candidates that the gate looks at, in the order in which it prefers them: the shortest, and the knee.
+    """Return the candidates that the gate tests, in its order of preference: the shortest, and the knee.
 
-    The shortest is as good as the knee by one standard error on val, and takes less a call. Where val is small that
-    error is wide: so the knee comes first if it is better by more than a point in F1 or S. The choice is by val alone,
-    for the gate's error holds only where test has chosen nothing. The baseline is never among them: it is what is kept
-    where none passes.
+    The shortest is within one standard error of the knee on val, and takes fewer tokens per call. With a small val that
+    error is wide, so the knee comes first if it is better by more than a point in F1 or S. Val alone decides, because
+    the gate's error rate holds only if test had no part in the choice. The baseline is never among them: it is kept if
+    none passes.
     """
     if not state.front:
         return ()
@@ -81,7 +81,7 @@ def nominees(state: SearchState) -> tuple[Candidate, ...]:
 
 
 def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
-    """Say N and Q of val and test, and C without self-pairs if their N differ, by what candidates are called."""
+    """Give N and Q of val and test, and C without self-pairs if their N differ, for candidates by name."""
     first = next(iter(candidates.values()))
     splits = {name: scores for name, scores in (("val", first.val), ("test", first.test)) if scores is not None}
     sizes = [f"{name} {scores.n_samples} samples x {scores.n_rephrasings} wordings" for name, scores in splits.items()]
@@ -93,7 +93,7 @@ def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
 
 
 def _comparable(candidates: Mapping[str, Candidate]) -> str:
-    """C without the pairs of a sample with itself: with them, C is higher where samples are fewer."""
+    """C without the pairs of a sample with itself: with them, C is higher the fewer samples there are."""
     parts = []
     for name, candidate in candidates.items():
         val, test = (_percent(scores) for scores in (candidate.val, candidate.test))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class RankedScores(Objectives, Protocol):
-    """The objectives on val, measured or estimated, as fronts are made of them."""
+    """The objectives on val, measured or estimated, from which fronts are built."""
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -35,15 +35,15 @@ class RankedScores(Objectives, Protocol):
 
     @property
     def is_hollow(self) -> bool:
-        """Whether one answer to everything gets all of this, or nearly so, or more: S and C are worth nothing."""
+        """Whether a constant answer would score about the same or better, so that S and C mean nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """A prompt that was tried, in whole or in part: what it adds to the original one, and its scores on val.
+    """A prompt that was tried, completely or in part: what it adds to the original one, and its scores on val.
 
-    `order` is that of its examples. `audit` is ``right`` or ``wrong`` where it would have stopped in its race and was
-    asked about more all the same: whether to stop was right.
+    `order` is that of its examples. `audit` is set if it would have stopped in its race but was asked further as a
+    check: ``right`` or ``wrong`` says whether stopping would have been right.
     """
 
     trial: int
@@ -61,7 +61,7 @@ class Tried:
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Tried):
-    """A prompt whose whole grid on val is known; its scores on test too, once it was put to that."""
+    """A prompt whose whole grid on val is known, with its scores on test once it has been tested."""
 
     val: Scores
     test: Scores | None = None
@@ -72,12 +72,12 @@ class Candidate(Tried):
 
     @property
     def length(self) -> dict[str, int]:
-        """How long the prompt is without the text to classify: in characters, and about how many tokens."""
+        """The length of the prompt without the text to classify: in characters, and in tokens (approximate)."""
         text = render_fixed(self.prompt)
         return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
 
 
-# What would be best, as gains: F1, -S and, where it is defined, C.
+# The best possible gains: F1, -S and, where it is defined, C.
 UTOPIA = np.array([1.0, 0.0, 1.0])
 _WORST_STEADINESS = -1.0  # S = 1
 
@@ -86,11 +86,11 @@ T = TypeVar("T")
 
 
 def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
-    """Return the feasible candidates that no feasible one beats in every objective, by falling F1.
+    """Return the feasible candidates that no other feasible one dominates, by descending F1.
 
-    Of candidates with equal scores the one with fewest edits stands for all. One that gives ordered labels a single
-    answer is left out: the middle of a scale is near everything, with S = 0 and C = 1 for nothing. So is one that gives
-    nearly everything one label, for hardly more than always, or guesses (`psopt.evaluation.why_worthless`).
+    Of candidates with equal scores, the one with the fewest edits is kept. One that always gives the same ordered label
+    is left out: the middle of a scale is close to everything, so S = 0 and C = 1 prove nothing. So is one that gives
+    nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
     """
     unique: dict[tuple[float, ...], R] = {}
     in_order = sorted(
@@ -105,7 +105,7 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
 
 
 def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
-    """Return the candidates whose F1 is no lower than that; without hollow ones, where any other is left."""
+    """Return the candidates with at least this F1, without hollow ones if any others are left."""
     feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
     return [candidate for candidate in feasible if not candidate.val.is_hollow] or feasible
 
@@ -113,12 +113,12 @@ def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
 def knee(front: Sequence[R], baseline: Candidate) -> R:
     """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1.
 
-    The scale is fixed, so that no member of the front moves it (docs/decisions.md says what was measured). Where there
-    are any, only candidates come into question that are not worse than the baseline by more in F1 or in sensitivity
-    than the gate lets pass.
+    The scale is fixed, so that no member of the front moves it (docs/decisions.md has the measurements). Only
+    candidates that are not worse than the baseline in F1 or sensitivity by more than the gate's margin are considered,
+    if there are any.
 
-    Where the baseline gives nearly everything one answer, or guesses, any S is no worse than its own. Where it is one
-    answer C is left out too: what stays near that one answer has the highest.
+    If the baseline gives nearly everything one answer, or guesses, no S counts as worse than its own. If it gives one
+    answer, C is ignored too: prompts that stay close to that answer would have the highest C.
     """
     gains = np.array([candidate.val.gains for candidate in front])
     start = baseline.val.gains.copy()
@@ -135,7 +135,7 @@ def _dominates(rival: Tried, candidate: Tried) -> bool:
     return bool((lead >= 0).all() and (lead > 0).any())
 
 
-_LEAST_OF_AN_ID = 4  # characters: fewer are too easily another prompt's
+_LEAST_OF_AN_ID = 4  # characters: a shorter beginning could too easily be another prompt's
 
 _MEASURES = {
     "f1": "f1",
@@ -145,7 +145,7 @@ _MEASURES = {
     "consistency": "consistency",
     "tokens": "tokens",
 }
-"""What may be named in a query, and what it stands for."""
+"""The names that a query may use, and the measures that they stand for."""
 _OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 _NAMES = "|".join(sorted(_MEASURES, key=len, reverse=True))
 _QUERY = re.compile(rf"\s*(max|min)\w*\s+({_NAMES})\s*(?:(?:with|where|if|,)\s+(.+))?", re.IGNORECASE)
@@ -154,10 +154,10 @@ _HOW = "say for instance 'max F1 with S <= .05' or 'min tokens with F1 >= .7 and
 
 
 def _best_by_query(text: str, items: Sequence[T], value: Callable[[T, str], float]) -> T:
-    """Choose the item that fulfils a query best; of equal ones the first.
+    """Choose the item that satisfies a query best; of equal ones the first.
 
-    Raises InputError if the query can't be understood, or no item keeps to its bounds; says which bound excludes all,
-    and what comes nearest.
+    Raises InputError if the query can't be understood, or no item is within its bounds: it names the bound that
+    excludes all items, and the nearest value.
     """
     query = _QUERY.fullmatch(text)
     if not query:
@@ -193,18 +193,18 @@ def pick_one(
     shortest: T | None = None,
     recommended: T | None = None,
 ) -> T:
-    """Pick a prompt of a front; `shortest` and `recommended` may be beside it.
+    """Pick a prompt of a front, or `shortest` or `recommended`, which need not be on it.
 
-    Raises UnknownNameError if it is neither of these. Raises InputError if a query can't be understood, or no prompt
-    fulfils it.
+    Raises UnknownNameError if `which` names none of these. Raises InputError if a query can't be understood, or no
+    prompt satisfies it.
 
     Parameters
     ----------
     which : str
-        ``knee``, ``recommended`` or ``short`` (the knee where there is none), an objective's name, an id or its
-        beginning, or a query such as ``max F1 with S <= .05``.
+        ``knee``, ``recommended`` or ``short`` (the knee if there is none), an objective's name, an id or its beginning,
+        or a query such as ``max F1 with S <= .05``.
     knee, prompt_id, value : callables
-        Give the knee, a prompt's id, and a prompt's measure on val.
+        Return the knee, a prompt's id, and a prompt's measure on val.
     """
     everyone = front if shortest is None else [*front, shortest]
     if " " in which.strip():
@@ -234,7 +234,7 @@ def pick(
     shortest: Candidate | None = None,
     recommended: Candidate | None = None,
 ) -> Candidate:
-    """Pick a candidate as `pick_one` says."""
+    """Pick a candidate as `pick_one` does."""
     return pick_one(
         front,
         which,

@@ -1,4 +1,4 @@
-"""What a search is about, all of it known before its study is opened."""
+"""What a search works on, all of it known before its study is opened."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-_LONGEST_TEXTS = 5  # of which the one with most tokens is: characters and tokens rarely differ more
+_LONGEST_TEXTS = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
 
 Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack"], "list[Edit]"]
-"""From a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back to edits."""
+"""Takes a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back; returns edits."""
 
 
 class Observer:
-    """Watch a search; every method may be overridden, and does nothing here."""
+    """Watches a search; every method does nothing here, and may be overridden."""
 
-    # From the beginning of the search on
+    # Set from the beginning of the search on
     budget: Budget | None = None  # what it may spend and has spent
     study: StoredStudy | None = None
 
     def started(self, task: Task, folder: Path) -> None:
-        """All that was given can be used, and the run directory is ready."""
+        """All arguments are usable, and the run directory is ready."""
 
     def phase(self, what: str) -> None:
-        """A new part of the work begins, said in a few words; a local model is timed before the run has `started`."""
+        """A new part of the work begins, in a few words; timing a local model comes before the run has `started`."""
 
     def answers(self, done: int, total: int) -> None:
-        """A long evaluation goes on: so many of so many new texts read."""
+        """A long evaluation continues: `done` of `total` new texts have been read."""
 
     def begin_trial(self, number: int, prompt: Prompt) -> None:
-        """A candidate is about to be evaluated here; it may fail, and then nothing more is said of it."""
+        """Evaluation of a candidate begins in this process; if it fails, no other method is called for it."""
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         """A candidate has been evaluated."""
@@ -62,24 +62,24 @@ class Observer:
 
 @dataclass(frozen=True, eq=False)
 class SearchProblem:
-    """What a search is about."""
+    """What a search works on."""
 
     task: Task
     baseline_prompt: Prompt  # what edits are applied to, and what candidates are compared with
     evaluator: Evaluator
     options: SearchOptions
     observer: Observer = field(default_factory=Observer)
-    proposer: LLMProposer | None = None  # a language model that proposes edits besides those of `propose`
+    proposer: LLMProposer | None = None  # a language model that proposes edits in addition to those of `propose`
     propose: Propose = propose_edits  # proposes edits by rule
     artifacts: Path | None = None  # where the dashboard finds the predictions of trials
 
     @cached_property
     def limits(self) -> PromptLimits:
-        """How large a prompt may be that is handed back."""
+        """How large a recommended prompt may be."""
         return PromptLimits.in_search(self.baseline_prompt, self.evaluator, self.options.parts)
 
     def can_read(self, prompt: Prompt) -> bool:
-        """Whether every model reads a prompt to its end, with the longest texts and the longest rephrasing."""
+        """Whether every model can read a prompt completely, even with the longest texts and the longest rephrasing."""
         worded = prompt.described_as(max(self._descriptions, key=len))
         models = [evaluator.model for evaluator in self.evaluator.each]
         return all(model.can_read(worded, self._longest_texts) for model in models if can(model, "has_longest"))
@@ -95,23 +95,23 @@ class SearchProblem:
 
     @cached_property
     def no_verbatim(self) -> NoVerbatim | None:
-        """What keeps text of samples out of prompts, where that is asked for."""
+        """The check that keeps text of samples out of prompts, if that is asked for."""
         return NoVerbatim(self.task, self.baseline_prompt) if self.options.parts.no_verbatim else None
 
     @property
     def first_edits(self) -> tuple[Edit, ...]:
-        """What a search has in its pool before anything is diagnosed, and tries first: calibration, where it can be."""
+        """The edits in a search's pool before any diagnosis, which are tried first: calibration, if it is possible."""
         models = [evaluator.model for evaluator in self.evaluator.each if calibrates(evaluator.model)]
         is_open = any(model.can_measure and not model.calibrates(self.baseline_prompt) for model in models)
         return (CALIBRATE,) if is_open else ()
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The orders of examples that are searched: one, for a model to which they are all the same."""
+        """The orders of examples that are searched: only one, if it makes no difference to any model."""
         reads_order = any(capabilities_of(evaluator.model).reads_order for evaluator in self.evaluator.each)
         return ORDERS if reads_order else ORDERS[:1]
 
     def order_parameter(self, edits: Iterable[Edit], order: str) -> str | None:
-        """Return the order of examples that a queued trial names; None without examples, or where none is searched."""
+        """Return the order of examples that a queued trial names; None without examples, or if none is searched."""
         is_searched = len(self.orders) > 1 and any(edit.kind == "example" for edit in edits)
         return order if is_searched else None

@@ -1,4 +1,4 @@
-"""How large prompts may be that are handed back, in edits or in tokens per call, and how large a search makes them."""
+"""How large recommended prompts may be, in edits or in tokens per call, and how large a search makes prompts."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt, SearchRestriction
     from psopt.tasks import Sample, Task
 
-_MOST_EDITS = 25  # chosen, by judgement: what somebody reads before it is shipped
-_ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly moves with more
-# A good model and a weak one: what they get wrong decides which edits there are, and how many.
+_MOST_EDITS = 25  # chosen by judgement: about as many as somebody reviews before shipping a prompt
+_ENOUGH_TEXTS = 200  # chosen: beyond a few hundred texts, the mean length hardly changes
+# A good model and a weak one: their errors decide which edits are proposed, and how many.
 _LIKE = ("accuracy=0.85,wobble=0.15", "accuracy=0.5,wobble=0.5")
-_ENOUGH_SAMPLES = 200  # more find hardly more edits (TREC: 2,600 to 3,400 characters with 60, 2,500 to 3,700 with 500)
-# Tokens of an edit that a model drafts: ten words to the most that it may have, at 1.3 tokens a word.
+_ENOUGH_SAMPLES = 200  # more add hardly any edits (TREC: 2,600 to 3,400 characters with 60, 2,500 to 3,700 with 500)
+# Tokens of an edit that a model drafts: from ten words to the most that it may have, at 1.3 tokens per word.
 _DRAFT = TokenRange(13, 50)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """The size limit of what is handed back: a number of edits, or the tokens per call that the user has set."""
+    """The size limit of recommended prompts: a number of edits, or the tokens per call that the user has set."""
 
-    # A label's definitions by rule count once, as do its examples; each that a model wrote counts. None for any number.
+    # A label's definitions by rule count as one, as do its examples; each by a model counts. None for no limit.
     most_edits: int | None
-    most_tokens: int | None  # A call, with a text of mean length; None for any number. Nothing larger is tried.
-    around: TokenRange  # those of that text, and of what every call holds beside it (see `tokens_around`)
-    examples_allowed: int = 0  # so many examples don't count among the edits
+    most_tokens: int | None  # per call, with a text of mean length; None for no limit. Nothing larger is tried
+    around: TokenRange  # the tokens of that text, and of the rest of every call (see `tokens_around`)
+    examples_allowed: int = 0  # this many examples don't count as edits
 
     @classmethod
     def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
-        """Take what the user has set, else 25 edits.
+        """Take the limits that the user has set, otherwise 25 edits.
 
-        Raises InputError if the user's number does not even allow the baseline.
+        Raises InputError if the user's limit does not even allow the baseline.
         """
         most_tokens, most_edits = restriction.max_prompt_tokens, restriction.max_prompt_edits
         if most_tokens is not None and most_tokens < (of_baseline := _tokens(baseline, around)):
@@ -62,11 +62,11 @@ class PromptLimits:
 
     @classmethod
     def in_search(cls, baseline: Prompt, evaluator: Evaluator, restriction: SearchRestriction) -> PromptLimits:
-        """Take them for a search, whose texts say how long a call is; see `of`."""
+        """Take the limits for a search, whose texts determine how long a call is; see `of`."""
         return cls.of(baseline, tokens_around(evaluator), restriction)
 
     def tokens(self, prompt: Prompt) -> int:
-        """About how many tokens per call of a prompt takes."""
+        """About how many tokens one call of a prompt takes."""
         return _tokens(prompt, self.around)
 
     def allow(self, prompt: Prompt, edits: Collection[Edit]) -> bool:
@@ -76,11 +76,11 @@ class PromptLimits:
         return self.most_tokens is None or self.tokens(prompt) <= self.most_tokens
 
     def are_too_many(self, edits: Collection[Edit]) -> bool:
-        """Whether a prompt of any length must not have so many edits."""
+        """Whether these are more edits than a prompt of any length may have."""
         if self.most_edits is None:
             return False
         others = {edit for edit in edits if edit.kind not in {"calibration", "definition", "example"}}
-        # by rule they are short phrases on one line; a model's are sentences, to be read one by one
+        # definitions by rule are short phrases on one line; a model's are sentences, to be reviewed one by one
         definitions = [edit for edit in edits if edit.kind == "definition"]
         defined = {(edit.label, edit.step, edit.text if edit.is_drafted else "") for edit in definitions}
         examples = [edit for edit in edits if edit.kind == "example"]
@@ -90,17 +90,17 @@ class PromptLimits:
 
 
 def tokens_a_call(prompt: Prompt, around: TokenRange) -> TokenRange:
-    """Return about how many tokens a model reads: the prompt's, and those that stand around it in every call."""
+    """Return about how many tokens a model reads per call: the prompt's, and those around it in every call."""
     return tokens_of_text(render_fixed(prompt)) + around
 
 
 def tokens_around(evaluator: Evaluator) -> TokenRange:
-    """Return the tokens of a test text of mean length, and of what every call holds beside it and the prompt."""
+    """Return the tokens of a test text of mean length, plus what every call adds to it and to the prompt."""
     return tokens_of_mean_text(evaluator.texts("test")) + tokens_of_text(capabilities_of(evaluator.model).frame)
 
 
 def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:
-    """Return about how many tokens a text has in the mean; none where there are no texts."""
+    """Return about how many tokens a text has on average; zero if there are no texts."""
     few = texts[:_ENOUGH_TEXTS]
     total = TokenRange()
     for text in few:
@@ -121,7 +121,7 @@ def tokens_of_all_edits(
     *,
     drafted: bool = False,
 ) -> TokenRange:
-    """Return by how many tokens the original prompt grows with all edits of a first round, about; no model is asked.
+    """Estimate by how many tokens all edits of a first round lengthen the original prompt; no model is asked.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def tokens_of_all_edits(
 
 
 def _tokens_of_open_edits(train: tuple[Sample, ...]) -> TokenRange:
-    """Examples of usual length and a few notes: what open answers will be is not simulated."""
+    """Examples of usual length and a few notes: open answers are not simulated."""
     shown = subset(train, _ENOUGH_SAMPLES, seed=0, by_label=False)
     ranges = [tokens_of_text(f"{sample.text} {sample.label}") for sample in shown]
     n_examples = min(MOST_OPEN_EXAMPLES, len(ranges))

@@ -1,4 +1,4 @@
-"""What of a budget is held back so that a search can end, and which limits can't pay for that."""
+"""The part of a budget that is held back so that a search can finish, and which limits can't pay for that."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from psopt.search._search import Search
     from psopt.search_spaces import Prompt
 
-# Searching finds better prompts, test only tells how good they are: beyond the original prompt and the knee the front
-# holds back at most a third of a limit.
+# Searching finds better prompts, test only shows how good they are: beyond the original prompt and the knee, the front
+# therefore holds back at most a third of a limit.
 _PARTS = 3
-_FAILURES_TO_COME = 1.5  # times the share of attempts that have failed so far; each counts as a call
+_FAILURES_TO_COME = 1.5  # a margin: times the share of attempts that have failed so far; each failure counts as a call
 
 
 @dataclass(frozen=True, slots=True)
 class PromptNeed:
-    """What a model is still to be asked for a prompt on a split."""
+    """What a model still has to be asked for a prompt on a split."""
 
     calls: int  # answers that are not in the cache
-    expected: TokenRange  # tokens of their messages, by their script alone
-    # What the largest of them can't pass
+    expected: TokenRange  # tokens of their messages, estimated from their script alone
+    # Upper bounds of the largest of them
     most_tokens: int
     most_cost: float
 
@@ -48,9 +48,9 @@ class PromptNeed:
         *,
         ignoring_cache: bool = False,
     ) -> PromptNeed:
-        """Count it: of the whole grid, or where `cells`, (N, Q), is True. Only chat models take tokens.
+        """Count it for the whole grid, or only where `cells`, (N, Q), is True. Only chat models take tokens.
 
-        `ignoring_cache` is for another prompt of the same length.
+        `ignoring_cache` counts it for another prompt of the same length.
         """
         model = evaluator.model
         if not asks_in_chat(model):
@@ -70,21 +70,21 @@ class PromptNeed:
 
 
 class Reserve:
-    """Holds back what scoring on test will take, from the limits of the process that does that.
+    """Holds back what scoring on test will take, from the limits of the process that does the scoring.
 
     It is renewed before each evaluation, since the front and its prompts grow: the candidate about to be evaluated may
-    be the one that is handed over. Only this process's own limits count: what other workers of a study spend is theirs.
+    be the one that is recommended. Only this process's own limits count: other workers of a study have their own.
 
-    Of several models each has a reserve of its own, and what they hold back is held back together.
+    With several models, each has a reserve of its own, and their sum is held back.
 
     Parameters
     ----------
     n_left_out : int
-        How many edits of the knee are left out at the end, beside each kind of them.
+        How many single edits of the knee are left out at the end, in addition to each kind of edit.
     n_other_wordings : int
-        How many wordings of another source the original prompt and the one that is handed back are put to.
+        Under how many wordings of another source the original and the recommended prompt are tested.
     n_probes : int
-        How many texts of the user's own these two answer beside those of the data.
+        How many of the user's own texts these two prompts answer in addition to the data.
     """
 
     def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_probes: int = 0) -> None:
@@ -94,12 +94,12 @@ class Reserve:
 
     @property
     def is_needed(self) -> bool:
-        """Whether anything is limited, and test is asked of a model that costs money or time."""
+        """Whether there is a limit, and the model that answers test costs money or time."""
         able = [capabilities_of(evaluator.model) for evaluator in self._evaluator.each]
         return self._evaluator.budget.is_limited and any(can.asks_in_chat or can.costs_time for can in able)
 
     def watch(self, search: Search) -> None:
-        """Hold back from now on what this search needs; nothing for the test that it is for."""
+        """From now on hold back what this search needs; nothing while test itself is evaluated, which it is for."""
 
         def renew(prompt: Prompt, split: Split) -> None:
             if split != "test":
@@ -111,17 +111,17 @@ class Reserve:
             self._evaluator.announce(renew)
 
     def end(self) -> None:
-        """Let go of what was held back: now is what it was for."""
+        """Release what was held back, since the work that it was for begins now."""
         self._evaluator.announce(None)
         self._evaluator.budget.held_back = Need()
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
-        """Return what limits must allow for a prompt to be evaluated on these splits and nothing else."""
+        """Return what the limits must allow to evaluate a prompt on these splits and nothing else."""
         return sum([model.least(prompt, splits) for model in self._models], Need())
 
 
 class _ModelReserve:
-    """What one model is still to be asked at the end; what may be held back is shared out among `n_models`."""
+    """What one model still has to be asked at the end; the amount that may be held back is shared among `n_models`."""
 
     def __init__(
         self, evaluator: Evaluator, n_left_out: int, n_other_wordings: int, n_probes: int, n_models: int
@@ -139,10 +139,10 @@ class _ModelReserve:
         return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
 
     def held(self, search: Search, prompt: Prompt, split: Split) -> Need:
-        """What the search must be able to end with, and of what it wants as much as a third of a limit pays.
+        """What the search must keep to be able to finish, plus as much of what it wants as a third of a limit pays for.
 
-        It must score the baseline and the gate's nominees on test. Until the front is completed, one prompt's grid on
-        val must be known in whole too: else nothing but the baseline could be handed back.
+        It must score the baseline and the gate's nominees on test. Until the front is completed, it must also be able
+        to complete one prompt's grid on val: otherwise it could only recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
         is_new = split == "val" and prompt.id != baseline.id
@@ -150,11 +150,11 @@ class _ModelReserve:
         order = scoring_order(search.state.baseline, search.state.leaders) if search.candidates else []
         leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
         front = [self._of(leader, "test") for leader in leading]
-        # A calibrated prompt takes more answers, of which local models count no tokens.
+        # A calibrated prompt takes more answers; local models count no tokens, so only the calls show that.
         dearest = max([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), default=None)
         must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
-        # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee: of a single
-        # prompt both.
+        # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee. A single
+        # prompt is both.
         if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
             must += front[:1]
         both = tuple(must[:2])
@@ -177,23 +177,23 @@ class _ModelReserve:
         return held + self._last(must)
 
     def _left_out(self, prompt: Prompt) -> Need:
-        """What leaving edits out of a prompt will take, at most: who asks for that wants it as the test."""
+        """What leaving edits out of a prompt will take at most: users who ask for it want it as much as the test."""
         if not self._n_left_out:
             return Need()
         need = self._priced(self._of(prompt, "val", ignoring_cache=True))
         return sum([need] * (self._n_left_out + len(KINDS)), Need())
 
     def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
-        """What a prompt that may stand on the front still takes for its whole grid, as estimated by its test."""
+        """What a prompt that may be on the front still takes for its whole grid, as estimated from its test."""
         evaluator = self._evaluator
         left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
         part = self._part(self._of(prompt, "test"), left)
         return replace(part, calls=left + evaluator.prior_calls(prompt, "val"))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
-        """What a prompt takes under wordings of another source, by what test takes under its own.
+        """What a prompt takes under wordings of another source, estimated from what test takes under its own.
 
-        Where it is calibrated, that tells what its prior takes under each wording, too.
+        If it is calibrated, this includes measuring its prior under each wording.
         """
         n_samples, n_own = self._test_shape
         return self._part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
@@ -210,21 +210,21 @@ class _ModelReserve:
         return len(self._evaluator.samples["test"]), len(self._evaluator.rephrasings.on("test")[0])
 
     def _of(self, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
-        """What a prompt takes on a split: known once and for all, for nobody asks it of test before the end."""
+        """What a prompt takes on a split; computed only once, because test is not asked before the end."""
         key = (prompt.id, split, ignoring_cache)
         if key not in self._needs:
             self._needs[key] = PromptNeed.of(self._evaluator, prompt, split, ignoring_cache=ignoring_cache)
         return self._needs[key]
 
     def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
-        """What it takes to say how the chosen prompt fares on what diagnoses ask about."""
+        """What it takes to show how the chosen prompt does on what diagnoses ask about."""
         diagnoses = search.diagnoses
         if not diagnoses.is_partial:
             return self._of(prompt, "train")
         return PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
 
     def _priced(self, need: PromptNeed) -> Need:
-        """What that comes to, by what the server has counted so far, failures among it."""
+        """What that comes to, judging by what the server has counted so far, including failures."""
         if not asks_in_chat(self._evaluator.model):
             return Need(need.calls)
         usage = self._evaluator.budget.usage
@@ -234,18 +234,18 @@ class _ModelReserve:
 
     @staticmethod
     def _last(needs: Sequence[PromptNeed]) -> Need:
-        """The last request reserves the most that it can take, not what it will take."""
+        """The last request reserves the most that it may take, not what it is expected to take."""
         most_tokens = max((need.most_tokens for need in needs), default=0)
         most_cost = max((need.most_cost for need in needs), default=0.0)
         return Need(0, most_tokens, most_cost)
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
-    """Refuse limits under which not even the original prompt is scored on val and test.
+    """Refuse limits that are too low to score even the original prompt on val and test.
 
-    What is in the cache costs nothing. Tokens are estimated at their most, so that a limit that passes here will do.
+    Cached answers cost nothing. Tokens are estimated at their maximum, so a limit that passes here is enough.
 
-    Raises InputError: naming the limit and the least that works.
+    Raises InputError, naming the limit and the smallest value that works.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     has_val : bool
         Whether val has been answered in an earlier part of the run.
     effort : str
-        The name of the effort whose number of calls is the limit, where it is not the user's.
+        The name of the effort whose number of calls is the limit; empty if the user has set the limit.
     """
     reserve = Reserve(evaluator)
     if not reserve.is_needed:
@@ -280,7 +280,7 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
 
 
 def rounded_up(amount: float) -> float:
-    """Two significant digits, never less than the amount.
+    """Round up to two significant digits.
 
     >>> rounded_up(0.30123), rounded_up(90), rounded_up(12345)
     (0.31, 90.0, 13000.0)

@@ -1,4 +1,4 @@
-"""When rounds begin, what each leaves in the study, and which candidates are obvious then."""
+"""When rounds begin, what each stores in the study, and which candidates are obvious then."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class RoundsOfEdits:
-    """Begins a round where one is due, unless another worker is at it, and names its obvious candidates."""
+    """Begins a round when one is due, unless another worker is doing so, and returns its obvious candidates."""
 
     def __init__(self, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
         self._diagnoses = diagnoses
@@ -50,7 +50,7 @@ class RoundsOfEdits:
         return choices
 
     def _begin(self, state: SearchState) -> list[Choice]:
-        """Diagnose the best prompt so far on train, add what it needs to the pool; return the obvious candidates."""
+        """Diagnose the best prompt so far on train, add edits for it to the pool; return the obvious candidates."""
         problem, history = state.problem, state.history
         number = len(history.rounds) + 1
         incumbent = state.best
@@ -66,22 +66,22 @@ class RoundsOfEdits:
         return [Choice.like(incumbent, edits, problem) for edits in obvious(state, new, is_first=number == 1)]
 
     def read_diagnoses(self, state: SearchState) -> None:
-        """Take over the diagnoses that the study holds, of whichever worker."""
+        """Take over the diagnoses that the study holds, whichever worker made them."""
         if self._diagnoses.is_partial:
             for prompt, answers in state.history.diagnosed():
                 self._diagnoses.restore(prompt, answers)
 
 
 def _due(state: SearchState) -> int:
-    """The round that the next trial belongs to: the trials after the first are shared out evenly."""
+    """The round that the next trial belongs to: the trials after the first are divided evenly among the rounds."""
     options, begun = state.problem.options, len(state.history.rounds)
     return min(options.rounds - 1, max(begun - 1, (state.n_done - 1) * options.rounds // max(1, options.trials - 1)))
 
 
 def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:
-    """Return the edits that a round adds to the pool, most to gain first."""
+    """Return the edits that a round adds to the pool, largest expected gain first."""
     restriction = problem.options.parts
-    # Of a sample whose label may be wrong nothing is to be learnt.
+    # Nothing should be learnt from a sample whose label may be wrong.
     on_train = without_suspects(diagnoses.predictions(prompt), labelled=problem.task.train)
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
     proposed = allowed_edits(_propose(problem, prompt, on_train, diagnosis, pool), restriction)
@@ -92,7 +92,7 @@ def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], dia
 
 
 def _without_verbatim(problem: SearchProblem, check: NoVerbatim, edits: Sequence[Edit]) -> list[Edit]:
-    """Leave out edits that hold text of samples; of drafts it is noted down why."""
+    """Leave out edits that hold text of samples; for drafts, record why."""
     objections = check.refused(edits)
     if problem.proposer is not None:
         problem.proposer.refuse({edit: objections[edit.id] for edit in edits if edit.id in objections})
@@ -114,7 +114,7 @@ def _propose(
     return sorted([*by_rule, *by_model], key=lambda edit: (-edit.gain, edit.id))
 
 
-DIAGNOSED_WORDINGS = 2  # whether a sample is unstable needs two
+DIAGNOSED_WORDINGS = 2  # it takes two to see whether a sample is unstable
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,10 @@ class DiagnosisSize:
     """How much of train a prompt was diagnosed on."""
 
     id: str  # the prompt's
-    # How many of how many samples it was asked about
+    # It was asked about `samples` of `of` samples
     samples: int
     of: int
-    answers: int  # how many answers that took, of all samples under all wordings
+    answers: int  # how many answers that took, over all samples and wordings
 
     def __str__(self) -> str:
         return f"diagnosed on {self.samples} of {self.of} train samples, {self.answers:,} answers"
@@ -136,7 +136,7 @@ class DiagnosisSize:
 
 
 class TrainDiagnoses:
-    """Asks prompts about train, as much as a diagnosis needs: where it `is_partial` each sample under two wordings."""
+    """Asks prompts about train, as much as a diagnosis needs: if it `is_partial`, each sample under two wordings."""
 
     def __init__(self, evaluator: Evaluator, seed: int, *, is_partial: bool) -> None:
         self.is_partial = is_partial
@@ -145,9 +145,9 @@ class TrainDiagnoses:
         self._diagnosed: list[str] = []
 
     def predictions(self, prompt: Prompt) -> Predictions:
-        """Return what a prompt's diagnosis is made from; what was asked before is not asked again.
+        """Return the predictions that a prompt's diagnosis is based on; nothing is asked twice.
 
-        The answers of several models are pooled: what one of them fails is to be found, and what they disagree on.
+        The answers of several models are pooled, to find what one of them gets wrong and what they disagree on.
         """
         if not self.is_partial:
             return pooled(self._evaluator.predictions(prompt, "train"))
@@ -156,7 +156,7 @@ class TrainDiagnoses:
 
     @cached_property
     def cells(self) -> NDArray[np.bool_]:
-        """What prompts are asked about where it is a part, (N, Q): every wording equally often, in each class too."""
+        """The cells that partial diagnoses ask about, (N, Q): every wording equally often, within each class too."""
         samples = self._evaluator.samples["train"]
         n_wordings = len(self._evaluator.rephrasings.on("train")[0])
         _, classes = np.unique([str(sample.label) for sample in samples], return_inverse=True)
@@ -164,7 +164,7 @@ class TrainDiagnoses:
 
     @property
     def sizes(self) -> tuple[DiagnosisSize, ...]:
-        """How much each prompt of a round was diagnosed on, in their order; nothing where all is asked."""
+        """How much each prompt of a round was diagnosed on, in their order; empty if diagnoses are complete."""
         n = len(self._evaluator.samples["train"])
         return tuple(DiagnosisSize(prompt_id, n, n, int(self.cells.sum())) for prompt_id in self._diagnosed)
 
@@ -174,7 +174,7 @@ class TrainDiagnoses:
             self._diagnosed.append(prompt_id)
 
     def restore(self, prompt: Prompt, array: NDArray[np.int64]) -> None:
-        """Take over a diagnosis of an earlier part of the run or of another worker: (N, Q), -1 where nobody asked."""
+        """Take over a diagnosis of an earlier part of the run or of another worker: (N, Q), -1 where not asked."""
         if prompt.id not in self._diagnosed and array.shape == self.cells.shape:
             self._evaluator.remember(prompt, "train", array)
             self.add(prompt.id)

@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
 
-_TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
+_TRIES_FOR_A_NEW_CANDIDATE = 50  # if this many draws and neighbours are all known already, the space is used up
 
 
 class Search:
-    """A search in an Optuna study. All that it knows is read back from there: it begins where the study ends.
+    """A search in an Optuna study. All that it knows is read back from the study, so it continues where the study ends.
 
-    Raises InputError if racing is asked for by name, and what is compared does not allow it.
+    Raises InputError if racing is requested explicitly, and what is compared does not allow it.
 
     Parameters
     ----------
     worker : str
-        A name that no other worker of the study has; empty where no other one may join.
+        A name that no other worker of the study has; empty if no other worker may join.
     most_own : int, optional
-        Stop after so many candidates that this process evaluated.
+        Stop after this process has evaluated this many candidates.
     on_new_best : callable, optional
-        Called when another candidate is the best so far.
+        Called when a new candidate becomes the best so far.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Search:
         self.study = study
         self.problem = problem
         self.n_own = 0  # candidates that this process evaluated
-        self.is_completing = False  # whether what is held back for completing the front may be spent
+        self.is_completing = False  # whether the reserve for completing the front may be spent
         self._most_own = most_own
         self._on_new_best = on_new_best
         self._best_id = ""
@@ -82,9 +82,9 @@ class Search:
         self._look_for_a_new_best()
 
     def run(self, *, completes_front: bool = True) -> None:
-        """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
+        """Run until the total number of trials is reached or nothing new can be tried; other workers' trials count.
 
-        One process `completes_front`: it asks for the whole grids of the front at the end.
+        Exactly one process `completes_front`: it asks for the whole grids of the front at the end.
         """
         while self._take_a_step() or self._outlast_the_others():
             pass
@@ -92,7 +92,7 @@ class Search:
             self.complete_front()
 
     def _take_a_step(self) -> bool:
-        """Do what comes next; False when there is nothing left to do."""
+        """Take the next step; return False when there is nothing left to do."""
         self._refresh()
         if self._is_complete():
             return False
@@ -109,13 +109,13 @@ class Search:
         return self._evaluate_a_new_candidate()
 
     def complete_front(self) -> None:
-        """Ask for whole grids of those held that may stand on the front, and of the shortest that is as good."""
+        """Ask for the whole grids of held candidates that may be on the front, and of the shortest that is as good."""
         if not self.candidates or not self._races.are_run:
             return
         self.is_completing = True
         while (waiting := self.state.waiting()) is not None:
             self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
-            # The best one's grid is asked for at once: a limit that is met among several would leave none to hand back.
+            # The best one's grid is completed at once: a limit reached amid several would leave none to recommend.
             self.history.ask_further(waiting, wholly=len(self.candidates) == 1)
 
     def _depends_on_others(self) -> bool:
@@ -135,9 +135,9 @@ class Search:
         return False
 
     def _try(self, trial: optuna.Trial) -> bool:
-        """Evaluate a trial's candidate, or drop it; True when that was a step."""
+        """Evaluate a trial's candidate, or drop it; return whether that counts as a step."""
         with self.coordinator.heartbeat(trial.number):
-            self.history.refresh_pool()  # what waited may hold edits that have come since
+            self.history.refresh_pool()  # a queued trial may hold edits that were added since
             edits, order = suggest_edits(trial, self.state.pool, self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             unfit = objection(self.state, edits)
@@ -164,7 +164,7 @@ class Search:
             self._tell(candidate)
 
     def _outlast_the_others(self) -> bool:
-        """Wait until no other worker has a trial in hand; True where one has died and left it to this one."""
+        """Wait until no other worker has a trial running; True if one has died and its trial is queued again."""
         while self._most_own is None and self.coordinator.is_busy() and not self._is_complete():
             if self.coordinator.wait():
                 return True
@@ -195,7 +195,7 @@ class Search:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """Every distinct prompt evaluated in whole so far, the baseline first."""
+        """Every distinct prompt evaluated completely so far, the baseline first."""
         return self.history.candidates
 
     @property
@@ -205,7 +205,7 @@ class Search:
 
     @property
     def race_counts(self) -> RaceCounts | None:
-        """What racing has saved so far; None where candidates don't race."""
+        """What racing has saved so far; None if candidates don't race."""
         if not self.candidates or not (self._races.are_run or self.stopped):
             return None
         on_val = self.problem.evaluator.predictions(self.problem.baseline_prompt, "val")

@@ -1,9 +1,8 @@
-"""Shorter prompts that are no worse: edits that do no good are dropped, within one standard error of the knee.
+"""Shorter prompts that are no worse: edits that do not help are dropped, within one standard error of the knee.
 
-A search for three objectives has no reason to leave an edit out that does neither good nor harm, so its prompts grow.
-The last trials therefore go backwards from the knee. What an edit is worth is estimated from the trials so far by ridge
-regression, so that it costs no calls; the least worthy are dropped together, half of them first, fewer where that
-loses.
+A search for three objectives has no reason to drop an edit that neither helps nor harms, so its prompts grow. The last
+trials therefore shorten the knee. What each edit is worth is estimated from the trials so far by ridge regression,
+which costs no calls. The least valuable edits are dropped together: half of all edits first, fewer if that loses.
 The one-standard-error rule is that of Breiman et al. (1984), here on paired differences.
 """
 
@@ -26,22 +25,22 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
 
 
-# Of the edits that are dropped together: half first, fewer where that loses. Chosen, not measured: each costs a trial,
-# and only a fifth of them is there for shortening.
+# Shares of the edits that are dropped together: half first, fewer if that loses. Chosen, not measured: each share costs
+# a trial, and only a fifth of the trials is for shortening.
 SHARES = (1 / 2, 1 / 3, 1 / 4, 1 / 8)
-_RIDGE = 1.0  # keeps the system solvable with more edits than candidates; chosen, not measured, and it only ranks edits
-_HOPELESS = 0.1  # spares reading answers for a loss well above one standard error of some hundred samples; not measured
+_RIDGE = 1.0  # keeps the system solvable with more edits than candidates; chosen, not measured: it only ranks edits
+_HOPELESS = 0.1  # a loss well above one standard error of a few hundred samples needs no look at answers; not measured
 
 
 def shortest(candidates: Sequence[R], knee: R, is_as_good: Callable[[R, R], bool]) -> R:
-    """Return the candidate with fewest edits that is as good as the knee; the knee itself where no shorter one is."""
+    """Return the candidate with the fewest edits that is as good as the knee; the knee itself if no shorter one is."""
     shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
     shorter.sort(key=lambda candidate: len(candidate.edits))
     return next((candidate for candidate in shorter if is_as_good(candidate, knee)), knee)
 
 
 def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
-    """Subsets of a candidate's edits to try next, the shortest first; bundles stay whole."""
+    """Subsets of a candidate's edits to try next, the shortest first; bundles stay together."""
     worth = edit_worths(candidates, pool)
     parameters = {edit.parameter_name for edit in short.edits}
     ranked = sorted(parameters, key=lambda parameter: (-worth[parameter], parameter))
@@ -53,9 +52,9 @@ def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]
 
 
 def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, float]:
-    """Estimate what each parameter adds to F1 - S + C on val, from all candidates: ridge regression on what they hold.
+    """Estimate what each parameter adds to F1 - S + C on val, by ridge regression of all candidates on their edits.
 
-    What merges others counts as these.
+    A merged edit counts as those that it merges.
     """
     parameters = tuple(dict.fromkeys(name for edit in pool for name in edit.stands_for))
     held = [{name for edit in candidate.edits for name in edit.stands_for} for candidate in candidates]
@@ -77,7 +76,7 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
     if max(losses.values()) > _HOPELESS:
         return False
     differences = compare_paired(on_val(knee), on_val(candidate))
-    # no standard error is known from one sample: then any loss counts
+    # a single sample gives no standard error: then any loss counts
     return all(loss <= (differences[name].standard_error or 0.0) for name, loss in losses.items())
 
 
@@ -95,7 +94,7 @@ class Contribution:
 
     what: str  # the edit in words, or ``all notes`` and the like
     edits: tuple[str, ...]  # ids of the edits left out
-    # Score on val without them, less the score with them; with interval and p-value
+    # Score on val without them, minus the score with them; with interval and p-value
     without: dict[str, PairedDifference]
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,17 +111,17 @@ def leave_one_out(
     *,
     most: int,
 ) -> list[Contribution]:
-    """Leave out each kind of edits, then the most worthy edits by the trials so far one by one; evaluate on val.
+    """Leave out each kind of edit, then one by one the edits that the trials so far rate highest; evaluate on val.
 
-    The kinds come first, then single edits, those first without which most is lost.
+    The kinds come first, then the single edits, those with the largest loss first.
 
     Parameters
     ----------
     candidates, pool
         What the worth of an edit is estimated from (see `edit_worths`), which costs no calls.
     most : int
-        At most so many single edits (bundles are left out together), and none at 0, kinds neither. Each prompt costs
-        val x Q answers, unless it was evaluated before.
+        The most single edits to leave out (bundles are left out together); 0 leaves out nothing, not even kinds. Each
+        prompt costs val x Q answers, unless it was evaluated before.
     """
     if not chosen.edits or most < 1:
         return []
@@ -147,7 +146,7 @@ def leave_one_out(
 
 
 def _lost(contribution: Contribution) -> float:
-    """What is lost in all objectives."""
+    """The loss summed over all objectives."""
     without = contribution.without
     of_consistency = without["consistency"].difference if "consistency" in without else 0.0
     return without["sensitivity"].difference - without["f1"].difference - of_consistency

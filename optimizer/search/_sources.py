@@ -1,8 +1,8 @@
-"""Where candidates come from that are tried before what the sampler draws, how they fit, and where they wait.
+"""Candidates that are tried before the sampler's draws: where they come from, whether they fit, and where they wait.
 
-A search is free to try what is larger than what is handed back: what does good in a large prompt tells which edits a
-small one needs. The first round tries a prompt within the limits all the same, so that small searches have one to hand
-back. Where the user has set the limit, nothing above it is tried.
+A search may try prompts above the size limit: what helps in a large prompt shows which edits a small one needs. The
+first round also tries a prompt within the limit, so that even small searches have one to recommend. If the user has
+limited the tokens per call, nothing above that is tried.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 
 class Choice(NamedTuple):
-    """A candidate to be tried: its edits, which may be new, and the order of its examples, if that is not drawn."""
+    """A candidate to be tried: its edits, which may be new, and the order of its examples, unless that is drawn."""
 
     edits: tuple[Edit, ...]
     order: str | None = None
 
     @classmethod
     def like(cls, candidate: Tried, edits: tuple[Edit, ...], problem: SearchProblem) -> Choice:
-        """With these edits, and its examples in the order of another candidate's."""
+        """A choice of these edits, with its examples in the order of another candidate's."""
         has_order = len(problem.orders) > 1 and candidate.prompt.examples
         return cls(edits, candidate.order if has_order else None)
 
 
 def first_candidates(coordinator: Coordinator, state: SearchState) -> list[Choice]:
-    """Return the baseline, and each of the edits that a search begins with, where no worker has begun."""
+    """Return the baseline, and each of the edits that a search begins with, unless a worker has already begun."""
     if state.history.candidates or state.history.has_queued or coordinator.is_busy():
         return []
     return [Choice(()), *(Choice((edit,)) for edit in state.problem.first_edits)]
@@ -59,9 +59,9 @@ def shorter_versions(state: SearchState) -> list[Choice]:
 
 
 def _base(state: SearchState) -> Tried:
-    """What is made shorter: the shortest that is as good as the best.
+    """The prompt to shorten: the shortest that is as good as the best.
 
-    Both have been asked about all samples: on a part of them much is as good.
+    Both are first asked about all samples: on a part of them, many prompts look as good.
     """
     while True:
         best = state.best
@@ -73,7 +73,7 @@ def _base(state: SearchState) -> Tried:
 
 
 def _merged(state: SearchState, candidate: Tried) -> tuple[Edit, ...]:
-    """A candidate's edits merged by label, after all rounds: what rules wrote by rule, notes of a model's by that."""
+    """A candidate's edits merged by label, after all rounds: rule-made ones by rule, a model's notes by that model."""
     problem, task = state.problem, state.problem.task
     if len(state.history.rounds) < problem.options.rounds:
         return candidate.edits
@@ -93,19 +93,19 @@ UNCALIBRATED = "the original prompt is nearly constant or a guess, and so it sta
 
 
 def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[tuple[Edit, ...]]:
-    """Return what is tried first of a round's edits, beside the best prompt's; at first also the best that fits."""
+    """Return which of a round's edits are tried first, with the best prompt's; in round 1 also the best that fit."""
     problem = state.problem
     reads_examples = len(problem.orders) > 1 or problem.options.parts.examples_allowed > 0
     families = obvious_choices(new, problem.task.labels, with_examples_alone=is_first and reads_examples)
     choices = [(*state.best.edits, *family) for family in families]
-    if is_first and problem.limits.most_tokens is None:  # soon, so that small searches have one too
+    if is_first and problem.limits.most_tokens is None:  # early, so that small searches have one too
         everything = (*state.best.edits, *new)
         choices.insert(choices.index(everything) + 1, best_within(state, everything))
     return list(dict.fromkeys(in_place_of(state, edits) for edits in choices))
 
 
 def objection(state: SearchState, edits: Sequence[Edit]) -> str:
-    """Say why others are tried in place of a draw; empty for one that may be tried."""
+    """Return why other edits are tried in place of a draw; empty for a draw that may be tried."""
     if not state.history.candidates:
         return ""
     if _needs_calibration(state, edits):
@@ -116,7 +116,7 @@ def objection(state: SearchState, edits: Sequence[Edit]) -> str:
 
 
 def in_place_of(state: SearchState, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Return what is tried in place of a draw: the draw itself, calibrated where that is needed, as far as it fits."""
+    """Return the edits to try for a draw: the draw's own, with calibration if that is needed, as far as they fit."""
     if objection(state, edits) == UNCALIBRATED:
         edits = (CALIBRATE, *edits)
     return best_within(state, edits, _may_be_tried) if objection(state, edits) else edits
@@ -131,23 +131,23 @@ def _reads(state: SearchState, edits: Sequence[Edit]) -> bool:
 
 
 def _may_be_tried(state: SearchState, edits: Sequence[Edit]) -> bool:
-    """Only tokens that the user has set, and what models read, bound what is tried: 25 edits what is handed back."""
+    """Only the user's token limit, and what models can read, bound what is tried; 25 edits bound recommendations."""
     return (state.problem.limits.most_tokens is None or _allows(state, edits)) and _reads(state, edits)
 
 
 def best_within(
     state: SearchState, edits: tuple[Edit, ...], allows: Callable[[SearchState, Sequence[Edit]], bool] = _allows
 ) -> tuple[Edit, ...]:
-    """Choose the edits that do most good, as far as the limits allow; all of them if they fit.
+    """Choose the most useful edits, as far as the limits allow; all of them if they fit.
 
-    What they do is told by the trials so far and, before these tell anything, by what proposers expect. Bundles stay
-    whole, and the order of the edits stays.
+    Their use is estimated from the trials so far or, before these show anything, from what proposers expect. Bundles
+    stay together, and the edits keep their order.
     """
     if allows(state, edits):
         return edits
     worths = edit_worths(state.history.evaluated, state.pool)
     ranked = sorted(edits, key=lambda edit: (-worths.get(edit.parameter_name, 0.0), -edit.gain))
-    selection = {edit for edit in edits if edit.kind == "calibration"}  # which counts for nothing
+    selection = {edit for edit in edits if edit.kind == "calibration"}  # does not count as an edit
     for name in dict.fromkeys(edit.parameter_name for edit in ranked):
         larger = selection | {edit for edit in edits if edit.parameter_name == name}
         if allows(state, [edit for edit in edits if edit in larger]):
@@ -156,10 +156,10 @@ def best_within(
 
 
 def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:
-    """Whether edits without calibration would be a trial for nothing.
+    """Whether trying these edits without calibration would waste a trial.
 
-    Where a model answers the original prompt nearly always alike, or guesses, calibration is the one edit that changes
-    that: SmolLM2 on TREC has F1 .02 to .03 under definitions, notes and examples without it, .40 to .56 with it.
+    If a model answers the original prompt nearly always in the same way, or guesses, only calibration changes that:
+    SmolLM2 on TREC has F1 .02 to .03 under definitions, notes and examples without it, .40 to .56 with it.
     """
     if CALIBRATE in edits or not edits or CALIBRATE not in state.pool:
         return False
@@ -169,10 +169,10 @@ def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:
 def obvious_choices(
     new: Sequence[Edit], labels: Iterable[str], *, with_examples_alone: bool = False
 ) -> list[list[Edit]]:
-    """Return what is tried first of a round's edits: all of them, plain families of them, and the best few.
+    """Return which of a round's edits are tried first: all of them, plain families of them, and the best few.
 
-    Examples alone, all and the first of each label, are for models that read them as turns of a conversation: there
-    they make answers steadier than any text does (`experiments/example_turns.py`).
+    Examples alone (all of them, and the first of each label) are for models that read them as turns of a conversation:
+    there they make answers more stable than any text does (`experiments/example_turns.py`).
     """
     notes = [edit for edit in new if edit.kind == "note"]
     definitions = [edit for edit in new if edit.kind == "definition"]
@@ -187,12 +187,12 @@ def obvious_choices(
     return families
 
 
-_TRIES_FOR_A_NEIGHBOUR = 30  # of one that is known: nothing is asked for them, and nothing stored
-_MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is known
+_TRIES_FOR_A_NEIGHBOUR = 30  # to find one that is not known yet: they cost no answers, and nothing is stored
+_MOST_FLIPS = 2  # edits by which a neighbour differs from a known candidate
 
 
 class CandidateQueue:
-    """Puts candidates in front of what the sampler draws; each of several workers draws neighbours of its own."""
+    """Queues candidates ahead of the sampler's draws; each of several workers draws neighbours of its own."""
 
     def __init__(self, study: StoredStudy, state: SearchState, worker: str) -> None:
         self._study = study
@@ -212,7 +212,7 @@ class CandidateQueue:
             self._enqueue(choice.edits, choice.order)
 
     def put_untried(self, edits: tuple[Edit, ...], order: str) -> None:
-        """Queue edits, or others near them where they are known already: found before a trial is spent on them."""
+        """Queue edits, or similar ones if these are known already, so that no trial is spent on known ones."""
         for _ in range(_TRIES_FOR_A_NEIGHBOUR):
             if self._history.find(self._history.prompt_of(edits, order).id) is None:
                 break
@@ -237,6 +237,6 @@ class CandidateQueue:
 
 
 def drop_queued(study: StoredStudy) -> None:
-    """Take back what waits in the queue; what another worker takes at the same time is that worker's."""
+    """Drop all queued trials; one that another worker takes at the same time stays with that worker."""
     for _ in study.trials_in(TrialState.WAITING):
         drop_trial(study, study.ask(), "a shorter prompt is tried in its place")

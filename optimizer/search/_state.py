@@ -1,4 +1,4 @@
-"""What a study holds of a search, from where everything that is known can be read back, and what follows from that."""
+"""What a study stores of a search, from which all that is known can be read back, and what follows from it."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 
 class History:
-    """The candidates that were evaluated so far and the edits that were proposed, by whichever worker."""
+    """The candidates evaluated and the edits proposed so far, by any worker."""
 
     def __init__(self, study: StoredStudy, problem: SearchProblem, races: CandidateRaces) -> None:
-        self.candidates: list[Candidate] = []  # every distinct prompt evaluated in whole, by trial: the baseline first
+        self.candidates: list[Candidate] = []  # every prompt evaluated completely, by trial: the baseline first
         self.stopped: list[StoppedCandidate] = []  # those that stopped in their races or are held there, by trial
         self.rounds: list[list[Edit]] = []  # the new edits of each
-        self.pool: list[Edit] = list(problem.first_edits)  # with the edits of all rounds
+        self.pool: list[Edit] = list(problem.first_edits)  # then the edits of all rounds
         self._study = study
         self._problem = problem
         self._stored_edits: dict[str, str] = {}
@@ -53,30 +53,30 @@ class History:
 
     @property
     def evaluated(self) -> list[Tried]:
-        """All that were evaluated, in whole or as far as their races went."""
+        """All candidates evaluated, completely or as far as their races went."""
         return [*self.candidates, *self.stopped]
 
     @property
     def has_queued(self) -> bool:
-        """Whether candidates wait in the study."""
+        """Whether candidates are queued in the study."""
         return bool(self._study.trials_in(TrialState.WAITING))
 
     def refresh(self) -> list[Tried]:
-        """Read what is new in the study; return the candidates that are."""
+        """Read what is new in the study; return the new candidates."""
         numbers = {candidate.trial for candidate in self.evaluated}
         trials = [trial for trial in self._study.trials_in(TrialState.COMPLETE) if trial.number not in numbers]
         self.refresh_pool()  # after the trials, so that no trial has an edit that is not in the pool
         new = []
         for trial in trials:
             candidate = self._candidate_of(trial)
-            self.add_candidate(candidate)  # the baseline is there when others are compared with it
+            self.add_candidate(candidate)  # at once: later ones are compared with the baseline
             new.append(candidate)
         return new
 
     def refresh_pool(self) -> None:
         """Read the edits that were proposed."""
         stored = stored_edits(self._study)
-        if stored == self._stored_edits:  # they are looked for at every trial, and come once a round
+        if stored == self._stored_edits:  # checked at every trial, though edits come only once per round
             return
         self.rounds = read_rounds(stored)
         self.pool = [*self._problem.first_edits, *(edit for edits in self.rounds for edit in edits)]
@@ -90,7 +90,7 @@ class History:
             self.candidates = sorted([*self.candidates, candidate], key=lambda whole: whole.trial)
 
     def ask_further(self, candidate: StoppedCandidate, *, wholly: bool = False) -> None:
-        """Ask about the next rung of a candidate that is held, or about all of its grid, and write down the answers."""
+        """Ask about a held candidate's next rung, or about all of its grid, and store the answers."""
         candidate = self._races.further(candidate, wholly=wholly)
         evaluator = self._problem.evaluator
         write_further(self._study, candidate.id, evaluator.partial_answers(candidate.prompt, "val"))
@@ -98,24 +98,24 @@ class History:
         self.add_candidate(self._known(candidate))
 
     def add_edits(self, edits: Iterable[Edit], worker: str) -> None:
-        """Write a further round of edits, with titles that no edit so far has."""
+        """Store another round of edits, with titles that no edit so far has."""
         write_edits(self._study, len(self.rounds), with_titles(edits, self.pool), worker)
         self.refresh_pool()
 
     def keep_diagnosis(self, number: int, prompt: Prompt, worker: str) -> None:
-        """Write down what a prompt was answered on train, where a round's diagnosis has asked about a part of it."""
+        """Store the answers to a prompt on train, if a round's diagnosis has asked about a part of it."""
         answers = self._problem.evaluator.partial_answers(prompt, "train").array
         write_train_answers(self._study, number - 1, prompt.id, answers, worker)
 
     def diagnosed(self) -> Iterator[tuple[Prompt, NDArray[np.int64]]]:
-        """Yield prompts and their answers on train, (N, Q), as `keep_diagnosis` of any worker has written them down."""
+        """Yield prompts and their answers on train, (N, Q), as stored by any worker's `keep_diagnosis`."""
         prompts = {candidate.id: candidate.prompt for candidate in self.evaluated}
         for prompt_id, answers in read_train_answers(self._study):
             if prompt_id in prompts:
                 yield prompts[prompt_id], answers
 
     def prompt_of(self, edits: Iterable[Edit], order: str) -> Prompt:
-        """Return the prompt that these edits make when their trial is asked for: in the pool's order."""
+        """Return the prompt that a trial with these edits will build, in the pool's order."""
         place = {edit: index for index, edit in enumerate(self.pool)}
         in_order = sorted(edits, key=lambda edit: place.get(edit, len(place)))
         return apply_edits(self._problem.baseline_prompt, in_order, order)
@@ -137,7 +137,7 @@ class History:
         return Candidate(trial.number, prompt, edits, self._on_val(prompt), order=order, audit=audit)
 
     def _promoted(self, stopped: StoppedCandidate) -> Tried:
-        """Add what was asked of a candidate after its trial was finished."""
+        """Add the answers that a candidate got after its trial was finished."""
         further = read_further(self._study, stopped.id)
         if further is None:
             return stopped
@@ -148,7 +148,7 @@ class History:
         return self._known(replace(stopped, rung=rung))
 
     def _known(self, stopped: StoppedCandidate) -> Tried:
-        """A candidate of which more was asked: with its scores where that is its whole grid, else with estimates."""
+        """A candidate that was asked further: with its scores if its whole grid is known, otherwise with estimates."""
         if not self._problem.evaluator.knows(stopped.id, "val"):
             return replace(stopped, val=self._races.estimates(stopped.prompt, stopped.rung))
         scores = self._on_val(stopped.prompt)
@@ -159,15 +159,15 @@ class History:
 
 
 class SearchState:
-    """Computed from the history of a search, whenever it is asked; nothing is changed by it.
+    """What follows from the history of a search, computed on demand; it changes nothing.
 
-    Where nobody races all whole grids are known, and `leaders` are the front.
+    Without races all whole grids are known, and `leaders` are the front.
     """
 
     def __init__(self, problem: SearchProblem, history: History, races: CandidateRaces) -> None:
         self.problem = problem
         self.history = history
-        self.races = races  # compares those of which a part of the grid is known
+        self.races = races  # compares candidates whose grids are partly known
         self._fitting: dict[str, bool] = {}
 
     @property
@@ -177,7 +177,7 @@ class SearchState:
 
     @property
     def n_done(self) -> int:
-        """How many candidates were evaluated, those that stopped among them."""
+        """How many candidates were evaluated, including those that stopped."""
         return len(self.history.evaluated)
 
     @property
@@ -197,49 +197,49 @@ class SearchState:
         return self.baseline.val.f1 - self.problem.options.parts.margin
 
     def fits(self, prompt: Prompt, edits: Sequence[Edit]) -> bool:
-        """Whether a prompt is small enough to be handed back."""
-        if prompt.id not in self._fitting:  # neither changes
+        """Whether a prompt is small enough to be recommended."""
+        if prompt.id not in self._fitting:  # neither prompts nor limits change
             self._fitting[prompt.id] = self.problem.limits.allow(prompt, edits)
         return self._fitting[prompt.id]
 
     @property
     def front(self) -> tuple[Candidate, ...]:
-        """The Pareto front of those that may be handed back and whose whole grids are known."""
+        """The Pareto front of the candidates that may be recommended and whose whole grids are known."""
         return pareto_front(self._within(self.history.candidates), self.least_f1)
 
     @property
     def shortest(self) -> Candidate:
-        """The one with fewest edits that is as good as the front's knee, of those that may be handed back."""
+        """The candidate with the fewest edits that is as good as the front's knee, of those that may be recommended."""
         whole = self._within(feasible_of(self.history.candidates, self.least_f1))
         return shortest(whole, knee(self.front, self.baseline), self.is_as_good)
 
     @property
     def standing(self) -> list[Tried]:
-        """All feasible ones that may come to have a whole grid, by trial: those held among them."""
+        """All feasible candidates that have a whole grid or may still get one, by trial: including those held."""
         held = [stopped for stopped in self.history.stopped if stopped.is_held]
         tried: list[Tried] = [*self.history.candidates, *held]
         return sorted(feasible_of(tried, self.least_f1), key=lambda prompt: prompt.trial)
 
     @property
     def fitting(self) -> list[Tried]:
-        """All that may come to be handed back."""
+        """All that may still be recommended."""
         return self._within(self.standing)
 
     @property
     def leaders(self) -> tuple[Tried, ...]:
-        """The Pareto front of all that may come to be handed back: of those held by estimates."""
+        """The Pareto front of all that may still be recommended: held ones count by their estimates."""
         return pareto_front(self.fitting, self.least_f1) if self.history.candidates else ()
 
     @property
     def best(self) -> Tried:
-        """The knee of all, of any size: the one to learn from."""
+        """The knee of all candidates, of any size: the one to learn from."""
         return knee(pareto_front(self.standing, self.least_f1), self.baseline)
 
     def rivals(self, prompt: Prompt, edits: Sequence[Edit]) -> list[Tried]:
-        """Return those that a prompt races against: one that is small enough against such alone.
+        """Return those that a prompt races against: a prompt that is small enough races only against such prompts.
 
-        What is larger is often better, and then stays behind: the best that may be handed back must be known in whole.
-        Nobody loses to one that answers nearly always the same, since its S and C are worth nothing.
+        Larger ones are often better, but can't be recommended, so the best one that can be must be known completely. No
+        prompt loses to one that gives nearly always the same answer, since its S and C mean nothing.
         """
         rivals = [rival for rival in self.standing if not rival.val.is_hollow]
         return self._within(rivals) if self.fits(prompt, edits) else rivals
@@ -248,10 +248,10 @@ class SearchState:
         return [prompt for prompt in prompts if self.fits(prompt.prompt, prompt.edits)]
 
     def waiting(self) -> StoppedCandidate | None:
-        """Return whose whole grid is to be known before the search can end; None where there is nobody left.
+        """Return the next candidate whose grid must be completed before the search can end; None if none is left.
 
-        Of those held the best that no other leaves without a place on the front (ties go to the shorter one), for its
-        place hangs on more of its grid; then the short one.
+        First come held candidates that no other one keeps off the front, best first (ties go to the shorter one), since
+        their place on it depends on the rest of their grids; then the shortest.
         """
         fitting = self.fitting
         held = [prompt for prompt in fitting if isinstance(prompt, StoppedCandidate)]
@@ -271,7 +271,7 @@ class SearchState:
         return goes_first and is_no_better(lead)
 
     def is_as_good(self, prompt: Tried, best: Tried) -> bool:
-        """Whether one loses little against another: no more than one standard error, as far as both are known."""
+        """Whether a prompt loses no more than one standard error against the best, as far as both are known."""
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):
             return is_as_good(prompt, best, self.on_val)
         lead = self.races.lead(prompt, best)

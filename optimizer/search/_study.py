@@ -1,4 +1,4 @@
-"""The Optuna study of a search: opened, joined, or read without data and model. Its storage is waited for."""
+"""The Optuna study of a search: opened, joined, or read without data and model. It waits out outages of its storage."""
 
 from __future__ import annotations
 
@@ -45,12 +45,11 @@ def open_study(
     resume: bool = False,
     tell: Callable[[str], None] | None = None,
 ) -> StoredStudy:
-    """Create a study, or load one to resume it; `tell` will hear of outages of its storage.
+    """Create a study, or load one to resume it; `tell` is called about outages of its storage.
 
-    Its objectives are those that `answers` have.
+    Its objectives are those that `answers` define.
 
-    Raises InputError if the storage can't be opened, or already holds a study of this name and `resume` is not asked
-    for.
+    Raises InputError if the storage can't be opened, or already holds a study of this name and `resume` is False.
     """
     objectives = objectives_of(answers)
     with storage_at(url, tell) as (storage, policy):
@@ -67,9 +66,9 @@ def open_study(
 
 
 def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | None = None) -> StoredStudy:
-    """Load a study that another process has started; `tell` will hear of outages of its storage.
+    """Load a study that another process has started; `tell` is called about outages of its storage.
 
-    Raises InputError if there is none, it is none of psopt's, or the storage can't be opened.
+    Raises InputError if there is none, it is not one of psopt's, or the storage can't be opened.
     """
     with storage_at(url, tell) as (storage, policy):
         try:
@@ -81,9 +80,9 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
         return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
 
 
-# Optuna's defaults, 10 and 50 trials at random, are a quarter of our usual 40 trials and all of them.
+# Optuna begins with 10 random trials (TPE) and 50 (NSGA-II): a quarter of our usual 40, and more than all of them.
 _TPE_STARTUP_TRIALS = 8
-_NSGA2_POPULATION = 12  # three generations of 40 trials
+_NSGA2_POPULATION = 12  # three generations in 40 trials
 
 
 def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
@@ -103,17 +102,17 @@ def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
 
 
 def show_note(study: StoredStudy, text: str) -> None:
-    """Write the study's note, in Markdown; what somebody has written into it stays, below a line."""
+    """Write the study's note, in Markdown; what people have added to it stays, below a line."""
     from optuna_dashboard import get_note, save_note
 
     before = get_note(study) or ""
     _, line, theirs = before.partition(_THEIRS)
-    their_text = theirs.strip() if line else before.strip()  # without the line all of it is somebody's
+    their_text = theirs.strip() if line else before.strip()  # without the line, people wrote all of it
     save_note(study, f"{text.rstrip()}\n\n{_THEIRS}\n" + (f"\n{their_text}\n" if their_text else ""))
 
 
 def choose_trial(study: StoredStudy, number: int) -> None:
-    """Write down which trial is to be used, or is the best so far."""
+    """Record which trial is to be used, or is the best so far."""
     study.set_hidden_attr(CHOSEN, number)
 
 
@@ -126,7 +125,7 @@ def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | N
     return None if number is None else int(number)
 
 
-_CONSTANT = "always answers "  # what a trial's attribute of that name begins with
+_CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant``
 
 
 def read_study(url: str, name: str) -> StoredStudy:
@@ -143,19 +142,19 @@ def read_study(url: str, name: str) -> StoredStudy:
 
 
 def keep_baseline(study: StoredStudy, prompt: Prompt) -> None:
-    """Write the original prompt to its study, so that whoever loads it can build every prompt."""
+    """Store the original prompt in its study, so that every prompt can be built from the study alone."""
     study.set_hidden_attr(BASELINE, prompt.to_dict())
 
 
 def example_orders(study: StoredStudy) -> dict[int, str]:
-    """Return in which of the `ORDERS` each evaluated trial has its few-shot examples, by the trials' numbers."""
+    """Return which of the `ORDERS` each evaluated trial has its few-shot examples in, by trial number."""
     return {trial.number: chosen_edits(trial.params, ())[1] for trial in study.trials_in(TrialState.COMPLETE)}
 
 
 def candidates_in(study: StoredStudy) -> list[Candidate]:
-    """Return the candidates that were evaluated in whole, by trial, with the scores that their trials tell.
+    """Return the candidates that were evaluated completely, by trial, with the scores stored in their trials.
 
-    The original prompt is the first, and without it there are none. Scores have no intervals, and nothing is known of
+    The original prompt comes first; without it the list is empty. Scores have no intervals, and nothing is known about
     how their answers are compared.
     """
     baseline_data = study.hidden_attrs().get(BASELINE)
@@ -168,7 +167,7 @@ def candidates_in(study: StoredStudy) -> list[Candidate]:
     for trial in trials:
         edits, order = chosen_edits(trial.params, pool)
         prompt = apply_edits(baseline, edits, order)
-        if prompt.id == trial.user_attrs.get(PROMPT_ID):  # else an edit of it is not stored yet
+        if prompt.id == trial.user_attrs.get(PROMPT_ID):  # otherwise one of its edits is not stored yet
             candidates.append(Candidate(trial.number, prompt, edits, _scores(study, trial), order=order))
     return candidates if any(candidate.id == baseline.id for candidate in candidates) else []
 

@@ -29,7 +29,7 @@ _LONGEST_REASON = 500  # characters of an error that a trial keeps
 
 
 def drop_trial(study: StoredStudy, trial: optuna.Trial, reason: str) -> None:
-    """Finish a trial whose prompt is not to be evaluated."""
+    """Finish a trial whose prompt will not be evaluated."""
     _finish(study, trial, TrialState.PRUNED, DROPPED, reason)
 
 
@@ -39,14 +39,14 @@ def _finish(study: StoredStudy, trial: optuna.Trial, state: TrialState, attribut
         study.tell(trial, state=state, skip_if_finished=True)
 
 
-# Of the constraint of a candidate that stopped, where it loses next to nothing: feasible is what is 0 or less.
+# The constraint of a stopped candidate is at least this, even if it loses next to nothing: 0 or less is feasible.
 _LEAST_VIOLATION = 1e-6
-_MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
+_MOST_FAILURES = 3  # in a row; that is hardly chance, and the search stops
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What a trial is to try: the original prompt with edits, its examples in an order."""
+    """What a trial tries: the original prompt with edits, and the order of its examples."""
 
     trial: optuna.Trial
     prompt: Prompt
@@ -55,7 +55,7 @@ class Draw:
 
 
 class CandidateTrials:
-    """Evaluates the candidates of trials, and finishes these."""
+    """Evaluates the candidates of trials, and finishes the trials."""
 
     def __init__(self, study: StoredStudy, state: SearchState) -> None:
         self._study = study
@@ -67,8 +67,8 @@ class CandidateTrials:
     def evaluate(self, draw: Draw) -> Tried | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
-        Raises Exception: whatever came in between, once the trial has failed; but the first refused answers of a
-        candidate, which may be its own fault, only fail its trial.
+        Raises Exception: any error, after failing the trial. But refused answers, which may be the candidate's own
+        fault, at first only fail its trial.
         """
         try:
             candidate = self._outcome(draw)
@@ -102,9 +102,9 @@ class CandidateTrials:
         return self._stop(draw.trial, stopped, self._violation(stopped, result), meter)
 
     def _complete(self, draw: Draw, meter: EffortMeter, *, is_audited: bool = False) -> Candidate | None:
-        """Score a trial's prompt and write down what comes out; None if others took this worker for dead and failed it.
+        """Score a trial's prompt and record the result; None if others took this worker for dead and failed the trial.
 
-        An audited candidate would have stopped: that was wrong if it comes to stand on the front.
+        An audited candidate would have stopped: that would have been wrong if it belongs on the front.
         """
         trial = draw.trial
         predictions = self._problem.evaluator.predictions(draw.prompt, "val")
@@ -117,7 +117,7 @@ class CandidateTrials:
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
         with finished_by_others(self._study, trial.number) as finished:
             record_trial(trial, candidate, baseline, predictions, effort, self._problem.artifacts)
-            if predictions.metric_scores is None and predictions.same is None:  # else a judge would be asked anew
+            if predictions.metric_scores is None and predictions.same is None:  # otherwise a judge would be asked again
                 write_answers(self._study, trial.number, predictions)
             trial.set_constraint("f1", least_f1 - candidate.val.f1)
             if candidate.val.f1 < least_f1:
@@ -129,9 +129,9 @@ class CandidateTrials:
     def _stop(
         self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, meter: EffortMeter
     ) -> StoppedCandidate | None:
-        """Finish a trial with estimates, and with the answers that there are; None if others finished it before.
+        """Finish a trial with estimates, and with the answers so far; None if others finished it before.
 
-        `violation` says how far it is from being worth its whole grid; what is held may be told as feasible.
+        `violation` is how far it is from being worth its whole grid; a held candidate may be reported as feasible.
         """
         with finished_by_others(self._study, trial.number) as finished:
             record_stopped(trial, stopped, meter.read())
@@ -143,32 +143,32 @@ class CandidateTrials:
 
     def _tell(self, trial: optuna.Trial, val: Objectives) -> None:
         values = list(objective_values(val).values())
-        # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
+        # With an explicit state, a value that is not a number is an error; without it, Optuna just fails the trial.
         self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
 
     def _would_stand(self, candidate: Tried, others: Sequence[Tried]) -> bool:
-        """Whether a candidate comes to stand on the front of others."""
+        """Whether a candidate belongs on the front of others."""
         front = pareto_front([*others, candidate], self._state.least_f1)
         return any(member is candidate for member in front)
 
     def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
-        """How far a candidate is from being worth its whole grid: feasible at 0 or less, as those held may be."""
+        """How far a candidate is from being worth its whole grid: 0 or less is feasible, which held ones may be."""
         lacking = self._state.least_f1 - stopped.val.f1
         if stopped.is_held or result.stop is None:
             return lacking
         return max(lacking, result.stop.shortfall, _LEAST_VIOLATION)
 
     def _may_go_on_after(self, error: BaseException) -> bool:
-        """Whether an error may be the candidate's fault: its own examples, say, that a server refuses."""
+        """Whether an error may be the candidate's fault: examples of its own that a server refuses, for instance."""
         is_after_the_baseline = bool(self._state.history.candidates)
         return (
             isinstance(error, AnswersMissingError) and is_after_the_baseline and self._failed_in_a_row < _MOST_FAILURES
         )
 
     def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
-        """Fail a trial, and queue it for whoever resumes the search if it is not the candidate's fault.
+        """Fail a trial and, unless that is the candidate's fault, queue it for when the search is resumed.
 
-        Where the storage is away too, that is left to the one who resumes.
+        If the storage is unreachable too, that is left to the resumed search.
         """
         with self._study.retry_policy.suspended():
             with contextlib.suppress(*OUTAGES):

@@ -1,4 +1,4 @@
-"""What a trial says about itself, so that it can be understood from the dashboard alone."""
+"""What a trial records about itself, so that it can be understood from the dashboard alone."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Prompt
 
-_MOST_WEAK = 5  # samples of a note in the dashboard
+_MOST_WEAK = 5  # samples in a note in the dashboard
 
 
 class EffortMeter:
-    """Measures what a trial takes, from now on."""
+    """Measures what a trial takes, starting now."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -84,9 +84,9 @@ def _set(trial: optuna.Trial, candidate: Tried, attributes: dict[str, Any]) -> N
 
 
 def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) -> str:
-    """Say in Markdown what a prompt is, what it adds to the original prompt, and where it is weak.
+    """Describe in Markdown what a prompt is, what it adds to the original prompt, and where it is weak.
 
-    Whatever comes from data is escaped or fenced: it may read like Markdown or HTML.
+    All text from data is escaped or fenced: it may look like Markdown or HTML.
     """
     parts = [f"# Prompt {candidate.id}", _scores(candidate, baseline, predictions.answers.quality_name)]
     if candidate.val.constant is not None:
@@ -154,7 +154,7 @@ def _keep_answers(trial: optuna.Trial, candidate: Candidate, predictions: Predic
 
 
 def _prompt(prompt: Prompt) -> str:
-    """The prompt in a code block; one of the user's own as a diff, so that what was added stands out."""
+    """The prompt in a code block; a user's own prompt as a diff, so that additions stand out."""
     if prompt.template is None:
         return fenced(render_instructions(prompt))
     return fenced(render_shown(prompt, marked=True), "diff")

@@ -9,15 +9,15 @@ from psopt.runs.planning._plan import Limits
 if TYPE_CHECKING:
     from psopt.runs._cost_estimate import CostEstimate
 
-_FEW = 5  # minutes that somebody waits for: of a run that takes longer it is said what would fit in
-# How much slower answers come in a whole run than to the original prompt, since edits make prompts longer: 2.0 times on
-# DBpedia and 2.7 times on TREC, both with SmolLM2.
+_FEW = 5  # minutes that people are willing to wait: for a longer run, the user is told what would fit
+# How much slower answers come in a whole run than for the original prompt, since edits make prompts longer: 2.0 times
+# on DBpedia and 2.7 times on TREC, both with SmolLM2.
 _SLOWER = 2.5
-_HOURS = 120  # minutes from which on hours are said
+_HOURS = 120  # from this many minutes on, hours are shown
 
 
 def time_line(calls: float, per_minute: float) -> str:
-    """How long so many answers take.
+    """How long this many answers take.
 
     >>> time_line(7560, 840), time_line(300, 30.0)
     ('about 9 minutes at 14 answers per second', 'about 10 minutes at 30 answers per minute')
@@ -27,7 +27,7 @@ def time_line(calls: float, per_minute: float) -> str:
 
 
 def run_time_line(calls: float, per_minute: float) -> str:
-    """How long a run of so many answers takes, if those to the original prompt come at this pace.
+    """How long a run of this many answers takes, if those to the original prompt come at this pace.
 
     >>> run_time_line(5040, 840)
     'about 6 to 15 minutes: 14 answers per second, fewer where edits make prompts long'
@@ -42,7 +42,7 @@ def _duration_of_run(calls: float, per_minute: float) -> str:
 
 
 def is_long(calls: float, per_minute: float) -> bool:
-    """Whether a run of so many answers may take more than five minutes.
+    """Whether a run of this many answers may take more than five minutes.
 
     >>> is_long(2 * 840, 840), is_long(3 * 840, 840)
     (False, True)
@@ -51,9 +51,9 @@ def is_long(calls: float, per_minute: float) -> bool:
 
 
 def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = None) -> str:
-    """What to give for a run of five minutes, or else for the smallest that makes sense, which takes `least`.
+    """Which options make a run of five minutes, or otherwise the smallest useful run, which takes `least`.
 
-    With the effort ``full``, asked for by name, a limit would end a run that is as large as before.
+    With an explicit effort ``full``, a limit would only end the run early, not make it smaller.
     """
     within = _rounded_down(_FEW * per_minute / _SLOWER)
     if not Limits(calls=within).pay(least, with_room=True):
@@ -63,12 +63,12 @@ def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = No
 
 
 def duration(few: float, many: float) -> str:
-    """Minutes, or hours, between what and what.
+    """A range of minutes, or of hours.
 
     >>> duration(3.2, 7.9), duration(0.2, 0.6), duration(190, 400), duration(0.4, 3)
     ('3 to 8 minutes', 'a minute', '3 to 7 hours', '1 to 3 minutes')
     """
-    if many <= 1:  # below that it makes no difference how many
+    if many <= 1:  # below that, the exact number makes no difference
         return "a minute"
     unit, size = ("hours", 60) if many >= _HOURS else ("minutes", 1)
     low, high = max(1, round(few / size)), max(1, round(many / size))
@@ -78,7 +78,7 @@ def duration(few: float, many: float) -> str:
 
 
 def rate_in_words(per_minute: float) -> str:
-    """Answers per second, or a minute where that is less than two a second, to two digits.
+    """Answers per second, or per minute if there are fewer than two per second, to two digits.
 
     >>> rate_in_words(840), rate_in_words(12_345), rate_in_words(95.4)
     ('14 answers per second', '210 answers per second', '95 answers per minute')
@@ -88,11 +88,11 @@ def rate_in_words(per_minute: float) -> str:
 
 
 def _rounded_down(number: float) -> int:
-    """To two digits, so that it still fits.
+    """Round down to two digits, so that it still fits.
 
     >>> _rounded_down(4269.4), _rounded_down(4199.9999999), _rounded_down(87.9)
     (4200, 4200, 87)
     """
-    whole = int(number + 1e-6)  # a measured rate is no exact number
+    whole = int(number + 1e-6)  # a measured rate is not exact
     unit: int = 10 ** max(0, len(str(whole)) - 2)
     return whole // unit * unit

@@ -1,4 +1,4 @@
-"""From an effort, or limits, to sizes: as large a run as they pay for; and what of that a resumed run keeps."""
+"""From an effort or limits to sizes, as large a run as they pay for; and what a resumed run keeps of them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from psopt.settings import Effort, SizeOptions
 
 
-# Chosen: light is in the range of what MIPROv2's light asks. Each further effort asks three to four times as much, and
-# its final test can show a difference that is smaller by a third.
+# Chosen: light asks about as much as MIPROv2's light. Each further effort asks three to four times as much, so that its
+# final test can show a difference that is smaller by a third.
 EFFORT_CALLS: dict[str, int] = {"light": 5_000, "medium": 20_000, "heavy": 60_000}
-"""So many calls at most."""
+"""The most calls of each effort."""
 BY_LIMITS = "limits"
-"""What stands for the effort where only limits of the user's decide."""
-# What is expected may come out higher; the limit itself is kept by whoever asks.
+"""Takes the place of an effort if only the user's limits decide."""
+# Leaves room, since a run may take more than expected; the limit itself is enforced where requests are sent.
 _PLANNED_SHARE = 0.92
 
 
 def effort_for(asked: Effort | None, lm: LMConfig, *, is_free: bool) -> str:
     """Return the effort of a run: one of `Effort`, or `BY_LIMITS`.
 
-    Where none is asked for, it is ``full`` if a further answer costs next to nothing, as with minilm and sim; else, be
-    it money or time, ``light`` where nothing limits them.
+    If none is asked for, it is ``full`` if a further answer costs next to nothing, as with minilm and sim. If answers
+    cost money or time, it is ``light`` unless the user has set limits.
     """
     if asked is not None:
         return asked
@@ -45,7 +45,7 @@ def effort_for(asked: Effort | None, lm: LMConfig, *, is_free: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take at most; None is no limit."""
+    """What a run may take at most; None means no limit."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -57,46 +57,46 @@ class Limits:
         return cls(lm.max_calls, lm.max_tokens_total, lm.max_cost)
 
     def within(self, effort: str) -> Limits:
-        """The same, and no more calls than an effort's."""
+        """The same limits, with no more calls than an effort's."""
         calls = [most for most in (self.calls, EFFORT_CALLS.get(effort)) if most is not None]
         return replace(self, calls=min(calls, default=None))
 
     def pay(self, estimate: CostEstimate, *, with_room: bool = False) -> bool:
-        """Whether they allow what is expected, on request with room for more than that."""
+        """Whether they allow what is expected, on request with room for more."""
         share = _PLANNED_SHARE if with_room else 1.0
         return all(limit is None or amount <= share * limit for amount, limit in self._beside(estimate))
 
     def least_for(self, estimate: CostEstimate) -> Limits:
-        """Return what these limits would have to be for an estimate that they don't pay."""
+        """Return what these limits would have to be to pay for an estimate."""
         beside = self._beside(estimate)
         calls, tokens, cost = (None if limit is None else amount / _PLANNED_SHARE for amount, limit in beside)
         return Limits(None if calls is None else round(calls), None if tokens is None else round(tokens), cost)
 
     def _beside(self, estimate: CostEstimate) -> tuple[tuple[float, float | None], ...]:
-        """What is expected, beside its limit."""
+        """Each expected amount, with its limit."""
         amounts = estimate.calls, estimate.tokens, estimate.cost or 0.0
         return tuple(zip(amounts, (self.calls, self.tokens, self.cost), strict=True))
 
     def __str__(self) -> str:
-        """Return them as people say them: ``5,000 calls, 2 USD``."""
+        """Return them in words: ``5,000 calls, 2 USD``."""
         amounts = ((self.calls, ",", "calls"), (self.tokens, ",", "tokens"), (self.cost, "g", "USD"))
         return ", ".join(f"{limit:{form}} {unit}" for limit, form, unit in amounts if limit is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run will be like."""
+    """The plan of a run."""
 
     effort: str  # ``light``, ``medium``, ``heavy`` or ``full``; ``limits`` where only the user's limits decide
     sizes: Sizes  # samples, wordings, candidates and rounds
     limits: Limits  # what the run may take at most: the user's limits, or the effort's calls
     estimate: CostEstimate  # what it is expected to take, phase by phase
     full_calls: int = 0  # about how many calls ``full`` would ask for
-    warnings: tuple[str, ...] = ()  # what is to be said of it before it starts
+    warnings: tuple[str, ...] = ()  # what to tell the user before it starts
 
     @property
     def line(self) -> str:
-        """What is said of it, in one line."""
+        """The plan, in one line."""
         sizes = self.sizes
         effort = "as the limits allow" if self.effort == BY_LIMITS else f"effort {self.effort}"
         ends_early = self.limits.calls is not None and self.limits.calls < self.estimate.calls
@@ -111,7 +111,7 @@ class Plan:
         return f"{line}; --effort full asks about {self.full_calls:,}"
 
     def applied_to(self, settings: RunSettings) -> RunSettings:
-        """Return the settings of a run that follows it: nobody needs the plan to go on with them."""
+        """Return the settings of a run that follows it: to resume the run, they are enough without the plan."""
         if self.effort == "full":
             return settings
         planned = replace(sized(settings, asdict(self.sizes)), effort=self.effort)
@@ -150,7 +150,7 @@ _OF_RUN = {
     "rephrasings": "rephrasings",
     "heldout": "heldout",
 }
-"""What sizes of samples and wordings are called in `RunSettings`."""
+"""The names of the sizes of samples and wordings in `RunSettings`."""
 _OF_SEARCH = ("trials", "rounds")
 
 
@@ -162,13 +162,13 @@ def sized(settings: RunSettings, sizes: Mapping[str, int | None]) -> RunSettings
 
 
 def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettings:
-    """The settings of a run with what is asked for, of full size where no size is set.
+    """The settings of a run as asked for, with the full size where none is set.
 
-    `facts` are what `RunSettings` holds that is no option: the prompt, the command line.
+    `facts` are the fields of `RunSettings` that are not options: the prompt, the command line.
     """
     settings = RunSettings(**{each.name: getattr(run, each.name) for each in fields(RunOptions)}, **facts)
     user_sizes = asked_sizes(sizes)
-    # S hangs on the number of wordings: where only that of the search is set, test has as many. A file has what it has.
+    # S depends on the number of wordings: if only the search's is set, test has as many. A file's number is fixed.
     if "rephrasings" in user_sizes and settings.rephrasing.file is None:
         user_sizes.setdefault("heldout", user_sizes["rephrasings"])
     if user_sizes.get("train") == user_sizes.get("val"):
@@ -180,11 +180,11 @@ def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettin
 class Planner:
     """Chooses sizes for a run."""
 
-    # What is asked beside the sizes: who writes rephrasings and edits, what is left out at the end
+    # What is asked for apart from the sizes: who writes rephrasings and edits, how many edits are left out at the end
     settings: RunSettings
-    basis: SearchBasis  # what the original prompt takes; of any size
+    basis: SearchBasis  # what the original prompt takes, at any size
     asked: Mapping[str, int]  # the user's sizes, which are kept
-    available: Mapping[str, int]  # the most that there are: samples of a split, wordings of a file
+    available: Mapping[str, int]  # the most available: samples of a split, wordings of a file
     limits: Limits
 
     def estimate(self, sizes: Sizes) -> CostEstimate:
@@ -193,27 +193,27 @@ class Planner:
 
     @cached_property
     def path(self) -> tuple[Sizes, ...]:
-        """All sizes that may be chosen, the least first."""
+        """All sizes that may be chosen, the smallest first."""
         return path(self.asked, self.available)
 
     @property
     def full(self) -> Sizes:
-        """The sizes where nothing is planned."""
+        """The sizes if nothing is planned."""
         return self.path[-1]
 
     @property
     def least(self) -> Sizes:
-        """The smallest that make sense, with the user's but for the trials: three candidates beside the baseline."""
+        """The smallest useful sizes, with the user's except for trials: the baseline and three candidates."""
         return replace(self.path[0], trials=min(FLOOR_TRIALS, self.path[0].trials))
 
     @property
     def chosen(self) -> Sizes:
-        """The largest sizes that the limits pay for; the smallest where they pay for none."""
+        """The largest sizes that the limits pay for; the smallest if they pay for none."""
         affordable = (sizes for sizes in reversed(self.path) if self.limits.pay(self.estimate(sizes), with_room=True))
         return next(affordable, self.path[0])
 
     def warnings(self, sizes: Sizes) -> tuple[str, ...]:
-        """What is to be said of sizes that the limits don't pay for."""
+        """What to tell the user about sizes that the limits don't pay for."""
         estimate = self.estimate(sizes)
         least = self.estimate(self.least)
         if not self.limits.pay(least):
@@ -230,13 +230,13 @@ class Planner:
 
 
 def limits_of(effort: str, user: Limits) -> tuple[Limits, Limits]:
-    """Return the limits to plan to, and those that the run has: the effort's calls, where the user sets none."""
+    """Return the limits to plan for, and those that the run has: the effort's calls, if the user sets none."""
     planned = user.within(effort)
     return planned, planned if user == Limits() and effort in EFFORT_CALLS else user
 
 
 def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: SizeOptions) -> RunSettings:
-    """Return the settings with which a run is resumed: what was not asked for anew is as its run.json says.
+    """Return the settings with which a run is resumed: what is not set again stays as in its run.json.
 
     Raises InputError if another effort is asked for.
     """
@@ -259,9 +259,9 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
 
 
 def with_changed_limits(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
-    """Return the settings of a run's own run.json with other limits, where there are any among the changes.
+    """Return the settings of a run's own run.json with new limits, if there are any among the changes.
 
-    They take the place of the effort's, and are the user's: a run that reaches them has not ended as planned.
+    They replace the effort's, and count as the user's: a run that reaches them has not ended as planned.
     """
     if any(changes.get(name) is not None for name in ("max_calls", "max_tokens_total", "max_cost")):
         lm = settings.lm if settings.limited_by != "effort" else replace(settings.lm, max_calls=None)

@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from psopt.search.gating import NomineeTest
 
 POWER = 0.8
-"""How often the test is to see the difference: Cohen's convention (Statistical Power Analysis, 1988, section 2.4)."""
-_MOST = 100_000  # nobody labels more for a test; beyond it "about so many" is of no use
+"""How often the test should see the difference: Cohen's convention (Statistical Power Analysis, 1988, section 2.4)."""
+_MOST = 100_000  # nobody labels more for a test, so a larger number is of no use
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceSpread:
-    """How much the difference of two prompts varies that answer the same samples under the same wordings."""
+    """How much the difference varies between two prompts on the same samples and wordings."""
 
-    # The variance of the difference, as far as other samples make it, and as far as other wordings do
+    # The variance of the difference: the part that comes from samples, and the part that comes from wordings
     of_samples: float
     of_wordings: float
-    # On how many it was measured
+    # How many it was measured on
     n_samples: int
     n_wordings: int
 
     def smallest_difference(self, n_samples: int, level: float) -> float:
-        """Return the true difference that a one-sided paired test on so many samples sees in 80 % of cases.
+        """Return the true difference that a one-sided paired test on this many samples detects in 80 % of cases.
 
-        What wordings vary does not shrink with samples. Degrees of freedom are Satterthwaite's (Biometrics Bulletin
-        1946); the quantile of the central t stands for that of the non-central one, as is usual.
+        The variance from wordings does not shrink with more samples. Degrees of freedom are Satterthwaite's (Biometrics
+        Bulletin 1946); the quantile of the central t replaces that of the non-central one, as is usual.
         """
-        from scipy.special import stdtrit  # of the quantiles of t, without the half second that scipy.stats takes
+        from scipy.special import stdtrit  # quantiles of t, without the half second that importing scipy.stats takes
 
         if n_samples < 2:
             return 1.0
@@ -51,10 +51,10 @@ class DifferenceSpread:
 
 
 def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTest, margin: float) -> int | None:
-    """Return with about how many test samples a nominee that is as good as it looks would pass; None for no number.
+    """Return about how many test samples a nominee that is as good as it looks needs to pass; None if none are enough.
 
-    Each of the gate's tests is to see its difference in 80 % of cases, under as many held-out wordings as now: their
-    part of the standard error does not shrink with samples, and may be all that is needed to fail.
+    Each of the gate's tests should detect its difference in 80 % of cases, under as many held-out wordings as now:
+    their part of the standard error does not shrink with samples, and may alone be enough to fail.
     The predictions are those on test, and the margin is that of F1. The number is rounded up to two digits.
     """
     if len(baseline.samples) < 2 or test.is_barred:
@@ -66,12 +66,12 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
 
     if not passes(_MOST):
         return None
-    fewest = 2 + bisect_left(range(2, _MOST), True, key=passes)  # what a test sees grows with its samples
-    return int(rounded_up(fewest))  # more digits would say that somebody knows
+    fewest = 2 + bisect_left(range(2, _MOST), True, key=passes)  # a test detects more with more samples
+    return int(rounded_up(fewest))  # more digits would suggest a precision that it lacks
 
 
 def _spreads(baseline: Predictions, nominee: Predictions) -> dict[str, DifferenceSpread]:
-    """How the differences in F1 and S vary, by what their standard error is with and without other wordings."""
+    """How the differences in F1 and S vary, from their standard errors with and without the variance of wordings."""
     size = len(baseline.samples), baseline.n_rephrasings
     in_all = compare_paired(baseline, nominee)
     by_samples = compare_paired(baseline, nominee, wordings="fixed")
@@ -86,7 +86,7 @@ def _passes(test: NomineeTest, spreads: dict[str, DifferenceSpread], margin: flo
     def sees(measure: str, difference: float, level: float) -> bool:
         is_thin = test.f1.is_thin if measure == "f1" else test.sensitivity.is_thin
         if is_thin and difference * n_samples < -math.log(level):
-            return False  # so many further samples could be against it, unseen: the rule of three
+            return False  # enough unseen samples could speak against it: the rule of three
         return difference >= spreads[measure].smallest_difference(n_samples, level)
 
     gain, loss = test.f1.difference, test.sensitivity.difference

@@ -16,7 +16,7 @@ _WORDINGS = ("rephrasings", "heldout")
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much of everything a run takes."""
+    """The sizes of a run."""
 
     # Samples: to diagnose on, to compare on, and for the final test
     train: int
@@ -25,16 +25,16 @@ class Sizes:
     # Wordings: for train and val, and for test
     rephrasings: int
     heldout: int
-    trials: int  # candidates in total, the original prompt among them
+    trials: int  # candidates in total, including the original prompt
     rounds: int  # how many times to diagnose and propose
 
     def at_most(self, available: Mapping[str, int]) -> Sizes:
-        """The same where no more samples of a split are available than that."""
+        """The same sizes, with no more samples of a split than are available."""
         return replace(self, **{split: min(getattr(self, split), available[split]) for split in _SPLITS})
 
 
 def asked_sizes(options: SizeOptions) -> dict[str, int]:
-    """The sizes that the user has set, by name in `Sizes`; `samples` is of train too, unless that has its own."""
+    """The sizes that the user has set, by name in `Sizes`; `samples` is train's too, unless that has its own."""
     sizes = {
         "train": options.samples if options.train_samples is None else options.train_samples,
         "val": options.samples,
@@ -56,12 +56,12 @@ class _Station(NamedTuple):
 
 
 FLOOR_TRIALS = 4
-"""The baseline and three candidates: with fewer nothing is searched."""
+"""The baseline and three candidates: with fewer, there is no search to speak of."""
 FULL = Sizes(train=500, val=500, test=10**9, rephrasings=10, heldout=10, trials=40, rounds=3)
-"""What is used where nothing is planned; test is used whole."""
-# Chosen, so that a task with samples enough comes to about 5,000, 20,000 and 60,000 calls. Wordings begin with two, for
-# one has no S, and grow more slowly than samples: of as many answers, two wordings of many samples have a fifth of the
-# variance of all wordings of few. The test of each shows a difference that is smaller by a third than that before.
+"""The sizes if nothing is planned; all of test is used."""
+# Chosen so that a task with enough samples takes about 5,000, 20,000 and 60,000 calls. Wordings begin at two, since one
+# has no S, and grow more slowly than samples: for the same number of answers, two wordings of many samples have a fifth
+# of the variance of all wordings of few. Each test can show a difference smaller by a third than the one before.
 _STATIONS = (
     _Station(train=40, val=40 * 2, test=50 * 2, wordings=2, trials=FLOOR_TRIALS, rounds=1),
     _Station(train=100, val=150 * 3, test=120 * 3, wordings=3, trials=10, rounds=2),
@@ -70,28 +70,28 @@ _STATIONS = (
     _Station(train=500, val=500 * 10, test=10**9 * 10, wordings=10, trials=40, rounds=3),
 )
 _MORE_HELDOUT = 2
-"""Wordings of test beside as many as val has, but for the least runs: few can't show that S is no worse.
+"""How many more wordings test has than val, except in the smallest runs: few can't show that S is no worse.
 
-Of subsamples of 300 answers (SmolLM2, TREC) that showed it in 15, 23, 27 and 31 % with 3, 4, 5 and 6 wordings, and F1's
-interval grew from 13 to 17 points. Of minilm's five prompts, 360 answers, 82, 84, 82 and 81 % passed the whole gate.
+Of subsamples of 300 answers (SmolLM2, TREC), 15, 23, 27 and 31 % showed it with 3, 4, 5 and 6 wordings, and F1's
+interval grew from 13 to 17 points. With minilm's five prompts, 360 answers, 82, 84, 82 and 81 % passed the whole gate.
 """
-_STEPS = 40  # between two stations: about a trial each
+_STEPS = 40  # between two stations: about one trial each
 N_STEPS = _STEPS * (len(_STATIONS) - 1)
-"""How many steps there are from the least to `FULL`."""
+"""How many steps there are from the smallest sizes to `FULL`."""
 
 
 def path(asked: Mapping[str, int], available: Mapping[str, int]) -> tuple[Sizes, ...]:
-    """The sizes from the least that make sense to `FULL`, step by step, with the user's in their place.
+    """The sizes from the smallest useful ones to `FULL`, step by step, with the user's own in their place.
 
-    Answers of a prompt grow by a constant factor from step to step, and wordings now and then; then as many answers are
-    of fewer samples. Neither answers (samples x wordings) nor trials ever fall.
+    The answers per prompt grow by a constant factor from step to step, and wordings now and then, so that as many
+    answers then come from fewer samples. Neither answers (samples x wordings) nor trials ever decrease.
 
     Parameters
     ----------
     asked : mapping of size to number
-        Those of the user, as `asked_sizes` has them.
+        The user's sizes, as `asked_sizes` returns them.
     available : mapping of size to number
-        The most that there are: samples of a split, wordings of a file.
+        The most available: samples of a split, wordings of a file.
     """
     steps: list[Sizes] = []
     for number in range(N_STEPS):
@@ -100,7 +100,7 @@ def path(asked: Mapping[str, int], available: Mapping[str, int]) -> tuple[Sizes,
 
 
 def full_sizes(asked: Mapping[str, int], available: Mapping[str, int]) -> Sizes:
-    """`FULL`, as far as that is available, with the user's sizes in their place."""
+    """`FULL`, as far as available, with the user's own sizes in their place."""
     most = asked.get("rephrasings", FULL.rephrasings)
     wordings = {name: min(most, available.get(name, most)) for name in _WORDINGS}
     return replace(FULL, **{**wordings, **asked}).at_most(available)

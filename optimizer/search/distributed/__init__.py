@@ -1,4 +1,4 @@
-"""What workers share: a study in a storage that is waited for, and who may take which of its trials."""
+"""What workers share: a study in a storage that is waited for, and the right to take one of its trials."""
 
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
 from psopt.search.distributed._storage import OUTAGES, RetryPolicy, open_storage, retrying, storage_at, without_password

@@ -1,16 +1,15 @@
-"""What a search asks before it touches a trial: may I? Alone on a study it always may; several workers share it out.
+"""Permission to work on a trial: a search alone on a study always has it; several workers divide the trials.
 
-All that workers know of each other stands in the study, and there is no lock: not every storage has one, and whoever
-is killed would keep it. A worker *says* what it is about to do, then *looks* whether another one said the same, and
-only then *does* it: of two workers that both say before they look, at least one sees the other, as in Dekker's and
-Lamport's algorithms for mutual exclusion. The whole argument, and what may still happen, stands in
-docs/architecture.md, "Coordination of workers"; `tests/search/test_interleavings.py` walks through every order.
+Workers know each other only through the study. There is no lock, because not every storage has one, and a killed worker
+would never release it. Instead a worker first *announces* what it is about to do, then *checks* whether another one has
+announced the same, and only then *does* it. If two workers both announce before they check, at least one sees the
+other, as in Dekker's and Lamport's algorithms for mutual exclusion. The full argument, and what may still happen, is in
+docs/architecture.md, "Coordination of workers"; `tests/search/test_interleavings.py` goes through every order.
 
-Heartbeats say who is at work. A worker changes a value in the storage every few seconds while it has something in hand.
-Whoever sees the value unchanged for long enough, by a clock of its own, takes the worker for dead: clocks of different
-machines need not agree, and any storage will do. Optuna's own heartbeats do neither: they need a relational storage and
-its clock, and a trial whose worker was killed before its first beat stays RUNNING for good (seen on SQLite and on
-PostgreSQL).
+Heartbeats show who is at work: a worker changes a value in the storage every few seconds while it works on something.
+Another one that sees the value unchanged for long enough, by its own clock, takes the worker for dead. So the clocks of
+machines need not agree, and any storage will do. Optuna's own heartbeats need a relational storage and its clock, and a
+trial whose worker was killed before its first beat stays RUNNING forever (seen on SQLite and on PostgreSQL).
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ TOTAL_REACHED = "the total of trials is reached"
 
 
 class Coordinator:
-    """Who may take which trial: alone on a study everything may be done at once, and nothing needs to be said."""
+    """Decides who may take which trial: alone on a study, everything is allowed at once, with nothing to announce."""
 
     worker = ""  # this worker's name, unlike any other's; empty where there is only one
 
@@ -46,14 +45,14 @@ class Coordinator:
         self._study = study
 
     def recover(self) -> None:
-        """Before the first step, see to what an earlier process has left behind: fail it, and queue it again."""
+        """Before the first step, fail the trials that an earlier process has left running, and queue them again."""
         for trial in self._study.trials_in(TrialState.RUNNING):
             self._study.tell(trial.number, state=TrialState.FAIL)
             if trial.params:
                 self._study.enqueue_trial(trial.params)
 
     def owns(self, number: int) -> bool:  # noqa: ARG002
-        """Whether this worker is the one that has a trial which the study has just handed out."""
+        """Whether a trial that the study has just handed out belongs to this worker."""
         return True
 
     def claim(self, number: int, prompt_id: str) -> str | None:  # noqa: ARG002
@@ -61,32 +60,32 @@ class Coordinator:
         return None
 
     def heartbeat(self, number: int) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Show the others, for the block, that a trial is worked on."""
+        """Show the others, during the block, that a trial is being worked on."""
         return contextlib.nullcontext()
 
     def proposing(self, round_number: int) -> AbstractContextManager[bool]:  # noqa: ARG002
-        """Lease a round for the block; False if another worker proposes its edits."""
+        """Lease a round for the block; yields False if another worker is proposing its edits."""
         return contextlib.nullcontext(True)
 
     def is_busy(self) -> bool:
-        """Whether, while this worker has nothing in hand, another one has."""
+        """Whether another worker has a trial running, while this one has none."""
         return False
 
     def wait(self) -> bool:
-        """Let the others work for a moment; return whether one of them had died and its trial waits again."""
+        """Wait for the others for a moment; return whether one of them had died and its trial is queued again."""
         return False
 
 
-# Longer than two workers take that write at the same moment: with four processes all the writes of a trial took 106 ms
-# together on SQLite and 60 ms on PostgreSQL. It saves work, and nothing depends on it.
+# Longer than two simultaneous writes take: with four processes, all the writes of a trial took 106 ms together on
+# SQLite and 60 ms on PostgreSQL. The pause avoids duplicate work, and nothing depends on it.
 _PAUSE = 0.2
-_LONGEST_WAIT = 1.0  # a worker that has nothing to do looks again every second
+_LONGEST_WAIT = 1.0  # an idle worker checks again every second
 
 
 class SharedCoordinator(Coordinator):
-    """The other workers of a study that is to evaluate a `total` of candidates, as one of them sees them.
+    """Coordinates one worker with the others of a study that is to evaluate a `total` of candidates.
 
-    `tell` is told when this worker's heartbeat does not get through.
+    `tell` is called when this worker's heartbeat does not get through.
     """
 
     def __init__(self, study: StoredStudy, worker: str, total: int, tell: Callable[[str], None]) -> None:
@@ -97,14 +96,14 @@ class SharedCoordinator(Coordinator):
         self._watch = StaleWatch()
 
     def recover(self) -> None:
-        """Leave it to `wait`: what runs may be another worker's."""
+        """Leave this to `wait`: running trials may be another worker's."""
 
     def heartbeat(self, number: int) -> Heartbeat:
-        """Show the others, for the block, that a trial is worked on."""
+        """Show the others, during the block, that a trial is being worked on."""
         return self._heartbeat(lambda beat: self._study.set_hidden_trial_attr(number, BEAT, [self.worker, beat]))
 
     def owns(self, number: int) -> bool:
-        """Whether this worker is the one that has a trial: SQLite may hand one that waits to two at the same time."""
+        """Whether a trial belongs to this worker: SQLite may hand a queued one to two workers at the same time."""
         try:
             self._study.set_hidden_trial_attr(number, BEAT, [self.worker, -1])
         except optuna.exceptions.UpdateFinishedTrialError:
@@ -118,7 +117,7 @@ class SharedCoordinator(Coordinator):
         self._study.set_trial_attr(number, PROMPT_ID, prompt_id)
         while True:
             running = [trial for trial in self._study.trials_in(TrialState.RUNNING) if trial.number != number]
-            # After those that run: none slips through between, for they never go back
+            # Read after those that run: trials never go back, so none slips through in between
             complete = self._study.trials_in(TrialState.COMPLETE)
             if any(trial.user_attrs.get(PROMPT_ID) == prompt_id for trial in complete):
                 return "another worker has evaluated it"
@@ -135,7 +134,7 @@ class SharedCoordinator(Coordinator):
 
     @contextlib.contextmanager
     def proposing(self, round_number: int) -> Iterator[bool]:
-        """Lease a round for the block; False if another worker proposes its edits."""
+        """Lease a round for the block; yields False if another worker is proposing its edits."""
         key = f"{ROUND_LEASE}:{round_number}"
         lease: list[Any] | None = self._study.user_attrs.get(key)
         is_taken = lease is not None and lease[0] != self.worker
@@ -151,11 +150,11 @@ class SharedCoordinator(Coordinator):
             yield True
 
     def is_busy(self) -> bool:
-        """Whether, while this worker has nothing in hand, another one has."""
+        """Whether another worker has a trial running, while this one has none."""
         return bool(self._study.trials_in(TrialState.RUNNING))
 
     def wait(self) -> bool:
-        """Let the others work for a moment; return whether one of them had died and its trial waits again."""
+        """Wait for the others for a moment; return whether one of them had died and its trial is queued again."""
         has_queued = self._take_over()
         time.sleep(min(_LONGEST_WAIT, interval()))
         return has_queued
@@ -175,21 +174,21 @@ class SharedCoordinator(Coordinator):
 
     def _heartbeat(self, beat: Callable[[int], None]) -> Heartbeat:
         def beat_once(number: int) -> None:
-            with self._study.retry_policy.suspended():  # a beat that comes minutes late is worth nothing
+            with self._study.retry_policy.suspended():  # a beat that comes minutes late is useless
                 beat(number)
 
         return Heartbeat(beat_once, self._tell)
 
 
-# Six beats of ten seconds: a minute without a word. One that is taken for dead too early costs an evaluation that is
-# done twice, one too late an idle minute.
+# Six beats of ten seconds: a minute of silence. A worker that is taken for dead too early costs a duplicate evaluation,
+# one too late costs an idle minute.
 _BEATS_MISSED = 6
 
 
 def interval() -> float:
     """Seconds between two heartbeats: 10, or `PSOPT_HEARTBEAT`.
 
-    Raises InputError if that is no number above 0.
+    Raises InputError if that is not a number above 0.
     """
     text = os.environ.get("PSOPT_HEARTBEAT", "10")
     try:
@@ -204,8 +203,8 @@ def interval() -> float:
 class Heartbeat:
     """Calls `beat` with 0, 1, 2 .. while the block runs.
 
-    A beat that the storage refuses is left out, and after six of them `tell` is told, once, what that may lead to. A
-    beat that fails otherwise is a bug: it is told at once, and raised at the end of the block.
+    A beat that the storage refuses is skipped; after six in a row `tell` is called, once, with what may follow from
+    that. A beat that fails for another reason is a bug: it is reported at once, and raised at the end of the block.
     """
 
     def __init__(self, beat: Callable[[int], None], tell: Callable[[str], None]) -> None:
@@ -234,10 +233,10 @@ class Heartbeat:
                 self._beat(number)
                 self._missed = 0
             except optuna.exceptions.UpdateFinishedTrialError:
-                return  # others have finished the trial: whoever writes to it next learns that
+                return  # others have finished the trial: the next write to it will show that
             except OUTAGES as error:
                 self._miss(error)
-            except Exception as error:  # noqa: BLE001  # handed to the thread that has the work, which raises it
+            except Exception as error:  # noqa: BLE001  # passed to the working thread, which raises it
                 self._bug = error
                 self._tell(f"the heartbeat failed: {type(error).__name__}: {error}")
                 return
@@ -253,13 +252,13 @@ class Heartbeat:
 
 
 class StaleWatch:
-    """Tells which of the heartbeats that it is shown have stopped."""
+    """Finds out which of the heartbeats that it watches have stopped."""
 
     def __init__(self) -> None:
         self._since: dict[Hashable, tuple[Any, float]] = {}
 
     def is_stale(self, name: Hashable, value: Any) -> bool:
-        """Whether a value has not changed over six heartbeats since it was first seen."""
+        """Whether a value has stayed the same for six heartbeats since it was first seen."""
         now = time.monotonic()
         before, since = self._since.setdefault(name, (value, now))
         if before != value:

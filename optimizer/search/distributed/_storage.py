@@ -1,9 +1,9 @@
-"""Storages by their URL: SQLite, a journal file, PostgreSQL or whatever SQLAlchemy knows.
+"""Storages by their URL: SQLite, a journal file, PostgreSQL or anything else that SQLAlchemy supports.
 
-A storage that is away for a while is waited for; one that can't be written is an error. Ctrl-C and SIGTERM wait for the
-statement that is being made. An interrupt inside a database library may be lost: Python ignores what is raised in the
-callback of a weak reference, of which SQLAlchemy has many, and the run would go on. Or it leaves a cursor behind that
-keeps the file locked, so that what was found can't be saved.
+A storage that is unreachable for a while is waited for; one that can't be written is an error. Ctrl-C and SIGTERM wait
+until the current statement ends. An interrupt inside a database library may be lost: Python ignores exceptions in
+callbacks of weak references, of which SQLAlchemy has many, and the run would go on. Or it leaves a cursor behind that
+keeps the file locked, so that results can't be saved.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     Handler = Callable[[int, FrameType | None], object]
 
-_SET_UPS = 20  # chosen: more than Optuna has tables, each of which another process may make first
-_SQLITE_TIMEOUT = 60  # seconds to wait for a lock, chosen amply: Python's 5 are short where many workers write
+_SET_UPS = 20  # attempts; chosen: more than Optuna has tables, each of which another process may create first
+_SQLITE_TIMEOUT = 60  # seconds to wait for a lock; chosen generously: Python's 5 are too short if many workers write
 
 _IN_QUERY = re.compile(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&\s]*", re.IGNORECASE)
 
@@ -46,7 +46,7 @@ def open_storage(url: str) -> optuna.storages.BaseStorage:
 
 
 def _escaped(url: str) -> str:
-    """A URL whose password may hold an "@": its place is before the last one.
+    """Escape each "@" in a URL's password, which ends at the last "@".
 
     >>> _escaped("postgresql://u:p@ss@host/db"), _escaped("sqlite:///a@b.db")
     ('postgresql://u:p%40ss@host/db', 'sqlite:///a@b.db')
@@ -70,12 +70,12 @@ def _make_storage(url: str) -> optuna.storages.BaseStorage:
     if scheme in {"postgres", "postgresql"}:
         import_extra("psycopg", "a PostgreSQL storage", "postgres")
         url = f"postgresql+psycopg://{location}"
-    # A connection that broke while it lay idle is found out and made anew, instead of failing the next call.
+    # A connection that broke while idle is detected and replaced, instead of failing the next call.
     return _set_up(url, {"pool_pre_ping": True})
 
 
 def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
-    """Open a database, whose tables another process may be making: Optuna looks for each before it makes it."""
+    """Open a database. Another process may be creating its tables: Optuna checks for each before it creates it."""
     for _ in range(_SET_UPS - 1):
         try:
             return optuna.storages.RDBStorage(url, engine_kwargs=engine)
@@ -89,9 +89,9 @@ def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
 
 @contextlib.contextmanager
 def _opening(url: str) -> Iterator[None]:
-    """Say in one line what is wrong with a storage, and nothing of what Optuna finds worth a word."""
+    """Report in one line what is wrong with a storage, and silence Optuna's own messages."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    # Metric names and TPE's groups are called experimental since 2021; they are what we need.
+    # Metric names and TPE's groups have been called experimental since 2021; we need both.
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     try:
         yield
@@ -121,18 +121,18 @@ def _opening(url: str) -> Iterator[None]:
 def storage_at(
     url: str, tell: Callable[[str], None] | None = None
 ) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
-    """A storage that must be there for the block, and is waited for after it; `tell` will hear of outages.
+    """A storage that must be reachable during the block, and is waited for after it; `tell` is called about outages.
 
     Raises InputError if it can't be opened.
     """
     policy = RetryPolicy(tell)
     with _opening(url), policy.suspended():
-        # `get_storage` is how Optuna puts its cache above a database: without it each look reads all trials anew.
+        # `get_storage` puts Optuna's cache above a database: without it, each access reads all trials again.
         yield retrying(optuna.storages.get_storage(_make_storage(url)), policy), policy
 
 
 def without_password(url: str) -> str:
-    """A storage's URL without its password, which belongs into PGPASSWORD or ~/.pgpass and into no file of ours.
+    """A storage's URL without its password, which belongs in PGPASSWORD or ~/.pgpass and in none of our files.
 
     >>> without_password("psopt worker --storage postgresql://u:p@ss:w@host/db --study-name s")
     'psopt worker --storage postgresql://u@host/db --study-name s'
@@ -145,17 +145,17 @@ def without_password(url: str) -> str:
 T = TypeVar("T")
 
 OUTAGES = (sqlalchemy.exc.DBAPIError, optuna.exceptions.StorageInternalError)
-# Chosen, not measured: a PostgreSQL that is restarted or updated is back within minutes, and a pause of ten seconds is
-# short beside a trial with a language model.
+# Chosen, not measured: a PostgreSQL server that is restarted or updated is back within minutes, and a pause of ten
+# seconds is short compared with a trial with a language model.
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 10.0
 _LONGEST_WAIT = 600.0
 
 
 class RetryPolicy:
-    """Calls again what failed because the storage was away, up to ten minutes; pauses grow to ten seconds.
+    """Retries what failed because the storage was unreachable, for up to ten minutes; pauses grow to ten seconds.
 
-    `tell` is told, once an outage, that there is one.
+    `tell` is called once per outage.
     """
 
     def __init__(self, tell: Callable[[str], None] | None = None) -> None:
@@ -164,7 +164,7 @@ class RetryPolicy:
 
     @contextlib.contextmanager
     def suspended(self) -> Iterator[None]:
-        """Let outages through at once, in this thread and for the block."""
+        """Let outages raise at once, in this thread and during the block."""
         before = getattr(self._thread, "is_suspended", False)
         self._thread.is_suspended = True
         try:
@@ -195,15 +195,15 @@ class RetryPolicy:
 
 
 def reason_of(error: BaseException) -> str:
-    """Say what the storage said, in a line."""
+    """Return the storage's own message, in one line."""
     cause = getattr(error, "orig", None) or error.__cause__ or error
     return (str(cause).splitlines() or [type(cause).__name__])[0]
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether a server is away or a file is locked; a full disk or a file that can't be written stays as it is."""
+    """Whether waiting may help: a server is away or a file locked, rather than a disk full or a file read-only."""
     cause = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__cause__
-    if isinstance(cause, sqlalchemy.exc.PendingRollbackError):  # Optuna went on in a transaction that had broken
+    if isinstance(cause, sqlalchemy.exc.PendingRollbackError):  # Optuna went on in a broken transaction
         return True
     if not isinstance(cause, sqlalchemy.exc.OperationalError | sqlalchemy.exc.InterfaceError):
         return bool(getattr(cause, "connection_invalidated", False))
@@ -211,12 +211,12 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
-    """Wrap a storage so that each of its calls is made again while it is away.
+    """Wrap a storage so that each of its calls is retried while it is unreachable.
 
-    Whoever stands above it, Optuna's own code too, need not know of outages. A call whose effect took place although
-    its answer was lost is made twice: that leaves a trial more in the queue, whose prompt is then dropped as known, a
-    trial that nobody works on, which is taken over as a dead worker's is, or `UpdateFinishedTrialError`, which
-    `finished_by_others` looks into.
+    Its callers, including Optuna's own code, need not know about outages. A call that took effect although its response
+    was lost is made twice. That leaves an extra trial in the queue, whose prompt is then dropped as known; or a trial
+    that nobody works on, which is taken over like a dead worker's; or `UpdateFinishedTrialError`, which
+    `finished_by_others` handles.
     """
 
     def retried(name: str) -> Callable[..., Any]:
@@ -230,7 +230,7 @@ def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
             try:
                 return policy.call(make_call)
             except KeyboardInterrupt as interrupted:
-                # Broken off all the same: its cursor keeps a lock on SQLite's file as long as it lives.
+                # The call was interrupted after all: its cursor keeps SQLite's file locked as long as it lives.
                 traceback.clear_frames(interrupted.__traceback__)
                 raise
 
@@ -241,13 +241,13 @@ def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
     return wrapped
 
 
-_LONGEST_HELD = 1.5  # seconds; a statement takes milliseconds, and one that hangs must not keep the process
+_LONGEST_HELD = 1.5  # seconds; a statement takes milliseconds, and one that hangs must not keep the process from ending
 
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Deliver SIGINT and SIGTERM after the block; at once where a second one comes, or the block takes too long."""
-    if threading.current_thread() is not threading.main_thread():  # Python delivers signals to the main thread alone
+    """Deliver SIGINT and SIGTERM after the block; at once if a second one comes, or the block takes too long."""
+    if threading.current_thread() is not threading.main_thread():  # Python delivers signals only to the main thread
         yield
         return
     handlers = _handlers()
@@ -276,17 +276,17 @@ def signals_held() -> Iterator[None]:
 
 
 def _handlers() -> dict[int, Handler]:
-    """Return what is called on a signal; what is ignored, or ends the process without Python, stays as it is."""
+    """Return the handlers of signals; a signal that is ignored, or ends the process without Python, is left alone."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     return {number: handler for number, handler in handlers.items() if callable(handler)}
 
 
 def _send_again(number: int, held: list[int]) -> None:
-    """Send a signal that is still held, from a thread beside; it is the second one then."""
+    """Send a signal that is still held again, from another thread; it then counts as the second one."""
     if not held:
         return
     if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, number)  # also ends a wait for a socket
+        signal.pthread_kill(threading.main_thread().ident or 0, number)  # also interrupts waiting for a socket
     else:
         import _thread
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class StoredStudy(optuna.Study):
-    """A study, which exists, that shows its storage as Optuna's trials do.
+    """An existing study that exposes its storage, as Optuna's trials do.
 
-    `optuna.Study` keeps it to itself, and has no public way to a system attribute of a trial, nor to any trial that
-    another process has.
+    `optuna.Study` hides it, and has no public access to the system attributes of a trial, nor to any trial that another
+    process has.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class StoredStudy(optuna.Study):
         self.is_to_stop = False
 
     def stop(self) -> None:
-        """Wish that nothing more is tried, as callbacks do: what was found is scored, and the run can go on later."""
+        """Ask that nothing more is tried, as callbacks do: what was found is scored, and the run can be resumed."""
         self.is_to_stop = True
 
     def trials_in(self, *states: TrialState) -> list[FrozenTrial]:
@@ -71,9 +71,9 @@ class StoredStudy(optuna.Study):
         self.storage.set_trial_state_values(self._trial_id(number), state=TrialState.FAIL)
 
     def queue_again(self, number: int) -> None:
-        """Queue what a trial was to try.
+        """Queue what a trial was meant to try.
 
-        Its attributes are left behind: a claim of the worker that has died would keep others from its prompt.
+        Its attributes are left out: a claim by the worker that has died would keep others from its prompt.
         """
         trial = copy.deepcopy(self.read_trial(number))
         trial.user_attrs = {}
@@ -85,21 +85,21 @@ class StoredStudy(optuna.Study):
 
 @dataclass
 class Finished:
-    """How a trial stands after a block of `finished_by_others`; None before its end."""
+    """The state of a trial after a block of `finished_by_others`; None before its end."""
 
     state: TrialState | None = None
 
 
 @contextlib.contextmanager
 def finished_by_others(study: StoredStudy, number: int) -> Iterator[Finished]:
-    """Leave the block where others have finished its trial, as its worker was taken for dead.
+    """Leave the block quietly if others have finished its trial because they took its worker for dead.
 
-    Every other error goes through. Optuna 5 says it by `UpdateFinishedTrialError`, from whatever writes to the trial.
-    `Study.tell` says it by a ValueError, as it says a dozen other things. With ``skip_if_finished`` it says nothing, or
-    raises the former where the others were faster by a hair. So that one class is all that has to be looked for, and
-    the trial's state confirms it.
+    Every other error passes through. In Optuna 5, any write to such a trial raises `UpdateFinishedTrialError`.
+    `Study.tell` raises ValueError instead, as for a dozen other reasons; with ``skip_if_finished`` it raises nothing,
+    or the former if the others were only just faster. So it is enough to catch that class, and the trial's state
+    confirms it.
 
-    Raises RuntimeError if a trial that nobody has finished is said to be.
+    Raises RuntimeError if the error comes for a trial that nobody has finished.
     """
     finished = Finished()
     try:

@@ -1,6 +1,6 @@
-"""What a study holds of a search, and under which keys: answers, which no worker has to ask for again, edits, metadata.
+"""What a study stores of a search, and under which keys: answers, so that no worker asks again, edits, metadata.
 
-The keys are persisted: nothing may be renamed here. The names of parameters stand in `psopt.search_spaces`.
+The keys are persisted: nothing may be renamed here. The names of parameters are in `psopt.search_spaces`.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of t
 ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after its trial was finished
 # ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
 TRAIN = "psopt:train"
-ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
-CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end what is recommended
+ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of the one that proposes its edits
+CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end the recommended one
 
 # Of a trial, among the system attributes, which the dashboard does not show
-BEAT = "psopt:beat"  # [worker, beat] of who has the trial
-ANSWERS = "psopt:answers"  # what was answered on val
+BEAT = "psopt:beat"  # [worker, beat] of the one that has the trial
+ANSWERS = "psopt:answers"  # the answers on val
 
 # Of a trial, for everyone to see
 PROMPT_ID = "prompt_id"
@@ -46,23 +46,23 @@ CLAIMED = "psopt:claimed"  # the worker that evaluates the prompt
 DROPPED = "dropped"  # why its prompt was not evaluated
 FAILED = "failed"  # why it could not be evaluated
 INFEASIBLE = "infeasible"  # by how much its F1 is too low
-RACED = "raced"  # how far it came, and why it went no further: "80 x 2, dominated by ID"
-AUDIT = "audit"  # of one that would have stopped and was evaluated in whole: whether the stop was right or wrong
+RACED = "raced"  # how far it got, and why it went no further: "80 x 2, dominated by ID"
+AUDIT = "audit"  # of one that would have stopped but was asked further: whether stopping was right or wrong
 
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
-    """Store with a trial, out of sight, what was answered on val: the whole grid, or what there is of it."""
+    """Store the answers on val in a trial, as a hidden attribute: the whole grid, or the part that is known."""
     others = [_content(of_model) for of_model in getattr(predictions, "others", ())]
     study.set_hidden_trial_attr(number, ANSWERS, {**_content(predictions), **({"others": others} if others else {})})
 
 
 def write_further(study: StoredStudy, prompt_id: str, answers: PartialAnswers) -> None:
-    """Store with the study what was asked of a prompt after its trial was finished, with all that was asked before."""
+    """Store the answers that a prompt got after its trial was finished in the study, together with all earlier ones."""
     study.set_hidden_attr(f"{ANSWERED_LATER}:{prompt_id}", _content(answers))
 
 
 def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
-    """Return what `write_further` stored; None where it has stored nothing."""
+    """Return what `write_further` stored; None if it has stored nothing."""
     content = study.hidden_attrs().get(f"{ANSWERED_LATER}:{prompt_id}")
     return None if content is None else _read(content)
 
@@ -78,9 +78,9 @@ def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
 
 
 def read_answers(trial: optuna.trial.FrozenTrial) -> list[Answers]:
-    """Return what `write_answers` stored, of each model: answers, -1 where there are none, and probabilities or None.
+    """Return what `write_answers` stored, for each model: answers, -1 where there are none, and probabilities or None.
 
-    Empty where nothing was stored.
+    Empty if nothing was stored.
     """
     content = trial.system_attrs.get(ANSWERS)
     return [] if content is None else [_read(content), *map(_read, content.get("others", ()))]
@@ -97,7 +97,7 @@ def _read(content: Mapping[str, Any]) -> Answers:
 def write_train_answers(
     study: optuna.Study, round_number: int, prompt_id: str, array: NDArray[np.int64], worker: str = ""
 ) -> None:
-    """Store what a round's diagnosis was answered, where it asked about a part of train: -1 in the other cells."""
+    """Store the answers to a round's diagnosis that asked about a part of train: -1 in the other cells."""
     content = {"prompt": prompt_id, **_content_of(array)}
     study.set_user_attr(_key(TRAIN, round_number, worker), json.dumps(content))
 
@@ -109,7 +109,7 @@ def read_train_answers(study: optuna.Study) -> list[tuple[str, NDArray[np.int64]
 
 
 def _content_of(array: NDArray[np.int64]) -> dict[str, Any]:
-    """A grid of answers; open ones with the texts that they are, so that whoever reads them knows these too."""
+    """A grid of answers; open ones with their texts, so that these can be read back too."""
     shape = {"shape": list(array.shape)}
     if not (array >= FIRST_CODE).any():
         return {**shape, "int16": _packed(array, np.int16)}
@@ -140,14 +140,14 @@ def write_edits(study: optuna.Study, round_number: int, edits: Iterable[Edit], w
 
 
 def stored_edits(study: optuna.Study) -> dict[str, str]:
-    """Return what `write_edits` stored, unread: equal where nothing has come."""
+    """Return what `write_edits` stored, unparsed: equal to before if nothing was added."""
     return _stored(study, EDITS)
 
 
 def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
-    """Return the new edits of each round so far, most to gain first, whichever worker proposed them.
+    """Return the new edits of each round so far, largest expected gain first, whichever worker proposed them.
 
-    Two edits always stand in the same order, so that the same choice makes the same prompt for every worker.
+    The order of edits is always the same, so that the same choice makes the same prompt for every worker.
     """
     edits_of_round: dict[int, dict[str, Edit]] = {}
     earlier: set[str] = set()
@@ -157,7 +157,7 @@ def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
         edits_of_round.setdefault(_round_of(key), {}).update(new)
         earlier |= {edit.id for edit in edits}
     rounds: list[list[Edit]] = []
-    while len(rounds) in edits_of_round:  # what follows a gap is read when the gap is filled
+    while len(rounds) in edits_of_round:  # rounds after a gap are read once the gap is filled
         rounds.append(sorted(edits_of_round[len(rounds)].values(), key=lambda edit: (-edit.gain, edit.id)))
     return rounds
 
@@ -181,10 +181,10 @@ def _in_order(stored: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class StudyMetadata:
-    """All that prompts are compared on, and how the search goes, as plain JSON data."""
+    """All that prompts are compared on, and the settings of the search, as plain JSON data."""
 
     settings: dict[str, Any]  # the run's settings
-    dataset_sha256: str  # of the samples; a worker brings its own
+    dataset_sha256: str  # of the samples; each worker loads its own copy
     prompt: dict[str, Any]  # the original prompt
     rephrasings: dict[str, Any]  # the set, as in rephrasings.json
     psopt_version: str
@@ -198,7 +198,7 @@ def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
 def read_metadata(study: optuna.Study) -> StudyMetadata:
     """Read it from the study.
 
-    Raises InputError if the study is none of psopt's.
+    Raises InputError if the study is not one of psopt's.
     """
     content = study.user_attrs.get(METADATA)
     if content is None:

@@ -1,4 +1,4 @@
-"""Which prompt is handed back: a nominee that has passed, else the baseline."""
+"""Which prompt is recommended: a nominee that has passed, otherwise the baseline."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says."""
+    """The gate's verdict."""
 
     # ``better``: a nominee has passed; ``keep``: none has, so the baseline stays; ``untested``: nobody asked for a test
     # (``--gate off``)
     verdict: Literal["better", "keep", "untested"]
     id: str | None  # the prompt's; None stands for the baseline
     mode: GateMode
-    tests: tuple[NomineeTest, ...] = ()  # one a nominee, in their order
+    tests: tuple[NomineeTest, ...] = ()  # one per nominee, in their order
     margin: float = GATE_MARGIN
     alpha: float = ALPHA
-    reason: str = ""  # why nothing was tested, or F1 alone; empty where nominees were, in F1 and in S
-    # What was tested on
+    reason: str = ""  # why nothing was tested, or only F1; empty if nominees were tested in F1 and in S
+    # How much it was tested on
     n_samples: int = 0
     n_wordings: int = 0
 
     def __repr__(self) -> str:
-        """What it says, of which prompt, and on how much it rests."""
+        """The verdict, its prompt, and how much it was tested on."""
         of = f", of {self.n_samples} samples x {self.n_wordings} wordings" if self.tests else f", {self.reason}"
         return f"<Verdict {self.verdict} {self.id or 'the baseline'}: gate {self.mode}, {len(self.tests)} tests{of}>"
 
@@ -54,46 +54,45 @@ def gate(
     pinned: Collection[str] = (),
     on_val: Mapping[str, MeasuredGain] | None = None,
 ) -> Verdict:
-    """Decide from answers on test, under held-out wordings, which of several prompts is handed back.
+    """Decide from answers on test, under held-out wordings, which of several prompts is recommended.
 
-    A nominee passes ``sure`` if by one-sided tests it is not worse than the baseline by the margin in F1, not worse by
-    .01 in S, and better in one of them. Of several that pass, the first in their order is handed back. The level is
-    Holm's: the chance that a prompt is handed back that is truly worse by more than that is at most 5 %, whatever
-    the order and the number of nominees, and the first one that fails does not bar the others. A nominee more costs
-    with few samples and pays with many: in simulations (`make promise`, small effects, Q = 10, 1,000 runs each) the
+    A nominee passes ``sure`` if one-sided tests show that it is not worse than the baseline by the margin in F1, nor by
+    .01 in S, and that it is better in one of them. If several pass, the first in their order is recommended. Holm's
+    levels keep the chance of recommending a prompt that is truly worse by more than that at 5 % at most, whatever the
+    order and the number of nominees; and the first one that fails does not bar the others. A second nominee costs power
+    with few samples and pays off with many: in simulations (`make promise`, small effects, Q = 10, 1,000 runs each) the
     knee alone kept 20, 44, 71 and 92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee
     and the shortest together 17, 43, 71 and 94 %.
 
-    Nor does a nominee pass under which a class is surely worse, by a one-sided test at Holm's level over the classes
-    with five test samples or more, or under which macro-F1 is lower by the margin: where a class is rare, F1 over all
-    samples rises though nothing of it is found any more.
+    A nominee also fails if a class is surely worse, by a one-sided test at Holm's level over the classes with five test
+    samples or more, or if macro-F1 is lower by the margin: F1 over all samples can rise although no sample of a rare
+    class is found any more.
 
-    Where the baseline answers one label to nearly everything (`psopt.evaluation.AnswerShares`), or has no higher F1
-    than one answer to everything, its S and C are worth nothing, and few useful prompts have a better S. Then a nominee
-    passes ``sure`` if its F1 is better: one test at 5 %, so that one whose F1 is no better is handed back no more often
-    than else.
+    If the baseline answers one label to nearly everything (`psopt.evaluation.AnswerShares`), or has no higher F1 than a
+    constant answer, its S and C mean nothing, and few useful prompts have a better S. A nominee then passes ``sure`` if
+    its F1 is better: one test at 5 %, so that one whose F1 is no better is recommended no more often than otherwise.
 
-    A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, where it
-    is given, from val, of which a sample counts half (see `MeasuredGain`): that is no test.
+    A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, if given,
+    from val, whose samples count half (see `MeasuredGain`). That is not a test.
 
-    Of several models a nominee must be no worse with each, and better with one. Each test of "no worse" is at the whole
-    level, since all must pass; in what it is better is corrected for all the chances. Over their mean one test is made
-    of the mean difference, with a standard error that is never too small (`psopt.evaluation.mean_of`).
+    With several models, a nominee must be no worse with each, and better with one. Each test of "no worse" uses the
+    whole level, since all must pass; "better" is corrected for the number of chances. For the models' mean there is one
+    test, of the mean difference, with a standard error that is never too small (`psopt.evaluation.mean_of`).
 
-    Raises InputError if the mode or the margin makes no sense.
+    Raises InputError if the mode or the margin is invalid.
 
     Parameters
     ----------
     nominees : mapping of id to Predictions
-        In the order in which they are preferred; chosen without a look at these samples.
+        In order of preference; chosen without using these samples.
     mode : {"sure", "likely", "off"}
-        ``off`` hands back the first nominee as it is.
+        ``off`` recommends the first nominee untested.
     margin : float
         By how much F1 may be lower.
     pinned : collection of str
-        Ids of samples that a nominee must answer rightly wherever the baseline does.
+        Ids of samples that a nominee must answer correctly wherever the baseline does.
     on_val : mapping of id to MeasuredGain, optional
-        By how much nominees were better on val, for ``likely``; the tests don't look at it.
+        By how much nominees were better on val, for ``likely``; the tests ignore it.
     """
     if mode not in get_args(GateMode):
         raise UnknownNameError("gate", mode, get_args(GateMode))
@@ -126,12 +125,12 @@ def gate(
 
 
 def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: float) -> tuple[NomineeTest, ...]:
-    """Test which prompts, on a model of their own, can stand in for another prompt on another model.
+    """Test which prompts, on their own model, can stand in for another prompt on another model.
 
-    One passes if by one-sided tests it is not worse by the margin in F1, nor by .01 in S, and no class is surely worse
-    nor macro-F1 lower by the margin. Unlike in the `gate`, it need not be better in anything. The level is Holm's: the
-    chance that one passes that is truly worse by more is at most 5 %, also where the one to use is chosen by these
-    samples. All are answers to the same samples under the same wordings.
+    A prompt passes if one-sided tests show that it is not worse by the margin in F1, nor by .01 in S, no class is
+    surely worse, and macro-F1 is not lower by the margin. Unlike in the `gate`, it need not be better in anything.
+    Holm's levels keep the chance that a prompt passes that is truly worse by more at 5 % at most, even if the prompt to
+    use is chosen by these samples. All answers are to the same samples under the same wordings.
     """
     decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
     tests = [compare_nominee(name, before, answers, margin, decisive=decisive) for name, answers in after.items()]
@@ -139,14 +138,14 @@ def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: flo
 
 
 def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
-    """What is said where no nominee has answers on test: the baseline stays."""
+    """Return the verdict if no nominee has answers on test: the baseline stays."""
     return Verdict("keep", None, mode, (), margin, reason=reason)
 
 
 def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
-    """Refuse a pinned sample that is not among those of test, which the gate looks at.
+    """Refuse a pinned sample that is not among those of test, which are all that the gate uses.
 
-    Raises InputError: naming it.
+    Raises InputError, naming it.
     """
     ids = {sample.id for sample in samples}
     for name in pinned:
@@ -156,7 +155,7 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
 
 
 def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
-    """Why F1 alone decides; empty where S does too."""
+    """Why F1 alone decides; empty if S does too."""
     if mode == "off":
         return ""
     counted = "was tested" if mode == "sure" else "counted"
@@ -169,7 +168,7 @@ def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
 
 
 def _judged(tests: list[NomineeTest], mode: GateMode) -> list[NomineeTest]:
-    """The tests with what came of them. One that is barred does not pass, and takes up its level."""
+    """The tests with their outcomes. One that is barred does not pass, but still counts in Holm's levels."""
     if mode != "sure":
         return [replace(test, passed=test.is_likely) for test in tests]
     return _at_levels(tests, [test.p_value for test in tests])

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from psopt.metrics import PairedDifference
 
 
-_ENOUGH = 5  # test samples of a class: of fewer, chance alone takes whole classes away. Chosen, not measured
+_ENOUGH = 5  # test samples of a class: with fewer, a whole class may be lost by chance. Chosen, not measured
 ALPHA = 0.05
-"""How often the gate may hand back a prompt that is truly worse: Fisher's convention."""
-MARGIN_OF_S = 0.01  # as that of F1 by default: a point of either is what nobody would notice. Chosen, not measured
+"""How often the gate may recommend a prompt that is truly worse: Fisher's convention."""
+MARGIN_OF_S = 0.01  # like F1's by default: nobody would notice a point of either. Chosen, not measured
 BOTH = ("f1", "sensitivity")
 F1_ALONE = ("f1",)
 
@@ -29,18 +29,18 @@ class _ClassLoss:
 
     label: str
     n: int  # its test samples
-    # Its F1; of answers that are scored the mean score of its samples
+    # Its F1; if answers are scored, the mean score of its samples
     before: float
     after: float
-    is_sure: bool  # whether a one-sided test says so too, at Holm's level over all classes with five samples or more
+    is_sure: bool  # whether a one-sided test confirms it, at Holm's level over all classes with five samples or more
 
 
 def _class_losses(
     baseline: Predictions, nominee: Predictions, margin: float
 ) -> tuple[tuple[_ClassLoss, ...], tuple[float, float] | None]:
-    """Return the classes that lose, the worst first, and macro-F1 of both over the classes that have samples.
+    """Return the classes that lose, the worst first, and macro-F1 of both prompts over the classes that have samples.
 
-    Macro-F1 is None where answers are scored: a metric may have its own reasons to weigh classes.
+    Macro-F1 is None if answers are scored: a metric may have its own reasons to weight classes.
     """
     classes = compare_classes(baseline, nominee)
     enough = [of_class for of_class in classes if of_class.n >= _ENOUGH]
@@ -60,7 +60,7 @@ def _class_losses(
 
 
 def _falls(difference: float | None, margin: float) -> bool:
-    """Whether a score is lower by the margin or more; a hair of rounding is no fall."""
+    """Whether a score is lower by the margin or more; a rounding error does not count."""
     return difference is not None and difference <= -max(margin, 1e-9)
 
 
@@ -72,16 +72,16 @@ class OneSided:
     difference: float
     low: float
     high: float
-    not_worse: float  # of "worse by the margin or more"
-    better: float  # of "no better"
-    is_thin: bool  # whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`)
-    # What the baseline and the nominee have
+    not_worse: float  # the p-value of "worse by the margin or more"
+    better: float  # the p-value of "no better"
+    is_thin: bool  # whether so few samples differ that unseen ones decide (see `psopt.metrics.PairedDifference`)
+    # The values of the baseline and of the nominee
     before: float
     after: float
 
     @classmethod
     def of(cls, paired: PairedDifference, margin: float, before: float, after: float, *, is_cost: bool) -> OneSided:
-        """Of a measure that is the better the higher, or where it `is_cost` the lower."""
+        """For a measure of which higher values are better or, if it `is_cost`, lower ones."""
         if is_cost:
             p_values = paired.p_below(margin), paired.p_below()
         else:
@@ -97,49 +97,49 @@ class NomineeTest:
     id: str
     f1: OneSided
     sensitivity: OneSided
-    consistency: float | None  # the difference in C, of which nothing is asked; None where C is not defined
-    # What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand
+    consistency: float | None  # the difference in C, which is not tested; None if C is not defined
+    # The estimate from test and val (see `MeasuredGain.with_val`), or from test alone if val's scores were not given
     estimate: MeasuredGain
-    # Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not
+    # Ids of pinned samples that, under some wording, the baseline answers correctly and the nominee does not
     lost: tuple[str, ...] = ()
     passed: bool = False
-    level: float = 0.0  # what `p_value` was held against
-    # The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing
+    level: float = 0.0  # what `p_value` was compared with
+    # The measures that were tested: F1 and S, or F1 alone if S of the baseline means nothing
     decisive: tuple[str, ...] = BOTH
-    losses: tuple[_ClassLoss, ...] = ()  # the classes that are worse by the margin or more, those that surely are first
-    # Of the baseline and of the nominee; None where a metric or closeness decides
+    losses: tuple[_ClassLoss, ...] = ()  # the classes that are worse by the margin or more, sure ones first
+    # Of the baseline and of the nominee; None if a metric or closeness decides
     macro_f1: tuple[float, float] | None = None
     # Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
     # takes macro-F1 from the estimate.
     is_harmful: bool = False
-    # Of several models that must all hold: the test with each, by its name. The differences above are those of the
-    # models that are least sure.
+    # With several models, which must all pass: the test with each, by its name. The differences above are those of the
+    # models with the least certain results.
     of_models: dict[str, NomineeTest] = field(default_factory=dict)
 
     @property
     def is_barred(self) -> bool:
-        """Whether it does not pass whatever its F1 and S: a pinned sample is lost, or a class."""
+        """Whether it fails whatever its F1 and S, because a pinned sample or a class is lost."""
         return bool(self.lost) or self.is_harmful
 
     @property
     def p_value(self) -> float:
-        """Of "worse by a margin in F1 or in S, or better in neither": the largest of the three, uncorrected.
+        """The p-value of "worse by a margin in F1 or in S, or better in neither": the largest of three, uncorrected.
 
-        All three must pass (an intersection-union test: Berger, Technometrics 1982). Of "no better in F1" where F1
-        alone is tested. Of several models "not worse" must pass with each, and "better" with one of them in one of the
-        measures, each of which is a chance (Bonferroni).
+        All three must pass (an intersection-union test: Berger, Technometrics 1982). If F1 alone is tested, it is that
+        of "no better in F1". With several models, "not worse" must pass with each, and "better" with one of them in one
+        measure, corrected for the number of chances (Bonferroni).
         """
         chances = [p for test in self.of_models.values() or (self,) for p in test.p_better]
         return max(self.p_not_worse, min(1.0, len(chances) * min(chances)))
 
     @property
     def p_better(self) -> tuple[float, ...]:
-        """Of "no better", in each decisive measure: either is enough."""
+        """The p-values of "no better" in each decisive measure: one measure is enough."""
         return tuple(self.f1.better if name == "f1" else self.sensitivity.better for name in self.decisive)
 
     @property
     def p_not_worse(self) -> float:
-        """Of "worse by a margin in F1 or in S", uncorrected: of F1 alone where S of the baseline says nothing."""
+        """That of "worse by a margin in F1 or in S", uncorrected; in F1 alone if S of the baseline means nothing."""
         if self.of_models:
             return max(test.p_not_worse for test in self.of_models.values())
         if self.decisive == F1_ALONE:
@@ -150,7 +150,7 @@ class NomineeTest:
     def is_likely(self) -> bool:
         """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and no class or pinned sample is lost.
 
-        Whether F1 is higher, where it alone decides.
+        If F1 alone decides, whether F1 is higher.
         """
         if self.is_barred:
             return False
@@ -177,7 +177,7 @@ def compare_nominee(
     *,
     by_estimate: bool = False,
 ) -> NomineeTest:
-    """Compare a nominee with the baseline on the same samples and wordings; of several models in their mean."""
+    """Compare a nominee with the baseline on the same samples and wordings; with several models, in their mean."""
     paired = compare_paired(baseline, nominee)
     consistency = paired["consistency"].difference if "consistency" in paired else None
     of_all = pooled(baseline), pooled(nominee)
@@ -213,9 +213,9 @@ def _mean_sensitivity(predictions: Predictions) -> float:
 
 
 def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | None = None) -> NomineeTest:
-    """Make one test of those with each of several models, which must all hold: what is shown is least sure.
+    """Combine the tests with each of several models, which must all pass; the least certain results are shown.
 
-    The estimate is of what prompts are compared by: the worst model's F1, S and C.
+    The estimate uses what prompts are compared by: the worst model's F1, S and C.
     """
     each = list(tests.values())
     f1 = max((test.f1 for test in each), key=lambda tested: (tested.not_worse, -tested.difference))
@@ -254,24 +254,23 @@ def _lost(baseline: Predictions, nominee: Predictions, pinned: Collection[str]) 
 
 
 VAL_WEIGHT = 0.5
-"""What a sample of val counts beside one of test: val has chosen the prompt, so its gain is partly lucky.
+"""The weight of a val sample relative to a test sample: val has chosen the prompt, so its gain is partly luck.
 
 Measured in the populations of ``make promise`` with 60 samples of val and 33 of test under 3 wordings (20 candidates,
-300 runs each): of the gain that small effects have in truth, test alone kept 82 %, weights of 1/4, 1/2 and 1 kept 93,
-99 and 100 %; of edits that harm, a worse prompt was handed back in 6.0 % of runs by test alone, then in 6.7, 9.0 and
-11.0 %.
+300 runs each). Of the true gain of small effects, test alone kept 82 %; weights of 1/4, 1/2 and 1 kept 93, 99 and 100
+%. With harmful edits, test alone recommended a worse prompt in 6.0 % of runs, these weights in 6.7, 9.0 and 11.0 %.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredGain:
-    """A nominee's differences from the baseline, nominee minus baseline, and on how much they rest."""
+    """A nominee's differences from the baseline, nominee minus baseline, and how many samples they come from."""
 
     f1: float
     sensitivity: float
-    consistency: float | None  # none where C is not defined
+    consistency: float | None  # None if C is not defined
     n_samples: int
-    macro_f1: float | None = None  # none where a metric or closeness decides, or nothing is known of it
+    macro_f1: float | None = None  # None if a metric or closeness decides, or it is unknown
 
     @classmethod
     def between(cls, before: Objectives, after: Objectives, n_samples: int) -> MeasuredGain:
@@ -291,7 +290,7 @@ class MeasuredGain:
         return self.f1 - self.sensitivity + (self.consistency or 0.0)
 
     def with_val(self, val: MeasuredGain) -> MeasuredGain:
-        """The mean of this, measured on test, and what val says, over samples of which those of val count in part."""
+        """The mean of this gain, measured on test, and val's: weighted by samples, each of val with `VAL_WEIGHT`."""
         share = VAL_WEIGHT * val.n_samples / (VAL_WEIGHT * val.n_samples + self.n_samples)
 
         def mean(of_test: float, of_val: float) -> float:

@@ -1,4 +1,4 @@
-"""Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
+"""Racing: a candidate is asked about more and more of the grid, and stops once others are clearly better."""
 
 from psopt.search.racing._candidate_races import CandidateRaces, check_wordings, races
 from psopt.search.racing._race import Race, RaceResult, is_audited, is_no_better, sample_gains, standard_error

@@ -1,4 +1,4 @@
-"""The races of a search's candidates: against those that may stand on the front and the baseline, on val."""
+"""The races of a search's candidates, on val: against the baseline and those that may be on the front."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class CandidateRaces:
-    """Lets the candidates of a search race, one after the other, and compares them by what they were asked about.
+    """Lets the candidates of a search race, one after the other, and compares them on what they were asked about.
 
-    Every decision is made on the answers to a whole rung, so that it does not matter in which order they came. The
-    baseline's whole grid must be known. Where no races `are_run` nobody stops, and nothing is asked here.
+    Every decision is made on the answers to a whole rung, so the order in which they come does not matter. The
+    baseline's whole grid must be known. If no races `are_run`, no candidate stops, and nothing is asked here.
     """
 
     def __init__(self, evaluator: Evaluator, baseline: Prompt, options: SearchOptions, *, are_run: bool) -> None:
@@ -41,10 +41,10 @@ class CandidateRaces:
         self._options = options
 
     def run(self, prompt: Prompt, rivals: Iterable[Tried], *, is_shortening: bool) -> RaceResult:
-        """Ask about a prompt as far as it gets against all that may come to stand on the front.
+        """Ask about a prompt, as far as it gets against all that may still be on the front.
 
-        A shorter version of the best prompt is good enough where it loses no more than one standard error: it stops
-        only where the bounds say that it loses in every objective. One in ten of those that stop is asked further.
+        A shorter version of the best prompt may lose one standard error, so it stops only if the bounds show that it
+        loses in every objective. One in ten of those that stop is asked further, as a check.
         """
         if not self.are_run:
             return RaceResult(None, None)
@@ -66,11 +66,11 @@ class CandidateRaces:
         return rung == self._schedule.whole
 
     def is_narrow(self, candidate: Tried) -> bool:
-        """Whether a candidate was asked about a part of the samples only."""
+        """Whether a candidate was asked about only a part of the samples."""
         return isinstance(candidate, StoppedCandidate) and candidate.rung.samples < self._schedule.n_samples
 
     def further(self, candidate: StoppedCandidate, *, wholly: bool = False) -> StoppedCandidate:
-        """Ask about the next rung of a candidate that is held, or about all that is left of its grid."""
+        """Ask about a held candidate's next rung, or about the rest of its grid."""
         rung = self._schedule.whole if wholly else self._schedule.after(candidate.rung)
         self._ask(candidate.prompt, rung)
         return replace(candidate, rung=rung)
@@ -79,19 +79,19 @@ class CandidateRaces:
         self._evaluator.answers(prompt, "val", self._schedule.cells(rung))
 
     def lead(self, candidate: Tried, rival: Tried) -> NDArray[np.float64]:
-        """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample of both: (n, 3)."""
+        """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample both know: (n, 3)."""
         return self._lead(candidate.prompt, rival.prompt, min(self._rung(candidate), self._rung(rival)))
 
     def _lead(self, prompt: Prompt, rival: Prompt, rung: Rung) -> NDArray[np.float64]:
         return self._race.lead(prompt.id, self._answers(prompt), rival.id, self._answers(rival), rung)
 
     def estimates(self, prompt: Prompt, rung: Rung) -> EstimatedScores:
-        """Estimate a prompt's scores by what it was asked about."""
+        """Estimate a prompt's scores from its answers so far."""
         lead = self._lead(prompt, self._baseline, rung)
         return self.marked(estimated_scores(lead, self._scores, self._on_val), prompt)
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
-        """Say of scores whether a prompt's answers so far are nearly always the same, or guesses."""
+        """Mark in scores whether a prompt's answers so far are nearly always the same, or guesses."""
         return scores._replace(is_hollow=bool(why_worthless(self._evaluator.predictions_so_far(prompt, "val"))))
 
     def knows_as_much(self, rival: Tried, candidate: StoppedCandidate) -> bool:
@@ -123,14 +123,14 @@ class CandidateRaces:
         return Race(self._schedule, on_val.truth, on_val.n_classes, margin, on_val.answers)
 
 
-# Below that, bounds by the normal distribution say nothing; the smallest rung has as many.
+# With fewer, bounds from the normal distribution are unreliable; the smallest rung has this many.
 _FEWEST_SAMPLES = 20
 
 
 def races(race: RaceMode, evaluator: Evaluator) -> bool:
-    """Return whether candidates race; else every candidate is evaluated in whole.
+    """Return whether candidates race; otherwise every candidate is evaluated completely.
 
-    Raises InputError if racing is asked for by name, and what is compared does not allow it.
+    Raises InputError if racing is requested explicitly, and what is compared does not allow it.
     """
     if race == "off":
         return False
@@ -144,21 +144,21 @@ def races(race: RaceMode, evaluator: Evaluator) -> bool:
 
 
 def check_wordings(race: RaceMode, n_wordings: int) -> None:
-    """Refuse a race under one wording: nothing is known of how stable a candidate is.
+    """Refuse a race under one wording, which does not show how stable a candidate is.
 
-    Raises InputError if racing is asked for by name.
+    Raises InputError if racing is requested explicitly.
     """
     if race in {"on", "strict"} and n_wordings < FEWEST_WORDINGS:
         raise InputError(f"--race {race} {_too_few_wordings(n_wordings)}")
 
 
 def _asks_in_batches(evaluator: Evaluator) -> bool:
-    """Whether each rung of a race would be a batch, which may take a day: a whole grid is one too, and asks all."""
+    """Whether each rung of a race would be a batch, which may take a day: one batch can ask the whole grid instead."""
     return asks_in_chat(evaluator.model) and evaluator.model.engine.batches is not None
 
 
 def _obstacle(evaluator: Evaluator) -> str:
-    """Why what is compared can't be raced on."""
+    """Why what is compared does not allow racing; empty if it does."""
     n_wordings = len(evaluator.rephrasings.on("val")[0])
     n_samples = len(evaluator.samples["val"])
     if evaluator.others:

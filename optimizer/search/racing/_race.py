@@ -1,6 +1,6 @@
-"""The race of one candidate against those that may stand on the front, sample by sample.
+"""The race of one candidate against those that may be on the front, sample by sample.
 
-The objectives are told as means over samples, so that two candidates can be compared on those that both know.
+The objectives are written as means over samples, so that two candidates can be compared on those that both know.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     Answers = NDArray[np.int64]
 
 
-# Bounds on one side: at 99 % below 80 samples, at 95 % below 160, at 90 % from there on. Looks are not corrected: a
-# wrong stop costs search quality, never truth, for what is reported has whole grids. Early looks are the cheap ones.
-# Simulated with 15 seeds each, answers of the plain search's and hypervolume kept (worst seed in brackets): 1.28
-# throughout took 17.0 % for 99.4 % (95), these 18.9 % for 99.9 % (99.7); where candidates are near-ties 19.3 % for
-# 99.1 % (94), these 24.4 % for 99.8 % (99).
+# One-sided bounds: 99 % below 80 samples, 95 % below 160, 90 % from there on. Early ones are strict, since going on is
+# cheap there. Repeated looks are not corrected for: a wrong stop costs search quality, but falsifies no score, since
+# what is reported has whole grids. Simulated with 15 seeds each, as shares of the plain search's answers and
+# hypervolume (worst seed in brackets): 1.28 throughout took 17.0 % for 99.4 % (95), these 18.9 % for 99.9 % (99.7);
+# with near-ties among candidates 19.3 % for 99.1 % (94), these 24.4 % for 99.8 % (99).
 _EARLY = ((80, 2.33), (160, 1.64))
 _LATE = 1.28
-# When the search ends and whole grids are shared out: 1.28 there took .6 % of the answers more for .1 % of the
-# hypervolume, and 2.7 % for .04 % where candidates are near-ties. And how much better a candidate might still be and be
-# left without a whole grid: of the hypervolume beyond the original prompt's that a search's candidates hold, .01 kept
-# 90 % (69 in the worst) for 16.0 % of the plain search's answers, .005 99.9 % (99.7) for 18.4 %, and 0 as much for
-# 25.1 %: four recorded searches of a simulated model with trade-offs, and one of minilm on TREC, 500 x 10.
+# The bound when the search ends and whole grids are asked for: 1.28 took .6 % more answers for .1 % of the hypervolume,
+# and 2.7 % for .04 % with near-ties. And how much better a candidate might still be and get no whole grid: of the
+# hypervolume that candidates gain on the original prompt, .01 kept 90 % (69 in the worst case) for 16.0 % of the plain
+# search's answers, .005 kept 99.9 % (99.7) for 18.4 %, and 0 as much for 25.1 %. Measured on four recorded searches of
+# a simulated model with trade-offs, and one of minilm on TREC, 500 x 10.
 _AT_THE_END = 1.0
 _NEGLIGIBLE_AT_THE_END = 0.005
-_BELOW = 1.64
-# How much better a candidate might still be in one objective and stop all the same: below the noise of a few hundred
-# samples, chosen by judgement.
+_BELOW = 1.64  # 95 %, one-sided: the bound for an F1 below the baseline's minus the margin
+# How much better a candidate might still be in one objective and stop anyway: less than the noise of a few hundred
+# samples; chosen by judgement.
 NEGLIGIBLE = 0.01
 
 Ask = Callable[["NDArray[np.bool_]"], "Answers"]
-"""From the cells that must be known to the candidate's answers, (N, Q); what is known already is not asked again."""
-# Of stopped candidates one in ten is evaluated in whole all the same, to count the stops that were wrong.
+"""Takes the cells that must be known, returns the candidate's answers, (N, Q); known ones are not asked again."""
+# Of stopped candidates, one in ten is asked further anyway, to count the stops that were wrong.
 _AUDITED = 10
 
 
@@ -60,7 +60,7 @@ class _Stop:
 
     @property
     def shortfall(self) -> float:
-        """How much the candidate lacks to be level with the rival in its best objective."""
+        """How far the candidate is behind the rival in its best objective."""
         return -max(self.lead)
 
 
@@ -76,33 +76,33 @@ def is_dominated(differences: NDArray[np.float64], negligible: float = NEGLIGIBL
 
 
 def is_no_better(differences: NDArray[np.float64]) -> bool:
-    """Whether the candidate is better than the rival by next to nothing at most; ties are no better."""
+    """Whether the candidate is at most negligibly better than the rival; a tie is no better."""
     highest = differences.mean(axis=0) + _AT_THE_END * standard_error(differences)
     return bool((highest < _NEGLIGIBLE_AT_THE_END).all())
 
 
 def is_below(differences: NDArray[np.float64], margin: float) -> bool:
-    """Whether the candidate's F1 is clearly below the rival's less a margin."""
+    """Whether the candidate's F1 is clearly below the rival's minus a margin."""
     f1 = differences[:, :1]
     return bool((f1.mean(axis=0) + _BELOW * standard_error(f1) < -margin).all())
 
 
 def standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of the mean of each column: (n, k) -> (k,)."""
+    """The standard error of each column's mean: (n, k) -> (k,)."""
     return np.asarray(differences.std(axis=0, ddof=1) / np.sqrt(len(differences)))
 
 
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """How far a candidate came."""
+    """How far a candidate got."""
 
     rung: Rung | None  # the last one that it was asked about; None if it did not race
-    stop: _Stop | None  # why it went no further; None if nobody is clearly better, or it did not race
-    is_audited: bool = False  # whether it was asked about more all the same
+    stop: _Stop | None  # why it went no further; None if no rival is clearly better, or it did not race
+    is_audited: bool = False  # whether it was asked further anyway, as a check
 
 
 class Race:
-    """Lets candidates race on one grid: of samples with the classes `truth`, (N,) of `n_classes` with N/A.
+    """Lets candidates race on one grid of samples with the classes `truth`, (N,), of `n_classes` including N/A.
 
     F1 may be below the baseline's by a margin.
     """
@@ -125,24 +125,24 @@ class Race:
     def run(
         self, prompt: str, ask: Ask, rivals: Mapping[str, Answers], baseline: str, negligible: float = NEGLIGIBLE
     ) -> RaceResult:
-        """Ask about one rung after the other, until a rival is clearly better or survivors wait.
+        """Ask about one rung after the other, until a rival is clearly better, or as far as survivors are held.
 
         Parameters
         ----------
         rivals : dict of prompt id to (N, Q) int
-            The answers of those that may stand on the front and the baseline's, -1 where there are none: each is
-            compared with on the rungs that it is known on.
+            The answers of those that may be on the front and of the baseline, -1 where there are none: each is a rival
+            on the rungs that it was asked about.
         negligible : float
-            How much better a candidate might still be in one objective and be dominated all the same.
+            How much better a candidate might still be in one objective and yet count as dominated.
         """
         schedule = self.schedule
         for rung in schedule.rungs[: schedule.rungs.index(schedule.held_at) + 1]:
             cells = schedule.cells(rung)
             answers = ask(cells)
-            if rung == schedule.whole:  # as of two wordings: nothing is left to be saved
+            if rung == schedule.whole:  # as with two wordings: nothing is left to save
                 break
             for rival, grid in rivals.items():
-                if (grid[cells] < 0).any():  # a rival that has not come so far
+                if (grid[cells] < 0).any():  # a rival that has not got this far
                     continue
                 differences = self.lead(prompt, answers, rival, grid, rung)
                 lead = tuple(differences.mean(axis=0).tolist())
@@ -165,7 +165,7 @@ class Race:
 
 
 def is_audited(prompt_id: str, seed: int) -> bool:
-    """Whether a candidate is evaluated in whole although it would stop: by its id, whoever meets it and when."""
+    """Whether a candidate is asked further although it would stop: decided by its id, the same for every worker."""
     return (int(prompt_id, 16) + seed) % _AUDITED == 0
 
 
@@ -178,22 +178,22 @@ def sample_gains(
 ) -> NDArray[np.float64]:
     """Return what each sample contributes to F1, to -S and, where it is defined, to C on some cells, to be maximised.
 
-    S is told by disagreement, ``m/(m-1) (1 - sum p^2)``: at any number m of wordings an unbiased estimate of the Gini
-    impurity at all of them, which entropy is not. Of ordered labels the answers' similarity W takes the place of
-    equality, ``m/(m-1) (1 - sum p W p)`` (Rao's quadratic entropy), and closeness that of right answers. C is pooled
+    S is expressed as disagreement, ``m/(m-1) (1 - sum p^2)``: for any number m of wordings an unbiased estimate of the
+    Gini impurity under all of them, which entropy is not. For ordered labels, the answers' similarity W takes the place
+    of equality, ``m/(m-1) (1 - sum p W p)`` (Rao's quadratic entropy), and closeness that of right answers. C is pooled
     over the pairs of each class; its contributions are ``C + 2 w (c - C)``, where c is a sample's mean consistency with
     its class and w its class's share of pairs: their mean is C, and their variance that of C to first order (Hajek's
-    projection of a U-statistic). Of several labels F1 is a ratio of sums, and told to first order likewise.
+    projection of a U-statistic). For several labels, F1 is a ratio of sums, likewise expanded to first order.
 
     Parameters
     ----------
     array : (N, Q) int
-        Answers in [0, n_classes), N/A the last of them, or open ones; anything where `cells` is False.
+        Answers in [0, n_classes), N/A the last of them, or open ones; ignored where `cells` is False.
     cells : (N, Q) bool
         Each sample has m >= 2 cells, the same m for all that have any.
     truth : (N,) int
     n_classes : int
-        With N/A.
+        Including N/A.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def _consistencies(counts: NDArray[np.int64], labels: NDArray[np.int64]) -> NDAr
 
 
 def open_gains(answers: NDArray[np.int64], truth: NDArray[np.int64], rule: OpenAnswers) -> NDArray[np.float64]:
-    """Return gains as `sample_gains` does, of answers (n, m) and the numbers of what is right, (n,)."""
+    """Return gains as `sample_gains` does, from answers (n, m) and the codes of the right answers, (n,)."""
     m = answers.shape[1]
     places = places_of(answers, rule)
     shares = (places[:, :, None] == np.arange(m)).mean(axis=1)

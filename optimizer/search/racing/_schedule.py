@@ -1,4 +1,4 @@
-"""Which cells of the grid a candidate is asked about, and in which order: wide first."""
+"""Which cells of the grid a candidate is asked about, and in which order: many samples first, then more wordings."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Where the answers to a sample are mostly one answer, more samples tell more than more wordings: at 400 cells, with
+# If most answers to a sample are the same, more samples are more informative than more wordings: at 400 cells, with
 # variances .16 between samples and .03 between wordings, 200 x 2 has a variance of .0009 and 40 x 10 one of .0041.
 FEWEST_WORDINGS = 2  # disagreement needs two
-_DEEPER = 4  # wordings of the rungs between
-# Each rung doubles what is known, as in successive halving. On fewer than 120 samples 40 would be a third of the grid.
+_DEEPER = 4  # wordings of the rung in between
+# Each rung doubles what is known, as in successive halving. With fewer than 120 samples, 40 would be over a third.
 _NARROWEST = 40
 _SMALL = 120
 _NARROWEST_OF_SMALL = 20
 
 
 class Rung(NamedTuple):
-    """So many samples, each under so many wordings."""
+    """A number of samples, each under a number of wordings."""
 
     samples: int
     wordings: int
@@ -36,11 +36,11 @@ class Schedule:
     """The rungs of a grid, the same for all candidates of a study.
 
     Samples come in a shuffled order in which every class is spread evenly. Each block of Q samples begins with Q
-    different wordings, and a sample's further wordings are as far from those before as can be: so that every rung holds
-    all wordings about equally often, within a class too, and each rung the cells of those before it.
-    `truth` are the samples' classes, (N,) int.
+    different wordings, and a sample's further wordings are as far as possible from its earlier ones. So every rung
+    holds all wordings about equally often, within each class too, and the cells of all rungs before it. `truth` holds
+    the samples' classes, (N,) int.
 
-    Raises InputError if there is one wording only: nothing is known of how stable a candidate is.
+    Raises InputError if there is only one wording, which does not show how stable a candidate is.
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:
@@ -61,15 +61,15 @@ class Schedule:
 
     @property
     def held_at(self) -> Rung:
-        """The rung that survivors wait at: the last on a part of the samples.
+        """The rung at which survivors are held: the last one with only a part of the samples.
 
-        Simulated with 300 samples, waiting at 160 of them asks 16.5 % of the plain search's answers, at all of them
-        18.9 %, for the same hypervolume to .01 %; with real trade-offs 16.7 and 18.6 %.
+        Simulated with 300 samples, holding at 160 of them asks 16.5 % of the plain search's answers, at all of them
+        18.9 %, for the same hypervolume to within .01 %; with real trade-offs 16.7 and 18.6 %.
         """
         return max((rung for rung in self.rungs if rung.samples < self.n_samples), default=self.rungs[0])
 
     def after(self, rung: Rung) -> Rung:
-        """Return the next rung; the last one for itself."""
+        """Return the next rung; for the last one, itself."""
         return self.rungs[min(self.rungs.index(rung) + 1, len(self.rungs) - 1)]
 
     def samples(self, rung: Rung) -> NDArray[np.int64]:
@@ -96,7 +96,7 @@ def _rungs(n_samples: int, n_wordings: int) -> tuple[Rung, ...]:
 
 
 def _stratified(truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """An order in which any beginning holds the classes in about their shares."""
+    """An order of which any first part holds the classes in about their shares."""
     places = np.empty(len(truth))
     for label in np.unique(truth):
         members = rng.permutation(np.flatnonzero(truth == label))
@@ -105,16 +105,16 @@ def _stratified(truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[n
 
 
 def _starts(n_samples: int, n_wordings: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The first wording of each sample in the order: in every block of Q all of them, shuffled.
+    """The first wording of each sample in the order: all wordings in every block of Q samples, shuffled.
 
-    Counting up in place of a shuffle would tie wordings to classes where both go round in step.
+    Counting up instead of shuffling would tie wordings to classes if both repeat in step.
     """
     blocks = [rng.permutation(n_wordings) for _ in range(-(-n_samples // n_wordings))]
     return np.concatenate(blocks)[:n_samples]
 
 
 def _far_apart(n: int) -> NDArray[np.int64]:
-    """0 .. n-1, each as far from those before as can be, on a circle.
+    """0 .. n-1, each as far as possible from those before it, on a circle.
 
     >>> _far_apart(10)
     array([0, 5, 2, 7, 1, 3, 4, 6, 8, 9])

@@ -1,4 +1,4 @@
-"""A candidate that stopped or is held in its race, what is estimated of it, and what races have saved."""
+"""A candidate that stopped or is held in its race, its estimated scores, and what races have saved."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _RACED = re.compile(r"(\d+) x (\d+), (.+)")
 HELD = "held"
-"""Why a candidate waits: nobody is clearly better, and its whole grid is asked for when the search ends, if ever."""
+"""Why a candidate waits: no rival is clearly better, and its whole grid is asked for when the search ends, if ever."""
 
 
 class EstimatedScores(NamedTuple):
-    """F1, S and, where it is defined, C of a candidate of which a part of the grid is known.
+    """F1, S and, where it is defined, C of a candidate whose grid is partly known.
 
-    `is_hollow` says whether what is known is nearly always the same answer (`Scores.is_hollow`).
+    `is_hollow` says whether the known answers are nearly always the same, or guesses (`Scores.is_hollow`).
     """
 
     f1: float
@@ -49,25 +49,25 @@ class EstimatedScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StoppedCandidate(Tried):
-    """A prompt of which a part of the grid is known: stopped in its race, or held until its whole grid is worth it."""
+    """A prompt whose grid is partly known: stopped in its race, or held until its whole grid is worth it."""
 
-    val: EstimatedScores  # as the study was told
+    val: EstimatedScores  # as reported to the study
     rung: Rung  # the last one that it was asked about
-    reason: str  # why it went no further, with the id of its rival; `HELD` where nobody was clearly better
+    reason: str  # why it went no further, with the id of its rival; `HELD` if no rival was clearly better
 
     @property
     def is_held(self) -> bool:
-        """Whether it may still come to stand on the front."""
+        """Whether it may still be on the front."""
         return self.reason == HELD
 
     @property
     def raced(self) -> str:
-        """How far it came and why, as its trial keeps it: ``80 x 2, dominated by ID``."""
+        """How far it got, and why no further, as its trial stores it: ``80 x 2, dominated by ID``."""
         return f"{self.rung}, {self.reason}"
 
     @classmethod
     def read(cls, trial: FrozenTrial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> StoppedCandidate:
-        """Read back what a trial says of it."""
+        """Read it back from its trial."""
         raced = _RACED.fullmatch(trial.user_attrs[RACED])
         if raced is None:
             raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
@@ -78,12 +78,12 @@ class StoppedCandidate(Tried):
 
 
 def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predictions) -> EstimatedScores:
-    """Estimate F1, S and C of a candidate: the baseline's of the whole grid, plus the mean difference.
+    """Estimate F1, S and C of a candidate: the baseline's on the whole grid, plus the mean difference.
 
-    The baseline, with these answers `on_val`, is a control variate: what is hard about a rung's samples is hard for
-    both, and leaves with the difference. `lead` (n, k) is by how much the candidate is ahead in F1, -S (as
-    disagreement) and C on each sample of a rung. S is raced on as disagreement; its difference is stretched by what S
-    is to disagreement for the baseline, since both are concave in the shares of answers and vanish together.
+    The baseline, with these answers `on_val`, is a control variate: a rung's samples are about as hard for both, so
+    their difficulty cancels in the difference. `lead` (n, k) is by how much the candidate is ahead in F1, -S (as
+    disagreement) and C on each sample of a rung. Races use disagreement in place of S; its difference is scaled by the
+    baseline's ratio of S to disagreement, since both are concave in the shares of answers and vanish together.
     """
     f1, steadiness, *consistency = lead.mean(axis=0).tolist()
     sensitivity = baseline.sensitivity - _per_disagreement(baseline.sensitivity, on_val) * steadiness
@@ -99,7 +99,7 @@ def _per_disagreement(sensitivity: float, on_val: Predictions) -> float:
     )
     if disagreement > 0:
         return sensitivity / disagreement
-    return 2 * math.log(2) / math.log(on_val.n_classes)  # of a sample with two answers, half and half
+    return 2 * math.log(2) / math.log(on_val.n_classes)  # the ratio for a sample with two answers, half and half
 
 
 RIGHT, WRONG = "right", "wrong"
@@ -107,16 +107,16 @@ RIGHT, WRONG = "right", "wrong"
 
 @dataclass(frozen=True, slots=True)
 class RaceCounts:
-    """The races of a search, as run.json says it."""
+    """The races of a search, as in run.json."""
 
-    candidates: int  # how many were evaluated, in whole or in part
-    # Answers on val that candidates were put to, and those that they were spared
+    candidates: int  # how many were evaluated, completely or in part
+    # Answers on val that candidates were asked for, and those that they were spared
     calls: int
     saved: int
     stopped: int  # candidates that were evaluated in part
-    rungs: dict[str, int]  # how many of them stopped where
-    audited: int  # candidates that stopped and were asked about more, to see whether that was right
-    wrong: int  # how many of those would stand on the front by all that was asked of them
+    rungs: dict[str, int]  # how many of them stopped at which rung
+    audited: int  # candidates that stopped but were asked further, to see whether stopping was right
+    wrong: int  # how many of those would be on the front, by all their answers
 
     @classmethod
     def of(cls, whole: Sequence[Candidate], stopped: Sequence[StoppedCandidate], n_cells: int) -> RaceCounts:
@@ -140,7 +140,7 @@ class RaceCounts:
 
 
 def racing_line(race: Mapping[str, Any]) -> str:
-    """Say what racing did, of a run's `race`.
+    """Describe what racing did, from a run's `race`.
 
     >>> of_six = {"candidates": 6, "calls": 300, "saved": 300, "stopped": 4, "audited": 1, "wrong": 0}
     >>> racing_line(of_six)
