@@ -268,7 +268,7 @@ def fixes(results: Results) -> str:
         ]
         theirs = published.get(fix["topic"], {})
         rows += [
-            (f"published, {when}", _list(theirs[f"right_{when}"]), _list(theirs.get(f"sensitivity_{when}", [])), None)
+            (f"published, of 30, {when}", _list(theirs[f"right_{when}"]), _list(theirs.get(f"sensitivity_{when}", [])), None)
             for when in ("before", "after")
             if theirs
         ]
