@@ -64,7 +64,7 @@ def count(cell: Cell) -> dict[str, Any]:
 
 
 def limits(population: Population, q: int) -> tuple[float, ...]:
-    """S at infinitely many wordings, then what the plain S, Miller and Madow's and the jackknifed one are at Q."""
+    """S at infinitely many wordings, then the plain S, Miller and Madow's, and the jackknifed one at Q."""
     rng = np.random.default_rng(q)
     width = logit_sd(population)
     shares, eases = np.array(population.eases).T
@@ -73,7 +73,7 @@ def limits(population: Population, q: int) -> tuple[float, ...]:
     answered = wrong + right[:, None] * (np.arange(N_CLASSES) == 0)
     truth = float(shares @ sample_sensitivity(answered / answered.sum(axis=1, keepdims=True)))
     kinds = rng.choice(len(shares), size=LIMIT_SAMPLES, p=shares)
-    # each sample has wordings of its own: their effects are averaged over, not shared
+    # each sample has its own wordings: their effects average out and are not shared
     eases_now = expit(logit(eases[kinds])[:, None] + width * rng.normal(size=(LIMIT_SAMPLES, q)))
     mistakes = np.where(rng.random((LIMIT_SAMPLES, q)) < USUAL, 1, rng.integers(N_CLASSES, size=(LIMIT_SAMPLES, q)))
     counts = prediction_counts(np.where(rng.random((LIMIT_SAMPLES, q)) < eases_now, 0, mistakes), N_CLASSES)
@@ -81,7 +81,7 @@ def limits(population: Population, q: int) -> tuple[float, ...]:
 
 
 def limits_table() -> list[str]:
-    """Return the rows that say how much of S at infinitely many wordings is seen at Q."""
+    """Return the rows that show how much of S at infinitely many wordings is seen at Q."""
     rows = [
         "## S under ever more wordings",
         "",
@@ -99,7 +99,7 @@ def limits_table() -> list[str]:
 
 
 def markdown(cells: list[dict[str, Any]], runs: int) -> str:
-    """Return the table of all cells, and that of S under ever more wordings."""
+    """Return the table of all cells, and that of S as wordings grow in number."""
     head = [
         "# What intervals and tests hold",
         "",
@@ -126,7 +126,7 @@ def markdown(cells: list[dict[str, Any]], runs: int) -> str:
 
 
 def main() -> None:
-    """Count all cells, one process a core."""
+    """Count all cells, one process per core."""
     parser = options_of("", 1000)
     parser.add_argument("--out", type=Path, default=HERE, help="folder of coverage.json and coverage.md")
     options = parser.parse_args()

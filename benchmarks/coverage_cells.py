@@ -1,11 +1,11 @@
-"""Populations whose truth is known, and what intervals and tests of data sets drawn from them hold.
+"""Populations whose truth is known, and how well intervals and tests hold on data sets drawn from them.
 
-What the three benchmarks of coverage share: coverage.py, coverage_ordered.py and coverage_open.py.
+The three benchmarks of coverage share this: coverage.py, coverage_ordered.py and coverage_open.py.
 
 Populations: six labels and N/A. Each sample has an ease, the chance of a right answer, and a usual mistake; each
 wording moves all samples' ease on the logit scale so that accuracy scatters by the given standard deviation over
-wordings. Two prompts that are equal in truth share the samples, but each has effects of wordings of its own, and for a
-third of the samples an ease of its own.
+wordings. Two truly equal prompts share the samples, but each has its own effects of wordings and, for a third of the
+samples, its own ease.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ EXPECTED = (
     "none in 5.",
 )
 N_CLASSES = 7
-USUAL = 0.8  # of the mistakes to a sample are its usual one
-SWAPPED = 1 / 3  # of the samples have an ease of their own under the second prompt
+USUAL = 0.8  # of the mistakes on a sample are its usual one
+SWAPPED = 1 / 3  # of the samples have another ease under the second prompt
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Population:
     accuracy_sd: float
 
 
-# (share, ease): most samples are sure, some are wrong, some are between
+# (share, ease): most samples are sure, some are wrong, some are in between
 STEADY = ((0.78, 0.995), (0.14, 0.03), (0.08, 0.5))
 SHAKY = ((0.3, 0.98), (0.3, 0.85), (0.25, 0.7), (0.15, 0.35))
 CEILING = ((0.96, 0.9995), (0.01, 0.05), (0.03, 0.7))
@@ -62,7 +62,7 @@ POPULATIONS = (
 
 
 def logit_sd(population: Population) -> float:
-    """The standard deviation on the logit scale that gives accuracy its own over wordings."""
+    """The standard deviation on the logit scale that gives accuracy its standard deviation over wordings."""
     if population.accuracy_sd == 0:
         return 0.0
     shares, eases = np.array(population.eases).T
@@ -78,7 +78,7 @@ def logit_sd(population: Population) -> float:
 def draw(
     population: Population, width: float, n: int, q: int, rng: np.random.Generator
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Answers of two prompts (N, Q), equal in truth, and the labels (N,)."""
+    """Answers of two truly equal prompts (N, Q), and the labels (N,)."""
     shares, eases = np.array(population.eases).T
     y = rng.integers(N_CLASSES - 1, size=n)
     usual = (y + rng.integers(1, N_CLASSES, size=n)) % N_CLASSES
@@ -103,14 +103,14 @@ def draws(cell: Cell) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]
 
 
 def held(bounds: NDArray[Any], p_values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """What holds of each score, in percent of the data sets; the truth is the mean of all estimates.
+    """How often intervals and tests of each score hold, in percent of the data sets; the truth is the mean estimate.
 
     Parameters
     ----------
     bounds : (n_runs, n_scores, 3) float
         An estimate and its interval.
     p_values : (n_runs, n_scores) float
-        Of tests of two prompts that are equal in truth.
+        From tests of two truly equal prompts.
     """
     estimates, low, high = bounds.transpose(2, 0, 1)
     truth = estimates.mean(axis=0)
@@ -125,7 +125,7 @@ def held(bounds: NDArray[Any], p_values: NDArray[Any]) -> dict[str, NDArray[Any]
 
 
 def options_of(of: str, runs: int) -> argparse.ArgumentParser:
-    """The options that all of them take."""
+    """The options that they all take."""
     parser = argparse.ArgumentParser(description=f"Coverage of intervals{of}, and errors of tests")
     parser.add_argument("--runs", type=int, default=runs, help="data sets a cell")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
@@ -149,11 +149,11 @@ class Table:
     Attributes
     ----------
     of : str
-        What is counted: ``ordered labels``.
+        What is counted, as in ``ordered labels``.
     scores, levels : str
-        What its scores are called, in its text and in its head.
+        The names of its scores, in its text and in its head.
     told : callable
-        From the truth of the scores to how a row tells it.
+        From the true scores to their text in a row.
     """
 
     of: str
@@ -168,7 +168,7 @@ class Table:
         sizes: Sequence[tuple[int, int]],
         default_runs: int,
     ) -> None:
-        """Count all cells, as the options say, and write what holds; one process a core."""
+        """Count all cells, as the options say, and write the table; one process per core."""
         options = options_of(f" of {self.of}", default_runs).parse_args()
         rows = self._head(options.runs)
         cells = cells_of(sizes, options.runs)

@@ -1,7 +1,7 @@
 """How often the interval of macro-F1 holds the truth, also where classes are rare.
 
 `python benchmarks/coverage_macro.py` (`make bench-coverage`) draws data sets of classes of unequal size, whose samples
-are more or less hard and whose wordings more or less apt, and writes what it counts to benchmarks/coverage_macro.md.
+vary in difficulty and whose wordings vary in quality, and writes what it counts to benchmarks/coverage_macro.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLASSES = {
     "four, 40 to 10 %": (0.4, 0.3, 0.2, 0.1),
     "six, 60 to 2 %": (0.6, 0.2, 0.1, 0.05, 0.03, 0.02),
 }
-ACCURACIES = (0.85, 0.97)  # of a sample and a wording in the middle
+ACCURACIES = (0.85, 0.97)  # of a median sample and wording
 SIZES = ((20, 10), (50, 10), (200, 5), (200, 10), (500, 10))
 SAMPLE_SD, WORDING_SD = 1.5, 0.4  # on the logit scale
 RUNS = 400

@@ -1,9 +1,9 @@
-"""Whether what a run takes lies in the range that `--dry-run` has said: dry run and real run, over many settings.
+"""Whether a run's cost lies in the range that `--dry-run` gave: dry run and real run, over many settings.
 
     python benchmarks/estimates.py [--only 3,7]
 
 Data sets are TREC, the bundled ones, and customers' mails written here; the server answers by a hash of the prompt or
-with minilm, its tokens have four characters. A run is inside if calls, tokens and US dollars all are.
+with minilm, and its tokens have four characters. A run is inside if its calls, tokens and US dollars all are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.fake_server import FakeServer  # noqa: E402
 
 PRICES = '"openai/cheap" = { in = 0.15, out = 0.6 }\n"openai/dear" = { in = 2.5, out = 10.0 }\n'
 LEAST_INSIDE = 0.9
-WIDEST = 3.5  # the most over the least of a range that is of any use
+WIDEST = 3.5  # the highest ratio of most to least for a range to be useful
 
 
 class Setting(NamedTuple):
@@ -112,7 +112,7 @@ def short_test(dataset: str, folder: Path) -> str:
 
 
 def measure(setting: Setting, folder: Path) -> dict[str, Any]:
-    """Say and do: the ranges that a dry run gives, and what the run took."""
+    """Estimate and run: the ranges that a dry run gives, and what the run took."""
     with tempfile.TemporaryDirectory() as cache, FakeServer(answer=setting.answer) as server:
         environment = {**os.environ, "PSOPT_CACHE_DIR": cache, "PSOPT_PRICES": str(folder / "prices.toml")}
         environment |= {"OPENAI_API_KEY": "none", "PSOPT_OFFLINE": "1"}
@@ -135,7 +135,7 @@ def measure(setting: Setting, folder: Path) -> dict[str, Any]:
 
 
 def run_all(only: list[int]) -> bool:
-    """Print a table in Markdown, and the share of runs inside; whether it is what is asked for."""
+    """Print a Markdown table and the share of runs inside; return whether the targets are met."""
     n_inside, n_all, widths = 0, 0, []
     print(
         "| data | server | model | options | calls | tokens | USD | inside | s |\n|---|---|---|---|---|---|---|---|--:|"

@@ -1,18 +1,18 @@
-"""Answers a second of a GGUF file: labels scored in process, beside llama.cpp's own server and transformers.
+"""Answers per second from a GGUF file: labels scored in process, next to llama.cpp's own server and transformers.
 
     python benchmarks/gguf_files.py [FILE] [--texts 60]
 
-All on the same texts under one prompt, in one run on a quiet machine; FILE is by default what ``smollm2`` runs.
+All on the same texts under one prompt, in one run on a quiet machine; FILE is by default the one that ``smollm2`` uses.
 
 - *scored*: `GGUFModel`, every label's probability;
-- *server*: llama.cpp's HTTP server in a process of its own, asked through ``openai/`` with a JSON schema: one label,
+- *server*: llama.cpp's HTTP server in a separate process, asked through ``openai/`` with a JSON schema: one label,
   generated;
 - *hf*: `HFModel` on the same file, made single precision by transformers (left out without the packages ``gguf`` and
   ``accelerate``);
-- *bare*: how fast llama.cpp reads 512 tokens at once, on one thread for each processor, in tokens a second. What
-  `scored` reads a second is compared with that: tokens of prompts that it has not read before.
+- *bare*: how fast llama.cpp reads 512 tokens at once, on one thread per processor, in tokens per second. The
+  rate at which `scored` reads new prompt tokens is compared with that.
 
-Memory is what the process holds more after scoring than before loading.
+Memory is the increase in what the process holds from before loading to after scoring.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _of_server(file: Path, task: Any, prompt: Prompt, texts: list[str]) -> float
         lm = LMConfig(api_base=f"http://127.0.0.1:{port}/v1", timeout=600)
         with tempfile.TemporaryDirectory() as cache:
             model = ModelProvider(cache, lm).answering("openai/gguf", task)
-            model.predict([prompt.described_as(f"{prompt.description} ")], texts[:4])  # finds out what the server takes
+            model.predict([prompt.described_as(f"{prompt.description} ")], texts[:4])  # detects what the server accepts
             return len(texts) / _timed(lambda: model.predict([prompt], texts))
     finally:
         server.kill()

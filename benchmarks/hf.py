@@ -6,12 +6,12 @@ A Llama architecture with random weights, so that nothing is downloaded: float32
 is 300 tokens of instructions, equal for all, and a text of 8 to 40 tokens; seven labels of one to three tokens. Three
 ways, which must give the same log-probabilities:
 
-- every label in full: prompt + label, seven rows a text, padded batches of equal rows, as evaluation harnesses do;
-- prompt in full: rows of one length, labels of one token together (what psopt does where a network can't go on
-  behind a cache);
-- shared prefix: the instructions once, each text once for all its labels (what psopt does else).
+- every label in full: prompt + label, seven rows per text, padded batches of equal rows, as evaluation harnesses do;
+- prompt in full: rows of one length, labels of one token together (what psopt does where a network can't
+  continue from a cache);
+- shared prefix: the instructions once, each text once for all its labels (what psopt does otherwise).
 
-The ways that read in full are timed on fewer texts, `--full-texts`, for they take the same time for each.
+The ways that read in full are timed on fewer texts, `--full-texts`, since each text takes the same time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SHAPES = {  # hidden, inner, layers, heads, key-value heads, vocabulary
 
 
 def make_network(size: str, device: str) -> Network:
-    """A network with random weights, made where it computes."""
+    """A network with random weights, created on the device where it computes."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -112,7 +112,7 @@ def collected(network: Network, prompts: list[list[int]], tree: LabelTree, batch
 
 
 def timed(way: Way, prompts: list[list[int]], device: str) -> tuple[float, np.ndarray]:
-    """Prompts per second, the best of some runs after one for warming up, and the scores."""
+    """Prompts per second, the best of several runs after a warm-up run, and the scores."""
     import torch
 
     way(prompts[: max(8, len(prompts) // 8)])

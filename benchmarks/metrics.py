@@ -79,7 +79,7 @@ def seconds(call: Callable[[], Any], budget: float = 0.5) -> float:
 
 
 def written(value: float) -> str:
-    """A time in the unit that reads best."""
+    """A time in the most readable unit."""
     return f"{value:.2f} s" if value >= 1 else f"{1e3 * value:.3g} ms"
 
 
@@ -128,7 +128,7 @@ def peak_memory(data: dict[str, Any]) -> float:
 
 
 def print_table(columns: dict[int, dict[str, str]]) -> None:
-    """One row a measure, one column a size, in Markdown."""
+    """One row per measure, one column per size, in Markdown."""
     print("| measure | " + " | ".join(f"N = {n:,}" for n in columns) + " |")
     print("|---" + "|--:" * len(columns) + "|")
     for name in next(iter(columns.values())):
@@ -136,7 +136,7 @@ def print_table(columns: dict[int, dict[str, str]]) -> None:
 
 
 def main(sizes: tuple[int, ...]) -> None:
-    """Print the table, then what was asked for beside what was measured."""
+    """Print the table, then the targets next to the measured values."""
     columns, asked = {}, []
     for n_samples in sizes:
         data = make_data(n_samples)

@@ -1,11 +1,11 @@
-"""Requests per second of psopt's engine, end to end, beside the clients in models_peers.py, all in one run.
+"""Requests per second of psopt's engine, end to end, next to the clients in models_peers.py, all in one run.
 
     python benchmarks/models.py [--rounds 3] [--whole]
 
 End to end: prompts are rendered, keys computed, answers asked, written to the cache and read as labels. "Again" is the
-same call with every answer in the cache, from a new model. Each figure is the median of the rounds, which are taken in
-turns, so that a change of the machine's load meets all. What is left of the speed when servers fail or queue is
-measured after that, by models_trouble.py, with --whole at its full length.
+same call with every answer in the cache, from a new model. Each figure is the median of the rounds, which alternate, so
+that a change in the machine's load affects all. How much of the speed is left when servers fail or queue is measured
+after that, by models_trouble.py, with --whole at its full length.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def measure_engine() -> tuple[float, float]:
 
 
 def main(n_rounds: int, *, whole: bool) -> None:
-    """Print a table in Markdown, and what was asked for."""
+    """Print a Markdown table, and the targets."""
     rates: dict[str, list[float]] = {}
     for _ in range(n_rounds):
         asked, again = measure_engine()

@@ -2,8 +2,8 @@
 
     python benchmarks/models_peers.py [NAME ...]
 
-64 requests in flight from one process, every request another text, no caches, no retries. The server, in a process of
-its own, answers after 20 ms, so that no client can pass 3,200 a second; it is the test server, which with 256 in flight
+64 requests in flight from one process, each with a different text, no caches, no retries. The server, in its own
+process, answers after 20 ms, so no client can pass 3,200 per second; it is the test server, which with 256 in flight
 answers more than 8,000.
 """
 
@@ -46,12 +46,12 @@ PROMPT = Prompt(
     ("Number", "Location", "Person", "Description", LABEL, "Abbreviation"),
     "question",
 )
-_OFFLINE = "True"  # litellm and dspy would look for prices in the network
+_OFFLINE = "True"  # litellm and dspy would look up prices on the network
 
 
 @contextmanager
 def answering_server(delay_ms: float = DELAY_MS) -> Iterator[str]:
-    """The fake server, which answers everything with one label; gives its base URL."""
+    """The fake server, which answers everything with one label; yields its base URL."""
     with FakeServer(answer=f"fixed:{LABEL}", delay_ms=delay_ms) as server:
         yield server.url
 
@@ -68,7 +68,7 @@ def texts(n_texts: int) -> list[str]:
 
 
 async def aiohttp_rate(base_url: str, n_requests: int) -> float:
-    """A bare loop over aiohttp: what any client in Python is bounded by."""
+    """A bare loop over aiohttp: the upper bound for any client in Python."""
     import aiohttp
 
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
@@ -116,7 +116,7 @@ async def litellm_rate(base_url: str, n_requests: int) -> float:
 
 
 def dspy_rate(base_url: str, n_requests: int) -> float:
-    """dspy.Evaluate with as many threads as others have requests in flight."""
+    """dspy.Evaluate with as many threads as the others have requests in flight."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = _OFFLINE
     import dspy
 
@@ -140,7 +140,7 @@ def dspy_rate(base_url: str, n_requests: int) -> float:
 
 
 async def _rate(send: Send, n_requests: int) -> float:
-    """Send so many requests after some more for warming up; returns how many a second."""
+    """Send this many requests after some for warm-up; return the number per second."""
     await _send_all(send, texts(N_WARM_UP))
     start = perf_counter()
     await _send_all(send, texts(n_requests))
@@ -175,7 +175,7 @@ PEERS: dict[str, Callable[[str, int], float]] = {
 
 
 def peer_rate(name: str, base_url: str, n_requests: int) -> float:
-    """Measure one peer here; an error if it asked another number of times than it should."""
+    """Measure one peer here; an error if it did not send the expected number of requests."""
     before = n_answered(base_url)
     rate = PEERS[name](base_url, n_requests)
     asked = n_answered(base_url) - before
@@ -185,13 +185,13 @@ def peer_rate(name: str, base_url: str, n_requests: int) -> float:
 
 
 def measure(name: str, n_requests: int = N_REQUESTS) -> float:
-    """Measure one peer in a fresh process against a fresh server, so that none suffers from another's imports."""
+    """Measure one peer in a fresh process against a fresh server, so that none is slowed by another's imports."""
     with answering_server() as base_url, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(peer_rate, name, base_url, n_requests).result()
 
 
 def main(names: list[str]) -> None:
-    """Print a table in Markdown."""
+    """Print a Markdown table."""
     print("| client | requests/s |\n|---|--:|")
     for name in names:
         print(f"| {name} | {measure(name):,.0f} |", flush=True)

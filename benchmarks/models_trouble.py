@@ -2,10 +2,10 @@
 
     python benchmarks/models_trouble.py [--whole]
 
-*Faults*: 64 in flight, 30 % of the requests fail in one of eight ways, a tenth of these hang for 3 s; beside the same
+*Faults*: 64 in flight, 30 % of the requests fail in one of eight ways, a tenth of these hang for 3 s; against the same
 requests to the same server without faults. *One at a time*: a server that takes one request at a time, 48 calls, 32
-allowed in flight, a time-out of seven and a half answers; beside the time that the answers alone take. Without --whole
-these answers take a tenth of a second, with it one.
+allowed in flight, a time-out of seven and a half answers; against the time that the answers alone take. Without --whole
+these answers take a tenth of a second each, with it one second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FAULT_RATE, HANG_MS = 0.3, 3_000.0
 FAULTS = ["hang"] * 7 + ["429", "500", "503", "half", "badjson", "empty", "reset"] * 9  # hangs are a tenth
 LEAST_OF_FAULTLESS, MOST_OF_IDEAL = 1 / 3, 1.5
-N_FAULTY = 20_000  # the last few retries take about five seconds, however many requests there were
+N_FAULTY = 20_000  # the last few retries take about five seconds, regardless of the number of requests
 N_SERIAL, IN_FLIGHT_SERIAL, PATIENT_FOR = 48, 32, 7.5
 SECONDS, SECONDS_WHOLE = 0.1, 1.0
 N_WARM_UP = 200
@@ -47,7 +47,7 @@ def _fresh_model(url: str, **options: Any) -> Iterator[ChatModel]:
 
 
 def _timed(url: str, n: int) -> tuple[float, list[int]]:
-    """Seconds for so many new texts, and what was answered, by a model that is warm."""
+    """Seconds for this many new texts, and the answers, by a warmed-up model."""
     with _fresh_model(url, concurrency=IN_FLIGHT) as model:
         model.predict([PROMPT], [f"warm {text}" for text in texts(N_WARM_UP)])
         start = perf_counter()
@@ -77,7 +77,7 @@ def one_at_a_time(seconds: float) -> tuple[float, int]:
     with FakeServer(delay_ms=1000 * seconds, serial=True) as server:
         options = {"concurrency": IN_FLIGHT_SERIAL, "timeout": PATIENT_FOR * seconds}
         with _fresh_model(server.url, **options) as model:
-            import openai  # noqa: F401  # a second of importing is no waiting
+            import openai  # noqa: F401  # a second of importing must not count as waiting
 
             start = perf_counter()
             model.predict([PROMPT], texts(N_SERIAL))
@@ -92,7 +92,7 @@ def _apart(measure: Any, *arguments: Any) -> Any:
 
 
 def main(*, whole: bool = False) -> None:
-    """Print both ratios, and what was asked for."""
+    """Print both ratios, and the targets."""
     good, bad = _apart(faults, N_FAULTY)
     print(
         f"- {N_FAULTY:,} requests, {FAULT_RATE:.0%} faults of 8 kinds, {IN_FLIGHT} in flight: {bad:,.0f}/s of "

@@ -1,12 +1,12 @@
-"""How much rephrasings made by rule differ, and what S they show, beside those written for the built-in tasks.
+"""How much rephrasings made by rule differ, and what S they show, next to those written for the built-in tasks.
 
     python benchmarks/rephrasings.py [--samples 100] [--models minilm sim]
 
-First the diversity of sets: those written for the built-in tasks, whole and in draws of ten, and those made by rule of
-ten descriptions and of the prompts in examples/own_prompt. "Framed" is the family `wording`, which names no labels.
-Then S of one task under ten rephrasings: those that were written for it, and those made by rule of descriptions of the
-same task in other words; seeds 0 to 2, the same samples throughout. An asterisk: so similar that S is said to be
-underestimated.
+First the diversity of sets: those for the built-in tasks, whole and in draws of ten, and those made by rule from
+ten descriptions and from the prompts in examples/own_prompt. "Framed" is the family `wording`, which names no labels.
+Then S of one task under ten rephrasings: those written for it, and those made by rule from descriptions of
+the same task in other wordings; seeds 0 to 2, the same samples throughout. An asterisk: so similar that psopt warns
+that S is underestimated.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ OWN_PROMPTS = Path(__file__).resolve().parent.parent / "examples" / "own_prompt"
 
 
 def main() -> None:
-    """Print tables in Markdown."""
+    """Print Markdown tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--models", nargs="*", default=["minilm", "sim"])

@@ -3,9 +3,9 @@
     python benchmarks/serving.py [--texts 2000] [--delay-ms 200] [--rounds 3]
 
 A stand-in for OpenAI's server answers after a delay, by default what a hosted model takes for a label. The same number
-of new texts is classified by `psopt.classify`, which asks 64 at once, and through `psopt serve` by 64 clients that each
-wait for their answer. Printed are both rates and their ratio, for each round; to reach .8 in the median. The rates are
-of this machine: compare ratios, of one run.
+of new texts is classified by `psopt.classify`, sending 64 at once, and through `psopt serve` by 64 clients that each
+wait for their answer. It prints both rates and their ratio for each round; the target is a median of .8. Rates depend
+on the machine: compare ratios, from one run.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> None:
 
 @contextlib.contextmanager
 def serving(folder: Path, url: str) -> Iterator[str]:
-    """`psopt serve` in a process of its own; gives its address."""
+    """`psopt serve` in a separate process; yields its address."""
     model = ["--model", "openai/m", "--api-base", url, "--concurrency", str(CONNECTIONS)]
     command = [sys.executable, "-m", "psopt", "serve", str(folder / "prompt.json"), *model, "--port", "0"]
     environment = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "served")}
@@ -74,7 +74,7 @@ def serving(folder: Path, url: str) -> Iterator[str]:
 
 
 def engine_rate(texts: list[str], url: str, folder: Path) -> float:
-    """Answers a second of one call of `psopt.classify`."""
+    """Answers per second of one call of `psopt.classify`."""
     lm = psopt.LMConfig(api_base=url, concurrency=CONNECTIONS)
     began = time.perf_counter()
     psopt.classify(texts, PROMPT, model="openai/m", lm=lm, cache_dir=folder / "alone", progress=False)
@@ -82,7 +82,7 @@ def engine_rate(texts: list[str], url: str, folder: Path) -> float:
 
 
 async def served_rate(texts: list[str], address: str) -> float:
-    """Answers a second through the server, by clients that each send the next text once they have an answer."""
+    """Answers per second through the server, by clients that each send the next text once they have an answer."""
     left = iter(texts)
     connector = aiohttp.TCPConnector(limit=CONNECTIONS)
     async with aiohttp.ClientSession(connector=connector) as session:

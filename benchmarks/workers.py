@@ -1,11 +1,11 @@
-"""How many trials a minute do 1, 2 and 4 workers finish on one study?
+"""How many trials per minute do 1, 2 and 4 workers finish on one study?
 
     python benchmarks/workers.py [--trials 40] [--storage URL]
 
-Against a server that answers after 20 ms, on the bundled sample, 8 requests in flight a worker (a server that serves
-many), with no answer cached. Trials a minute count from the first trial to the last, so that the start of Python and
-the scoring on test are left out. The storage is a SQLite file unless another is given. A worker on a machine of its own
-does not share its processor; these do.
+Against a server that answers after 20 ms, on the bundled sample, 8 requests in flight per worker (a server that serves
+many), with no answer cached. Trials per minute count from the first trial to the last, which leaves out the start of
+Python and the scoring on test. The storage is a SQLite file unless another is given. Workers on separate machines do
+not share a processor; these do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIZES = ["--samples", "72", "--rephrasings", "10", "--concurrency", "8", "--quie
 
 
 def rate(n_workers: int, trials: int, storage: str | None) -> float:
-    """Trials a minute."""
+    """Trials per minute."""
     with tempfile.TemporaryDirectory() as folder, FakeServer(answer="hash", delay_ms=20) as server:
         url = storage or f"sqlite:///{folder}/study.db"
         name = f"bench-{uuid.uuid4().hex[:8]}"
@@ -51,7 +51,7 @@ def rate(n_workers: int, trials: int, storage: str | None) -> float:
             if any(process.poll() for process in processes):
                 raise SystemExit("a worker failed")
             time.sleep(0.5)
-        for process in processes:  # the scoring on test is no part of it
+        for process in processes:  # the scoring on test is not counted
             process.kill()
             process.wait()
     seconds = max(trial.datetime_complete for trial in done) - min(trial.datetime_complete for trial in done)
@@ -70,7 +70,7 @@ def _driver(url: str) -> str:
 
 
 def main(trials: int, storage: str | None) -> None:
-    """Print a table in Markdown."""
+    """Print a Markdown table."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     print("| workers | trials a minute | of one | efficiency |\n|--:|--:|--:|--:|")
     alone = 0.0

@@ -2,7 +2,7 @@
 
     python examples/dspy_program.py [FOLDER]
 
-The language model is minilm in the place of one; with a real one say dspy.configure(lm=dspy.LM("openai/gpt-5.4-mini")).
+minilm takes the language model's place; for a real one, call dspy.configure(lm=dspy.LM("openai/gpt-5.4-mini")).
 """
 
 import sys

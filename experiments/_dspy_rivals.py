@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 THREADS = 2
 _SHOTS = 4  # demonstrations that MIPROv2 and BootstrapFewShotWithRandomSearch draw: their defaults
 _BREADTH = 10  # COPRO's default
-_COPRO_RECURSION = 50_000  # every candidate of its wraps the signature of the one before
+_COPRO_RECURSION = 50_000  # each of its candidates wraps the signature of the one before
 _BATCH, _CANDIDATES = 32, 6  # SIMBA's defaults
-_WORDINGS = 5  # that GEPA is given S and C under
+_WORDINGS = 5  # under which GEPA is given S and C
 
 
 class Field:
-    """What an optimizer is put to: a program, its examples, a language model that writes, and a number of calls."""
+    """What an optimizer works with: a program, its examples, a language model that writes, and a number of calls."""
 
     def __init__(
         self, program: Any, train: list[Any], val: list[Any], *, writer: Callable[..., Any], calls: int, seed: int
@@ -53,8 +53,8 @@ def _psopt(field: Field) -> Any:
 def _random_search(field: Field) -> Any:
     from dspy.teleprompt import BootstrapFewShotWithRandomSearch
 
-    # Three programs come before the candidates (none, labelled, bootstrapped), and each asks the train examples that
-    # its demonstrations come from: a few calls, as it stops at enough right ones.
+    # Three programs come before the candidates (none, labelled, bootstrapped), and each asks about the train examples
+    # that its demonstrations come from: a few calls, since it stops once enough are right.
     n_candidates = max(1, field.calls // (len(field.val) + 2 * _SHOTS) - 3)
     optimizer = BootstrapFewShotWithRandomSearch(right, num_candidate_programs=n_candidates, num_threads=THREADS)
     return optimizer.compile(field.program, trainset=field.train, valset=field.val)
@@ -69,7 +69,7 @@ def _mipro(field: Field, shots: int) -> Any:
         auto=None,
         num_candidates=10,
         num_threads=THREADS,
-        seed=field.seed + 1,  # 0 is no seed to it
+        seed=field.seed + 1,  # it does not take 0 as a seed
         max_bootstrapped_demos=shots,
         max_labeled_demos=shots,
     )
@@ -93,7 +93,7 @@ def _gepa(field: Field) -> Any:
 
 
 def _gepa_of_wordings(field: Field) -> Any:
-    """GEPA on a program that answers under several wordings: how right, how steady and how alike are objectives."""
+    """GEPA on a program that answers under several wordings: the objectives are how right, stable and alike."""
     from dspy.teleprompt import GEPA
 
     own = field.program.signature
@@ -132,7 +132,7 @@ def _copro(field: Field) -> Any:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _COPRO_RECURSION))
     optimizer = COPRO(prompt_model=field.writer(), metric=right, breadth=_BREADTH, depth=depth)
     options = {"num_threads": THREADS, "display_progress": False, "display_table": 0}
-    return optimizer.compile(field.program, trainset=field.val, eval_kwargs=options)  # it knows one set alone
+    return optimizer.compile(field.program, trainset=field.val, eval_kwargs=options)  # it knows only one set
 
 
 def _simba(field: Field) -> Any:
@@ -152,7 +152,7 @@ def _simba(field: Field) -> Any:
 
 
 def _calls_of_simba(n_steps: int, n_examples: int) -> int:
-    """A step asks a batch of every candidate twice; at the end the winners of steps are asked about everything."""
+    """A step asks each candidate about a batch twice; at the end the winners of steps are asked about everything."""
     return n_steps * _BATCH * (2 * _CANDIDATES + 1) + min(n_steps + 1, _CANDIDATES + 1) * n_examples
 
 
@@ -166,7 +166,7 @@ OPTIMIZERS: dict[str, Optimize] = {
     "COPRO": _copro,
     "SIMBA": _simba,
 }
-"""By the name that the table has for them."""
+"""By their names in the table."""
 
 
 class _UnderWordings(dspy.Module):  # type: ignore[misc]  # dspy has no types

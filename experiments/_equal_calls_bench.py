@@ -1,4 +1,4 @@
-"""The bench of dspy_equal_calls.py: a program on a draw of a data set, whoever optimizes it, and its test."""
+"""The bench of dspy_equal_calls.py: a program on a draw of a data set, whatever optimizes it, and its test."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MINILM = "minilm"
 
 
 class _Listener:
-    """An engine that only takes down what it is asked."""
+    """An engine that only records what it is asked."""
 
     def __init__(self, heard: list[Reading]) -> None:
         self._heard = heard
@@ -49,9 +49,9 @@ class _Listener:
 
 
 class Bench:
-    """One data set and seed: a program, its language model, and the test that every optimizer's program is put to.
+    """One data set and seed: a program, its language model, and the test that every optimizer's program takes.
 
-    `model` answers: minilm, or a real model's name. `writer` writes, where it is not by rule.
+    `model` answers: minilm, or a real model's name. `writer` writes, unless rules do.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Bench:
         texts = [text for text, _ in splits.train]
         if model == MINILM:
             self.lm = minilm_lm(texts, cache=False, cache_dir=folder)
-            self.engine = self.lm._engine_spec  # made with the model, for its count of calls
+            self.engine = self.lm._engine_spec  # made with the model, to count its calls
         else:
             self.engine = LabelEngine(model)
             awaited = AsyncLabelEngine(self.engine)  # one model in memory, and one count of calls
@@ -84,7 +84,7 @@ class Bench:
         return dspy.Predict(signature)
 
     def optimized(self, name: str, calls: int) -> tuple[Any, dict[str, float]]:
-        """What an optimizer hands back, and what it took."""
+        """What an optimizer returns, and what it cost."""
         writer = partial(self._writer, vary=True)
         field = Field(self.program(), self.train, self.val, writer=writer, calls=calls, seed=self.seed)
         n_before, started = self.engine.n_calls, time.monotonic()
@@ -95,7 +95,7 @@ class Bench:
         return plain, {"calls": self.engine.n_calls - n_before, "seconds": round(time.monotonic() - started, 1)}
 
     def answers(self, program: Any) -> Predictions:
-        """What a program answers on test under wordings by hand; what was added to the instructions stays."""
+        """What a program answers on test under hand-written wordings; additions to the instructions stay."""
         own = program.signature.instructions
         reworded = [
             program.signature.with_instructions(own.replace(self.chosen.instructions, wording))
@@ -114,7 +114,7 @@ class Bench:
         return np.array(columns).T
 
     def _predicted(self, program: Any, reworded: list[Any]) -> Any:
-        """As minilm answers: run on one example a wording, the others without DSPy between.
+        """As minilm answers: through DSPy for one example per wording, directly for the rest.
 
         That takes a hundredth of the time and gives the same answers.
         """
@@ -145,7 +145,7 @@ def one_draw(
     writer: str | None = None,
 ) -> dict[str, Any]:
     """Let optimizers work on one draw of one data set, each within its number of calls."""
-    logging.disable(logging.CRITICAL)  # DSPy's optimizers print and warn by the hundred
+    logging.disable(logging.CRITICAL)  # DSPy's optimizers print and warn hundreds of times
     nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
     with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         bench = Bench(name, seed, folder, sizes, model, writer)

@@ -11,7 +11,7 @@ MEASURES = ("f1", "sensitivity", "consistency")
 UNOPTIMISED = "unoptimised"
 _IS_BETTER = {"f1": 1, "sensitivity": -1, "consistency": 1}
 
-_LEAST_DRAWS = 3  # fewer tell nothing of how draws differ
+_LEAST_DRAWS = 3  # fewer show nothing of how draws differ
 
 Rows = dict[str, dict[str, Any]]
 
@@ -39,7 +39,7 @@ def page(result: dict[str, Any]) -> str:
 
 
 def is_surely_worse(row: dict[str, Any], measure: str) -> bool:
-    """Whether the interval of a difference lies on the wrong side of nought as a whole."""
+    """Whether the interval of a difference lies completely on the wrong side of 0."""
     _, low, high = row["against"][measure]
     return bool(high < 0 if _IS_BETTER[measure] > 0 else low > 0)
 
@@ -49,7 +49,7 @@ def _budgets(runs: dict[str, Rows]) -> list[int]:
 
 
 def _optimizers(runs: dict[str, Rows], calls: int) -> list[str]:
-    """Those that every run has within a number of calls, in the order that they were run in."""
+    """Those that every run has within a number of calls, in the order in which they ran."""
     rows = list(runs.values())
     return [key for key in rows[0] if key.endswith(f" / {calls}") and all(key in others for others in rows)]
 
@@ -82,7 +82,7 @@ def _by_set(runs: dict[str, Rows], names: list[str], calls: int) -> list[str]:
 
 
 def _leads(runs: dict[str, Rows], calls: int) -> list[str]:
-    """By how much the first optimizer is ahead of each other, with Student's interval over the draws."""
+    """By how much the first optimizer leads each of the others, with Student's interval over the draws."""
     first, *others = _optimizers(runs, calls)
     if len(runs) < _LEAST_DRAWS or not others:
         return []
@@ -105,7 +105,7 @@ def _leads(runs: dict[str, Rows], calls: int) -> list[str]:
 
 
 def _on_fewer_draws(runs: dict[str, Rows], calls: int) -> list[str]:
-    """Those that were run on some draws alone, beside what was run on the same ones."""
+    """Those that ran on only some of the draws, next to others on the same draws."""
     on_all = _optimizers(runs, calls)
     keys = dict.fromkeys(key for rows in runs.values() for key in rows if key.endswith(f" / {calls}"))
     rest = [key for key in keys if key not in on_all]

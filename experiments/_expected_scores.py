@@ -1,7 +1,7 @@
 """What S, C_y and F1 are on average, from answer distributions: in the limit of many rephrasings, and at Q of them.
 
-With Q rephrasings F1 keeps its mean; S is too low, by about (m - 1) / (2 Q ln C) for m classes that can be answered,
-and C_y is too low, since two texts of one distribution still differ by chance.
+With Q rephrasings F1 keeps its mean; S is too low, by about (m - 1) / (2 Q ln C) for m possible answers, and
+C_y is too low, since two texts of one distribution still differ by chance.
 """
 
 from __future__ import annotations
@@ -88,6 +88,6 @@ def _binomial(p: Floats, n: int) -> Floats:
 def expected_of(
     model: SimulatedModel, prompt: Prompt, texts: Sequence[str], labels: Sequence[str], n_rephrasings: int | None = None
 ) -> ExpectedScores:
-    """Return what F1, S and C_y are on average over all there is to draw under a prompt, by the labels of N texts."""
+    """Return F1, S and C_y averaged over all possible draws under a prompt, given the labels of N texts."""
     truth = np.array([prompt.labels.index(label) for label in labels])
     return expected_scores(model.profiles(prompt, texts), truth, n_rephrasings)

@@ -1,4 +1,4 @@
-"""Appendices B and C alike: weak samples of a topic, a sentence by hand, psopt's own edits, before and after."""
+"""For appendices B and C: weak samples of a topic, a sentence by hand, psopt's own edits, before and after."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEASURES = ("f1", "sensitivity", "consistency")
 
 @dataclass(frozen=True)
 class Fix:
-    """A sentence that gives a topic its class, as the paper's authors wrote it after they had looked at the samples."""
+    """A sentence that gives a topic its class, as the paper's authors wrote it after seeing the samples."""
 
     topic: str
     label: str
@@ -34,7 +34,7 @@ class Fix:
 
     @property
     def placebo(self) -> str:
-        """A sentence of the same form, about something that the samples don't ask for."""
+        """A sentence of the same form, about something that the samples don't ask about."""
         return f"Questions about recipes belong to {self.label}."
 
 
@@ -73,7 +73,7 @@ def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> No
 
 
 def compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str, Any]:
-    """The topic's weakest samples under the seed prompt, and how the same samples fare under the other prompts."""
+    """The topic's weakest samples under the original prompt, and how the same samples fare under the other prompts."""
     before = columns["before"]
     severities = severity(before, view)
     samples = before.samples

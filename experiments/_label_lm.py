@@ -1,7 +1,7 @@
-"""A real language model behind DSPy that answers a class without generating: held to the labels, as by a grammar.
+"""A real language model behind DSPy that answers a class without generating: restricted to the labels, as by a grammar.
 
-Each answer is the label that is most probable where nothing but labels may follow the lead of DSPy's form. A server
-that is held to a schema writes the same, token by token, in thirteen steps in place of one or two.
+Each answer is the most probable label if only labels may follow the lead of DSPy's form. A server that is restricted
+to a schema writes the same, token by token, in thirteen steps instead of one or two.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LabelEngine:
     """
 
     def __init__(self, name: str) -> None:
-        model: Any = load_model(name, load_task("trec"), cache_dir=None)  # its texts say nothing to such a model
+        model: Any = load_model(name, load_task("trec"), cache_dir=None)  # such a model makes no use of its texts
         self._scorer = model.scorer
         self._lock = threading.Lock()
         self.n_calls = 0
@@ -59,7 +59,7 @@ class LabelEngine:
 
 
 class AsyncLabelEngine:
-    """The same engine for programs that are awaited; it computes, so there is nothing to wait for."""
+    """The same engine for async programs; it computes, so there is nothing to wait for."""
 
     def __init__(self, engine: LabelEngine) -> None:
         self._engine = engine

@@ -1,4 +1,4 @@
-"""What the experiments on language models have in common: their options, and results that are kept part by part."""
+"""What the experiments on language models have in common: their options, and results that are saved part by part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def lm_parser(doc: str | None, sets: Sequence[str] = NAMES) -> argparse.ArgumentParser:
-    """A parser of the options that all have: models, sets, and the folders of data and of results."""
+    """A parser of the options that they share: models, sets, and the folders of data and of results."""
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("models", nargs="+")
     parser.add_argument("--sets", nargs="+", default=sets)
@@ -31,7 +31,7 @@ def lm_parser(doc: str | None, sets: Sequence[str] = NAMES) -> argparse.Argument
 
 
 class KeptResults:
-    """Results in a JSON file: `rows` under a name, written whenever some are added, and read where they are there."""
+    """Results in a JSON file: `rows` under a name, written whenever some are added, and read if they exist."""
 
     def __init__(self, folder: Path, name: str, rows: str, words: str, **more: Any) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ class KeptResults:
         return any(all(row[name] == value for name, value in fields.items()) for row in self.rows)
 
     def measure(self, cell: dict[str, Any], measured: Callable[..., dict[str, Any]], *arguments: Any) -> None:
-        """Add and print a row of a cell and what is measured of it, if there is none yet."""
+        """Measure a cell, then add and print its row, unless there is one already."""
         if not self.has(**cell):
             self.add({**cell, **measured(*arguments)})
             print(json.dumps(self.rows[-1]), flush=True)
@@ -61,7 +61,7 @@ class KeptResults:
                     self.measure(cell, measured, name, dataset, value, words.data)
 
     def add(self, *rows: dict[str, Any]) -> None:
-        """Add rows, and write all down."""
+        """Add rows, and save everything."""
         self.rows += rows
         self._file.write_text(json.dumps(self.content, indent=1) + "\n", "utf-8")
 

@@ -12,18 +12,18 @@ from psopt.metrics import compare_scores, score_intervals
 if TYPE_CHECKING:
     Results = dict[str, Any]
 
-_HEAD = """Each cell is F1 / S / C with the 95 % interval of F1; *calibrated* is batch calibration, labels by their mean
-log-probability. The last column is what edits change in F1 of the calibrated seed prompt, on the same samples. Edits
-were drawn once a set, from a diagnosis of the calibrated smollm2.
+_HEAD = """Each cell is F1 / S / C with the 95 % interval of F1; *calibrated* is batch calibration, labels by mean
+log-probability. The last column is how edits change the F1 of the calibrated original prompt, on the same samples.
+Edits were drawn once per set, from a diagnosis of the calibrated smollm2.
 """
-_RULES = """The same cells by how a label is scored and its prior taken out: means of F1 / S over all cells of a set.
-*classes* is batch with the shares of classes among the unlabelled texts, so that it takes labels.
+_RULES = """The same cells by how labels are scored and the prior removed: means of F1 / S over all cells of a set.
+*classes* is batch with the class shares among the unlabelled texts, so it needs labels.
 """
 
 
 def lm_edits(results: Results) -> str:
     """By model and set, every kind of edit; then ways to score and to calibrate."""
-    head = ("model", "set", "N x Q", "edits", "as it is", "calibrated", "edits' effect on F1")
+    head = ("model", "set", "N x Q", "edits", "uncalibrated", "calibrated", "edits' effect on F1")
     rules = [f"{score}, {prior}" for score in SCORES for prior in PRIORS]
     parts = [_HEAD, table(head, [_row(results, cell) for cell in results["cells"]]), _RULES]
     groups = dict.fromkeys((cell["model"], cell["dataset"]) for cell in results["cells"])

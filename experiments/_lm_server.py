@@ -1,4 +1,4 @@
-"""Language models that write, of GGUF files: llama.cpp's own HTTP server in this process."""
+"""Language models that write, from GGUF files: llama.cpp's own HTTP server in this process."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 _SLOTS = 1
 _CONTEXT = 8192  # tokens; a proposer's data summary takes two thousand
-_LONGEST_ANSWER = 500  # tokens: an instruction has some fifty
+_LONGEST_ANSWER = 500  # tokens: an instruction has about fifty
 
 
 @functools.cache
 def server_of(file: str, n_slots: int = _SLOTS, n_context: int = _CONTEXT) -> tuple[Any, str]:
-    """llama.cpp's server of a file, in this process, and its address."""
+    """llama.cpp's server for a file, in this process, and its address."""
     import xllamacpp
 
     with socket.socket() as free:
@@ -31,7 +31,7 @@ def server_of(file: str, n_slots: int = _SLOTS, n_context: int = _CONTEXT) -> tu
 
 
 def writer_of(address: str) -> Any:
-    """A `dspy.LM` of a GGUF file that writes, by llama.cpp's server."""
+    """A `dspy.LM` that writes, from a GGUF file through llama.cpp's server."""
     import dspy
 
     _, url = server_of(address.removeprefix("gguf/"))

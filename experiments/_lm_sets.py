@@ -1,7 +1,7 @@
-"""The seven data sets that edits are measured on with language models, each with its task said by people.
+"""The seven data sets that edits are measured on with language models, each with its task in people's wordings.
 
-TREC, CB, RTE and samples of DBpedia and of Web of Science lie in a folder that is given; messages to a shop and
-sentences on products are `_public_sets`'.
+TREC, CB, RTE and samples of DBpedia and of Web of Science are read from a given folder; messages to a shop and
+sentences about products come from `_public_sets`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ NAMES = ("trec", "messages", "cb", "products", "rte", "wos", "dbpedia")
 _SIZES = (120, 120, 120)  # train, val, test of the sets that are drawn here
 _SEED = 0
 _FEWEST = 40  # val samples
-# The sample's publisher names the fields otherwise than psopt's task of the whole data set.
+# The sample's publisher names the fields differently from psopt's task for the whole data set.
 _FIELDS = {"medical": "Medical Science"}
 
 
 def lm_task(name: str, folder: Path) -> Task:
-    """One of `NAMES`; `folder` holds trec/ and, in more/, the others' files."""
+    """One of `NAMES`; `folder` holds trec/ and, in more/, the files of the others."""
     if name in PUBLIC:
         splits = load_splits(name, Path.home() / ".cache" / "psopt-experiments", _SIZES, _SEED)
         chosen = PUBLIC[name]
@@ -58,23 +58,23 @@ def lm_task(name: str, folder: Path) -> Task:
 
 
 def enough(task: Task) -> Sequence[Sample]:
-    """Val; of CB, which has 11 of it, the first half of the many that are its test, left to nothing else here."""
+    """Val; for CB, with only 11 val samples, the first half of its large test split, which has no other use here."""
     return task.val if len(task.val) >= _FEWEST else task.test[: len(task.test) // 2]
 
 
 def drawn_texts(task: Task, n_held: int, n_prior: int) -> tuple[Sequence[Sample], Sequence[Sample], NDArray[np.int64]]:
-    """Val samples (`enough`), train texts that label priors are measured on, and the classes of the first."""
+    """Val samples (`enough`), train texts to measure label priors on, and the classes of the former."""
     held = subset(enough(task), n_held, seed=_SEED)
     return held, subset(task.train, n_prior, seed=_SEED), classes_of(held, task)
 
 
 def classes_of(samples: Sequence[Sample], task: Task) -> NDArray[np.int64]:
-    """The samples' labels as places among the task's: (N,)."""
+    """The samples' labels as indices into the task's: (N,)."""
     return np.array([task.labels.index(str(sample.label)) for sample in samples])
 
 
 def wordings_by_people(name: str, folder: Path, n: int) -> list[str]:
-    """Ways in which people say the task, spread over all that there are; no optimizer has seen them."""
+    """People's wordings of the task, spread over all that there are; no optimizer has seen them."""
     path = folder / "more" / "wordings" / f"{name}.txt"
     wordings = list(_lines(path)) if path.exists() else wordings_by_hand(name)
     return wordings[:: max(1, len(wordings) // n)][:n]

@@ -1,4 +1,4 @@
-"""Models that can compute everything, asked as if every answer were paid for."""
+"""Models that can compute everything, queried as if every answer cost money."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Grids = dict[tuple[tuple[Prompt, ...], tuple[str, ...]], NDArray[np.int8]]
 
-# Of the model with trade-offs. Chosen so that a front of some ten prompts spreads over a tenth in F1 and S.
-_SHAKEN, _NOTES = 0.06, 8.0  # notes shake at most this share, two thirds of it where there are so many
-_SETTLED, _DEFINED = 0.15, 3.0  # definitions and examples settle at most this share, and as gradually
+# For the model with trade-offs. Chosen so that a front of about ten prompts spreads over a tenth in F1 and S.
+_SHAKEN, _NOTES = 0.06, 8.0  # notes randomize at most this share; with this many notes, two thirds of it
+_SETTLED, _DEFINED = 0.15, 3.0  # definitions and examples settle at most this share, just as gradually
 _SETTLED_WRONG = 0.35  # of what is settled
 
 
@@ -34,9 +34,9 @@ class PaidModel:
     ----------
     model : Model
     splits : mapping of split to samples
-        To tell what a text was asked for.
+        To tell which split a text was asked for.
     grids : dict
-        Where whole grids are kept: shared by the searches over the same samples, which are nearly free after the first.
+        Where whole grids are kept. Searches over the same samples share them: all but the first are nearly free.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class PaidModel:
         return np.where(cells, self.grid(prompts, texts), NOT_ASKED)
 
     def grid(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.int64]:
-        """Compute a whole grid, or take it from those that are kept; nothing is counted."""
+        """Compute a whole grid, or reuse a kept one; nothing is counted."""
         key = (tuple(prompts), tuple(texts))
         if key not in self._grids:
             self._grids[key] = self._model.predict(prompts, texts).astype(np.int8)
@@ -108,8 +108,8 @@ class RememberedTexts:
 class TradingModel(SimulatedModel):
     """A simulated model under which no prompt is best in everything.
 
-    Notes make it right more often and shake it: a share of all answers is drawn anew. Definitions and examples settle
-    it: a share of the texts gets the same answer under every wording, half of the time a wrong one.
+    Notes make it right more often, but less stable: a share of all answers is redrawn. Definitions and examples settle
+    it: a share of the texts gets the same answer under every wording, about a third of them a wrong one.
     """
 
     def profiles(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -128,5 +128,5 @@ class TradingModel(SimulatedModel):
 
 
 def _lots(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Two numbers in [0, 1) for each text, which hang on it alone: (n_texts, 2)."""
+    """Two numbers in [0, 1) for each text, which depend on nothing else: (n_texts, 2)."""
     return np.array([[zlib.crc32(f"{n} {text}".encode()) for n in range(2)] for text in texts]) / 2**32

@@ -1,4 +1,4 @@
-"""A cell of `promise.py`: one kind of population, so many samples, many runs of choosing on val and gating on test."""
+"""A cell of `promise.py`: one population, one sample size, many runs of choosing on val and gating on test."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 Q = 10
 N_CANDIDATES = 40
-_DRAWN = 20  # candidates at random, the seed prompt among them; the others lean to what val says is good
+_DRAWN = 20  # candidates at random, the original prompt among them; the others lean towards what looks good on val
 _LEANING = 0.85
-_JUST = 0.0001  # beyond the margin: where the error of a test is largest, and counts
+_JUST = 0.0001  # beyond the margin: where a test errs most often, and an error counts
 WAYS = ("always", "likely", "sure", "sure, two nominees")
-"""In which ways a prompt is handed back: the knee as it is, by the two modes of the gate, and of two nominees."""
+"""How a prompt is recommended: the knee without the gate, the gate's two modes, and the gate with two nominees."""
 
 
 def _unmoved(_: np.random.Generator) -> Population:
@@ -67,13 +67,13 @@ KINDS: dict[str, Callable[[np.random.Generator], Population]] = {
     "F1 just lower, S better": _f1_just_lower,
     "S just higher, F1 better": _s_just_higher,
 }
-"""What edits do; .03 of level is about a point of F1. Chosen after a look at sixty runs of other harmful edits, so that
-these leave hardly any good prompt."""
+"""What edits do; .03 of level is about a point of F1. Chosen after sixty runs with other harmful edits, so that these
+leave hardly any good prompt."""
 
 
 @dataclass
 class Tally:
-    """What came of a way of handing back."""
+    """The outcomes of one way to recommend."""
 
     handed_back: int = 0
     worse: int = 0
@@ -82,7 +82,7 @@ class Tally:
     sensitivity: float = 0.0
 
     def add(self, f1: float, s: float) -> None:
-        """Count a prompt that was handed back in place of the baseline, by its true differences."""
+        """Count a prompt that was recommended in place of the baseline, by its true differences."""
         self.handed_back += 1
         self.worse += f1 < -GATE_MARGIN or s > MARGIN_OF_S
         self.gain += f1 - s
@@ -110,7 +110,7 @@ class Cell:
         return {"population": self.kind, "n": self.n, "runs": self.runs, "knee": knees, "ways": ways}
 
     def _way(self, tally: Tally, always: Tally) -> dict[str, Any]:
-        gains = always.gain > 0.01 * self.runs  # of less than a point in the mean a share says nothing
+        gains = always.gain > 0.01 * self.runs  # a share of a smaller gain means nothing
         return {
             "handed_back": tally.handed_back,
             "worse": tally.worse,
@@ -130,7 +130,7 @@ def clopper_pearson(n_hits: int, n: int, confidence: float = 0.95) -> float:
 
 
 def run_cell(kind: str, n: int, runs: int) -> Cell:
-    """Choose, gate and count, with one seed a run."""
+    """Choose, gate and count, with one seed per run."""
     cell = Cell(kind, n)
     for seed in range(runs):
         _one_run(cell, np.random.default_rng([seed, n, *kind.encode()]))
@@ -159,7 +159,7 @@ def _one_run(cell: Cell, rng: np.random.Generator) -> None:
 def _handed_back(
     population: Population, baseline: Any, nominees: Mapping[str, Any], test: Draw
 ) -> dict[str, str | None]:
-    """Which nominee each way hands back: psopt's gate, on samples and wordings that nothing was chosen by."""
+    """Which nominee each way recommends: psopt's gate, on samples and wordings that no choice has used."""
     keys = np.array([baseline.key, *(nominee.key for nominee in nominees.values())])
     before, *after = (test.predictions(answers) for answers in test.answers(population, keys))
     both = dict(zip(nominees, after, strict=True))
@@ -173,7 +173,7 @@ def _handed_back(
 
 
 def _searched(draw: Draw, population: Population, rng: np.random.Generator) -> tuple[Any, list[Any]]:
-    """The baseline and all candidates on val: half at random, half by a ridge regression on those, as searches lean."""
+    """The baseline and all candidates on val: half at random, half by a ridge regression on these, as searches lean."""
     first = rng.random((_DRAWN, N_EDITS)) < rng.uniform(0.2, 0.7, size=(_DRAWN, 1))
     first[0] = False
     candidates = _scored(draw, population, first)
@@ -201,7 +201,7 @@ def _scored(draw: Draw, population: Population, prompts: NDArray[np.bool_], firs
 
 
 def _shortest(candidates: Sequence[Any], best: Any, baseline: Any, truth: NDArray[np.int64]) -> Any:
-    """The candidate with fewest edits that loses no more than a standard error against the knee, over samples alone."""
+    """The candidate with the fewest edits that loses at most a standard error against the knee, over samples alone."""
     shorter = [of for of in candidates if len(of.edits) < len(best.edits) and of.val.f1 >= baseline.val.f1]
     of_best = _by_sample(best, truth)
     for candidate in sorted(shorter, key=lambda candidate: len(candidate.edits)):

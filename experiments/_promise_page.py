@@ -1,4 +1,4 @@
-"""The part of RESULTS.md on what is handed back."""
+"""The section of RESULTS.md on what is recommended."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     Results = dict[str, Any]
 
 _AS_PSOPT = "sure, two nominees"  # the knee and the shortest: `psopt.search.nominees`
-_MOST_WORSE, _LEAST_KEPT, _AT = 0.05, 0.9, 500  # what was to be reached, and where
+_MOST_WORSE, _LEAST_KEPT, _AT = 0.05, 0.9, 500  # the targets, and the size that the second one is for
 
 
 def promise(results: Results) -> str:
     """Shares of worse prompts, and of the gain, cell by cell."""
     head = (
-        "population", "val = test", "runs", "knee: F1 / S, true", "optimism of val", "worse: knee as it is", "likely",
-        "sure", "at most", "two nominees", "handed back: likely", "sure", "gain kept: likely", "sure", "two nominees",
+        "population", "val = test", "runs", "knee: F1 / S, true", "optimism of val", "worse: knee, no gate", "likely",
+        "sure", "at most", "two nominees", "recommended: likely", "sure", "gain kept: likely", "sure", "two nominees",
     )  # fmt: skip
     cells = [*results["cells"], *results["searches"]]
     return f"{verdict(results)}\n\n{table(head, [_row(cell) for cell in cells])}\n{_EXPLAINED}\n"
 
 
 _EXPLAINED = (
-    "Worse: the share of runs that hand back a prompt that is truly worse than the seed prompt by more than .01 in F1 "
-    "or in S; at most: the upper end of its 95 % interval (Clopper and Pearson). Likely and sure are the gate's modes, "
-    "with the knee as its nominee; two nominees: sure, with the shortest prompt as the second. Handed back: of all "
-    "runs, in place of the seed prompt. Gain kept: of the knees' true gain in F1 - S, where that is a point or more in "
-    "the mean."
+    "Worse: the share of runs that recommend a prompt that is truly worse than the original prompt by more than .01 in "
+    "F1 or in S; at most: the upper end of its 95 % interval (Clopper and Pearson). Likely and sure are the gate's "
+    "modes, with the knee as the nominee; two nominees: sure, with the shortest prompt as the second. Recommended: the "
+    "share of all runs that recommend a new prompt. Gain kept: the share of the knees' true gain in F1 - S, where that "
+    "is at least a point on average."
 )
 
 
 def lm_promise(results: Results) -> str:
     """How many runs recommend a prompt that is truly worse, and how many of the knees are, by model and original."""
-    head = ("model", "original", "runs", "recommended", "worse", "at most", "knees that are worse", "F1 and S, true")
+    head = ("model", "original", "runs", "recommended", "worse", "at most", "knees that are worse", "true F1 and S")
     rows = []
     for model, original in dict.fromkeys((run["model"], run["original"]) for run in results["runs"]):
         runs = [run for run in results["runs"] if (run["model"], run["original"]) == (model, original)]
@@ -54,19 +54,19 @@ def lm_promise(results: Results) -> str:
 
 
 def _is_worse(run: Results, name: str) -> bool:
-    """Whether a prompt is truly worse than the original one: in F1, and in S where the gate looked at it."""
+    """Whether a prompt is truly worse than the original one: in F1, or in S where the gate compares it."""
     (f1, s), (before_f1, before_s) = run["truth"][name], run["truth"]["original"]
     return bool(f1 < before_f1 - GATE_MARGIN or (not run["f1_alone"] and s > before_s + MARGIN_OF_S))
 
 
 def verdict(results: Results) -> str:
-    """Say whether what was to be reached is."""
+    """Say whether the targets are reached."""
     figures = headline(results)
     reached = "reached" if figures["worse"] <= _MOST_WORSE else "**not reached**"
-    bounds = f"upper bound {figures['bound']:.1%}; to reach: {_MOST_WORSE:.0%}, {reached}"
+    bounds = f"upper bound {figures['bound']:.1%}; target: {_MOST_WORSE:.0%}, {reached}"
     text = (
-        f"With two nominees, as psopt has them, a worse prompt was handed back in {figures['worse']:.1%} of a cell's "
-        f"runs at most ({bounds}), where the knee as it is was worse in up to {figures['knees']:.0%}."
+        f"With two nominees, as psopt has them, a worse prompt was handed back in at most {figures['worse']:.1%} of a "
+        f"cell's runs ({bounds}); the knee without the gate was worse in up to {figures['knees']:.0%}."
     )
     if figures["kept"] is not None:
         held = "reached" if figures["kept"] >= _LEAST_KEPT else "**not reached**"
@@ -87,7 +87,7 @@ def readme_line(results: Results) -> str:
 
 
 def headline(results: Results) -> dict[str, Any]:
-    """The worst cell, and the least that was kept where there was something to gain."""
+    """The worst cell, and the smallest share of the gain that was kept where there was one."""
     gated = [(cell, cell["ways"][_AS_PSOPT]) for cell in results["cells"]]
     kept = [way["kept"] for cell, way in gated if cell["n"] == _AT and way["kept"] is not None and _has_good(cell)]
     return {
@@ -99,7 +99,7 @@ def headline(results: Results) -> dict[str, Any]:
 
 
 def _has_good(cell: Results) -> bool:
-    """Whether the knees are better in both: where they are worse in one, to hand them back is no gain."""
+    """Whether the knees are better in both: where they are worse in one, recommending them is no gain."""
     return bool(cell["population"] in {"small effects", "large effects"})
 
 

@@ -1,11 +1,11 @@
 """Populations of samples and wordings in which every prompt's true F1 and S are known.
 
-An answer is right where a latent score is above 0, else it is the wrong class that the sample is mistaken for:
+An answer is right if a latent score is above 0; otherwise it is the class that the sample is mistaken for:
 
     score = level + sample + shake * (wording + rest)
 
-An edit moves the level, shrinks or widens what shakes, and moves each sample and each wording a little by itself, so
-that two prompts differ on samples also where they are equal in the mean. All parts are normal and independent: F1 is a
+An edit moves the level, shrinks or widens the unstable part, and moves each sample and each wording a little, so that
+two prompts differ on samples even if they are equal on average. All parts are normal and independent: F1 is a
 normal probability, and S at Q wordings an integral over one normal variable.
 """
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 LABELS = ("a", "b", "c", "d", "e", "f")
 N_EDITS = 20
 _SAMPLES, _WORDINGS, _REST = 1.0, 0.1, 0.45  # standard deviations of the latent parts: wordings move accuracy by .03
-_OWN_SAMPLES, _OWN_WORDINGS = 0.15, 0.02  # an edit's own movements of a sample and of a wording
-_SHARED = 0.8  # of the rest's variance, what two prompts have in common: the model and the text are the same
+_OWN_SAMPLES, _OWN_WORDINGS = 0.15, 0.02  # by how much an edit itself moves a sample and a wording
+_SHARED = 0.8  # the part of the rest's variance that two prompts share: the model and the text are the same
 _NODES = np.polynomial.hermite_e.hermegauss(80)
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What is drawn of a population: samples, and wordings to go with them."""
+    """What is drawn from a population: samples, and wordings to go with them."""
 
     samples: NDArray[np.float64]
     own_samples: NDArray[np.float64]
@@ -60,7 +60,7 @@ class Draw:
         )
 
     def answers(self, population: Population, prompts: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What prompts, (K, edits), answer: (K, N, Q). Asked about the same prompt again, the rest is another."""
+        """What prompts, (K, edits), answer: (K, N, Q). If the same prompt is asked again, the rest is redrawn."""
         n_on = prompts.sum(axis=1)[:, None]
         kept = np.sqrt(1 - n_on * _OWN_SAMPLES**2 / _SAMPLES**2)  # of the samples' variance, which edits don't change
         samples = _SAMPLES * kept * self.samples + _OWN_SAMPLES * (prompts @ self.own_samples)
@@ -74,7 +74,7 @@ class Draw:
         return np.where(is_right, self.truth[:, None], self.mistaken[:, None])
 
     def predictions(self, answers: NDArray[np.int64]) -> Predictions:
-        """Answers of a prompt, as psopt has them."""
+        """Answers of a prompt, in psopt's form."""
         samples = tuple(Sample(str(index), "", LABELS[label]) for index, label in enumerate(self.truth))
         return Predictions(answers, samples, LABELS)
 
@@ -88,15 +88,15 @@ class Population:
     levels : (edits,) float
         What each adds to the latent level.
     shakes : (edits,) float
-        What each takes off the logarithm of how much the rest shakes.
+        What each subtracts from the logarithm of the shake.
     constant : (level, shake) or None
-        What any edits at all do together, in the place of sums.
+        The joint effect of any edits at all, in place of sums.
     """
 
     levels: NDArray[np.float64]
     shakes: NDArray[np.float64]
     constant: tuple[float, float] | None = None
-    base: float = 0.58  # F1 of the seed prompt .70
+    base: float = 0.58  # F1 of the original prompt .70
 
     def level(self, prompts: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The latent level of prompts: (K,)."""
@@ -104,18 +104,18 @@ class Population:
         return np.asarray(self.base + added)
 
     def shake(self, prompts: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """By what wordings and the rest are multiplied: (K,)."""
+        """The factor on wordings and the rest: (K,)."""
         taken = prompts @ self.shakes if self.constant is None else self.constant[1] * prompts.any(axis=1)
         return np.asarray(np.exp(-taken))
 
     def truth(self, prompt: NDArray[np.bool_], n_wordings: int) -> tuple[float, float]:
-        """The true F1 and the true S at so many wordings of a prompt, (edits,)."""
+        """The true F1 and the true S of a prompt, (edits,), at this many wordings."""
         level = float(self.level(prompt[None])[0])
         return true_scores(level, float(self.shake(prompt[None])[0]), n_wordings)
 
 
 def true_scores(level: float, shake: float, n_wordings: int) -> tuple[float, float]:
-    """F1 and S of a latent level and shake.
+    """F1 and S for a latent level and shake.
 
     >>> f1, s = true_scores(0.0, 1.0, 10)
     >>> f1

@@ -27,7 +27,7 @@ MODELS: dict[str, type[SimulatedModel]] = {"sim": SimulatedModel, "sim with trad
 
 
 def run_searches(name: str, n_searches: int) -> Cell:
-    """Search with one seed a run; samples of train, val and test are drawn anew from all of TREC's."""
+    """Search with one seed per run; train, val and test samples are drawn from all of TREC's each time."""
     cell = Cell(name, SIZE, ways={"always": Tally(), "likely": Tally(), "sure": Tally()})
     for seed in range(n_searches):
         task, rest = _drawn(seed)
@@ -47,7 +47,7 @@ def _pool() -> Task:
 
 
 def _drawn(seed: int) -> tuple[Task, tuple[Sample, ...]]:
-    """A seed's task, and the samples that it does not hold: each text once."""
+    """A seed's task, and the samples that are not in it: each text once."""
     pool = _pool()
     by_text = {sample.text: sample for sample in (*pool.train, *pool.val, *pool.test)}
     samples = list(by_text.values())
@@ -59,7 +59,7 @@ def _drawn(seed: int) -> tuple[Task, tuple[Sample, ...]]:
 
 
 def _count(cell: Cell, run: psopt.Run, model: SimulatedModel, texts: list[str]) -> None:
-    """Count what came of a search: the knee as it is, what the gate likes, what the run recommends."""
+    """Count what came of a search: the knee alone, what the gate passes as likely, what the run recommends."""
     cell.runs += 1
     knee = run.pick("knee")
     if knee.id != run.baseline.id:
@@ -76,7 +76,7 @@ def _count(cell: Cell, run: psopt.Run, model: SimulatedModel, texts: list[str]) 
 
 
 def _gain(prompt: Prompt, run: psopt.Run, model: SimulatedModel, texts: list[str]) -> tuple[float, float]:
-    """True differences in F1 and in S, at the Q of the test."""
+    """True differences in F1 and in S, at the test's Q."""
     labels = model.true_labels(texts)
     before, after = (expected_of(model, of, texts, labels, _Q) for of in (run.baseline.prompt, prompt))
     return after.f1 - before.f1, after.sensitivity - before.sensitivity

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from psopt.models import ModelProvider
 
 WORDINGS = {LABEL: "prosa_choices.json", MATH: "prosa_math.json", FREE: "prosa_free.json"}
-SHOTS = 4  # examples, where there are any: enough to show the form, and few enough for any context
+SHOTS = 4  # examples, if any: enough to show the form, and few enough for any context
 SEED = 42
-# A problem needs room for its way to the result: what is boxed at the end decides, and stands in no wording.
+# A problem needs room for the steps to the result: the box at the end decides, and no wording asks for it.
 MATH_TEMPLATE = Template(
     (Message("user", (Part(0), "\nEnd with the result in \\boxed{}.\n\nProblem: ", Field("text", "{text}"))),),
     answer="_prosa_math:answer_of",
@@ -42,13 +42,13 @@ class Case:
     ----------
     of : QuestionSet
     questions : tuple of tuple of Question
-        Those that are measured, each in its versions; of one version where wordings vary.
+        Those that are measured, each in its versions; with one version where wordings vary.
     tasks : tuple of Task
         The same questions as a task for each version.
     wordings : tuple of str
         One where versions vary.
     examples : tuple of Example
-        What may be shown.
+        Those that may be shown.
     """
 
     of: QuestionSet
@@ -87,7 +87,7 @@ class Case:
 
     @property
     def title(self) -> str:
-        """What the tables call it."""
+        """Its name in the tables."""
         return f"{self.of.title}, requests" if len(self.tasks) > 1 else self.of.title
 
     @property
@@ -106,7 +106,7 @@ class Case:
         return (0, len(self.examples)) if self.examples else (0,)
 
     def prompt(self, shots: int) -> Prompt:
-        """The prompt with so many examples."""
+        """The prompt with this many examples."""
         task = self.tasks[0]
         template = MATH_TEMPLATE if self.of.answers == MATH else None
         examples = self.examples[:shots]
@@ -126,14 +126,14 @@ class Case:
 
 
 def _wordings(of: QuestionSet) -> tuple[str, ...]:
-    """The wordings of a set's instruction; MATH's are the one part of a template."""
+    """The wordings of a set's instruction; for MATH, they fill the one part of its template."""
     return read_file(HERE / "wordings" / WORDINGS[of.answers], 1 if of.answers == MATH else 0).search
 
 
 def _chosen(
     of: QuestionSet, questions: Sequence[tuple[Question, ...]], limit: int | None
 ) -> tuple[tuple[Question, ...], ...]:
-    """At most `limit` questions, stratified by what is right where that is a letter."""
+    """At most `limit` questions, stratified by the right answer where it is a letter."""
     samples = [Sample(str(place), versions[0].text, versions[0].right) for place, versions in enumerate(questions)]
     chosen = subset(samples, limit or len(samples), seed=SEED, by_label=of.answers == LABEL)
     return tuple(questions[int(sample.id)] for sample in chosen)
@@ -157,7 +157,7 @@ def _drawn(questions: Sequence[Question]) -> tuple[Example, ...]:
 
 
 def _side_by_side(of_version: Sequence[Predictions]) -> Predictions:
-    """The answers to all versions of the same questions as one grid, (N, versions), with what each is worth."""
+    """The answers to all versions of the same questions as one grid, (N, versions), with the score of each."""
     first = of_version[0]
     judged = [predictions.judge_measures or {} for predictions in of_version]
     return Predictions(

@@ -1,4 +1,4 @@
-"""Results of MATH's problems in one spelling: numbers as numbers, all else as LaTeX without what changes nothing."""
+"""Results of MATH's problems in one spelling: numbers as numbers, the rest as LaTeX without what changes nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ASIDE = re.compile(r"\\(?:(?:left|right|displaystyle)(?![a-zA-Z])|[!,;:()\[\]$%
 _TEXT = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
 _SHORT_FRACTION = re.compile(r"\\frac(?:(\d)|\{([^{}]*)\})(?:(\d)|\{([^{}]*)\})")
 _SHORT_ROOT = re.compile(r"\\sqrt([0-9a-zA-Z])")
-# Fifteen digits are what a float holds for sure; a longer number stays text.
+# A float holds fifteen digits exactly; a longer number stays text.
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15}|(?=\.))(?:\.\d{1,15})?")
 _RATIO = re.compile(r"(?P<sign>-?)(?:\\frac\{(-?\d{1,15})\}\{(\d{1,15})\}|(\d{1,15})/(\d{1,15}))")
 
@@ -41,7 +41,7 @@ def boxed(text: str) -> str | None:
 def plain(result: str) -> str:
     r"""Return LaTeX without spaces, dollars, \left and \right, with fractions and texts written one way.
 
-    Nothing is computed and nothing reordered: equal values that are written otherwise stay different.
+    Nothing is computed and nothing reordered: equal values that are written differently stay different.
 
     >>> plain(r"$\left( \dfrac{3}{4},\ 5 \text{ cm} \right]$"), plain(r"\tfrac12"), plain(r"90^\circ")
     ('(\\frac{3}{4},5cm]', '\\frac{1}{2}', '90')
@@ -55,7 +55,7 @@ def plain(result: str) -> str:
 
 
 def canonical(result: str) -> str:
-    r"""Return a result as JSON: a number, where it is one or a ratio of two whole ones, else its plain LaTeX.
+    r"""Return a result as JSON: a number if it is one or a ratio of two integers, otherwise its plain LaTeX.
 
     >>> canonical(r"\dfrac{3}{4}"), canonical("10,\\!000"), canonical("-5.0"), canonical("3, 4"), canonical("x +1")
     ('0.75', '10000', '-5', '"3,4"', '"x+1"')
@@ -74,8 +74,8 @@ def canonical(result: str) -> str:
 def answer_of(answer: str) -> str | None:
     r"""Return the result that a model's answer gives, as `canonical` writes it: how prompts read their answers.
 
-    The last box, and nothing where that never ends; else what the last line that says so declares to be the answer;
-    else an answer of one line.
+    The last box, or nothing if that never ends; otherwise what the last line that declares an answer gives; otherwise
+    an answer of one line.
 
     >>> [answer_of(answer) for answer in ("Halve it.\nAnswer: 1/2", r"It is $\boxed{12}$.", "7", "First,\nthen")]
     ['0.5', '12', '7', None]

@@ -1,4 +1,4 @@
-"""The results of ProSA's study as tables: PSS in the paper's form, the published numbers, and what is beside PSS."""
+"""The results of ProSA's study as tables: PSS in the paper's form, the published numbers, and other scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def prosa_free(results: Results) -> str:
 
 
 def _by_model(results: Results) -> str:
-    """One row a model, one column a set."""
+    """One row per model, one column per set."""
     rows = [row for row in results["rows"] if not row["shots"]]
     sets = dict.fromkeys(row["set"] for row in rows)
     models = dict.fromkeys(row["model"] for row in rows)
@@ -33,7 +33,7 @@ def _by_model(results: Results) -> str:
 
 
 def _published() -> str:
-    """The published numbers under the same heads; a word where there is none."""
+    """The published numbers under the same heads; "not found" where there is none."""
     published = json.loads(_PUBLISHED.read_text("utf-8"))["prosa"]
     columns = {of.name: f"{of.title}, requests" if of.versions else of.title for of in SETS}
     rows = [(model, *(pss.get(name, "not found") for name in columns)) for model, pss in published["pss"].items()]
@@ -47,7 +47,7 @@ def _calls(results: Results) -> str:
 
 
 def _beside(rows: list[Results]) -> str:
-    """Quality, PSS and S, and what they have to be where that is known."""
+    """Quality, PSS and S, and their true values where these are known."""
     known = {"known_pss": "known PSS", "known_sensitivity": "known S"} if "known_pss" in rows[0] else {}
     columns = {"pss": "PSS", "sensitivity": "S", **known, "na_rate": "N/A"}
     cells = [

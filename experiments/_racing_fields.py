@@ -1,4 +1,4 @@
-"""What the arms of a seed have in common: samples, wordings, a model and its whole grids; or a planned part of it."""
+"""What the arms of a seed share: samples, wordings, a model and its whole grids; or a planned part of these."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from psopt.models import Model
     from psopt.settings import Effort, SearchOptions
 
-_DATA_SEED = 0  # of the pools and the wordings: texts are embedded once, whatever the seed of a search
+_DATA_SEED = 0  # for the pools and the wordings: texts are embedded once, whatever the search's seed
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large it all is; `jobs` processes share the seeds; `arms` are those beside the plain search, else all."""
+    """All sizes; `jobs` processes share the seeds; `arms` are those besides the plain search, by default all."""
 
     trials: int = 40
     samples: int = 500
@@ -39,7 +39,7 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """What all arms of a seed have in common.
+    """What all arms of a seed share.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Field:
         return {"train": self.task.train, "val": self.task.val, "test": self.task.test}
 
     def evaluator(self) -> Evaluator:
-        """One that has asked nothing so far."""
+        """A new one that has asked nothing yet."""
         return Evaluator(PaidModel(self.model, self.samples, self.grids), self.rephrasings, self.samples)
 
 
@@ -76,7 +76,7 @@ def pooled(dataset: str, sizes: Sizes) -> tuple[Task, RephrasingSet]:
     order = np.random.default_rng(_DATA_SEED).permutation(len(task.train) + len(task.val))
     pool = tuple((*task.train, *task.val)[index] for index in order)
     test = task.test[: sizes.samples]
-    if name in TASKS:  # they have no test set of their own that would have to stay as it is
+    if name in TASKS:  # they have no test set of their own that must stay unchanged
         everything = (*pool, *task.test)
         pool, test = everything[: -sizes.samples], everything[-sizes.samples :]
     task = replace(task, train=pool[: 2 * sizes.samples], val=(), test=test)
@@ -87,7 +87,7 @@ def pooled(dataset: str, sizes: Sizes) -> tuple[Task, RephrasingSet]:
 
 @cache
 def minilm(dataset: str, sizes: Sizes) -> Any:
-    """The embedding model, its vectors kept for all seeds; it sees texts from the centre of the pool."""
+    """The embedding model, its vectors kept for all seeds; it sees texts relative to the centre of the pool."""
     model = _provider().answering("minilm", pooled(dataset, sizes)[0])
     model.encoder = RememberedTexts(model.encoder)
     return model

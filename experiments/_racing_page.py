@@ -1,4 +1,4 @@
-"""The section on racing: per data set what each arm asked, found and stopped wrongly; the goals; where calls go."""
+"""The section on racing: per data set what each arm asked, found and wrongly stopped; the goals; where calls go."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Rows = list[dict[str, Any]]
 
 PLAIN = "plain"
 MEASURES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
-# What was to be reached: calls of the search at most, hypervolume in the mean and in the worst seed at least.
+# The targets: at most this share of calls; at least this hypervolume, on average and in the worst seed.
 GOALS = {"racing": 0.20, "everything": 0.10}
 MEAN_VOLUME, WORST_VOLUME = 0.99, 0.97
 _PHASES = {"val": "candidates on val", "train": "diagnoses on train", "test": "final test"}
-_HEAD = """Mean over seeds, the worst seed in brackets. Calls: of the plain search's of the same seed, without and with
-the final test. Hypervolume: of the front on all of val, the reference point at F1 = 0, S = 1, C = 0; gain: what lies
-beyond the seed prompt's, the stricter measure. Knee on test: against the plain search's knee, with the mean of the
-seeds' 95 % intervals, and in how many seeds it is worse at the 5 % level (in any of the three). Wrong stops: stopped
-candidates that would stand on the front, had all been evaluated in whole; and what the audits of the run itself said.
+_HEAD = """Mean over seeds, the worst seed in brackets. Calls: as a share of the plain search's with the same seed,
+without and with the final test. Hypervolume: of the front on all of val, the reference point at F1 = 0, S = 1, C = 0;
+gain: the part beyond the original prompt's, the stricter measure. Knee on test: against the plain search's knee, with
+the mean of the seeds' 95 % intervals, and in how many seeds it is worse at the 5 % level (in any of the three). Wrong
+stops: stopped candidates that would be on the front if all had been evaluated completely; and by the run's own audits.
 """
 
 
@@ -58,7 +58,7 @@ def _share(rows: Rows, name: str, worst: Any) -> str:
 def _difference(rows: Rows, measure: str) -> str:
     if rows[0]["arm"] == PLAIN:
         return f"{np.mean([row['knee_test'][measure] for row in rows]):.3f}"
-    # the same knee: no difference, and nothing to be unsure of
+    # the same knee: no difference, and no uncertainty
     triples = [row["against_plain"].get(measure, [0.0] * 4)[:3] for row in rows]
     difference, low, high = np.mean(triples, axis=0)
     return f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]"
@@ -108,7 +108,7 @@ def _reached(rows: Rows, most: float) -> tuple[str, str, str]:
 
 
 def _is_worse_in_the_mean(rows: Rows, measure: str) -> bool:
-    """Whether the mean interval of the knee's difference lies on the wrong side of none."""
+    """Whether the mean interval of the knee's difference lies on the wrong side of 0."""
     _, low, high = np.mean([row["against_plain"].get(measure, [0.0] * 4)[:3] for row in rows], axis=0)
     return bool(low > 0) if measure == "sensitivity" else bool(high < 0)
 
@@ -142,15 +142,15 @@ def _summed_fates(rows: Rows) -> Counter[str]:
 
 
 def _next_tenth(arm: str, rows: Rows) -> str:
-    """Which parts of an arm's calls are the largest: where a further saving would have to come from."""
+    """The largest parts of an arm's calls: where any further saving would have to come from."""
     parts = _summed_fates(rows) + Counter({"diagnoses": sum(row["calls"]["train"] for row in rows)})
     total = sum(parts.values())
     largest = ", ".join(f"{name} {n / total:.0%}" for name, n in parts.most_common(5))
-    return f"Of what “{arm}” still asks in its search, over all data: {largest}. A tenth less has to come from there.\n"
+    return f"What “{arm}” still asks in its search, over all data: {largest}. More must be saved there.\n"
 
 
 def lm_racing(results: dict[str, Any]) -> str:
-    """Answers and hypervolume of each arm, as shares of the plain search's of the same seed: means over seeds."""
+    """Answers and hypervolume of each arm, as shares of the plain search's with the same seed: means over seeds."""
     runs = {(run["model"], run["dataset"], run["seed"], run["arm"]): run for run in results["runs"]}
     rows = []
     for model, dataset, arm in dict.fromkeys((model, dataset, arm) for model, dataset, _, arm in runs):

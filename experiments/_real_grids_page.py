@@ -1,4 +1,4 @@
-"""The sections of RESULTS.md on a language model's real answers: intervals and tests of them, and S by whose words."""
+"""The sections of RESULTS.md on a language model's real answers: intervals, tests, and S by whose wordings."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from _tables import table
 
 _SCORES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
-_LEAST_INSIDE, _MOST_ERRORS = 0.90, 0.06  # what was to be reached
-_HEAD = """In percent of the draws: a 95 % interval should hold the truth in 95. *S above*: the truth of S lies above
-the interval, which is what a user should fear. Of two prompts *apart* counts the draws in which the interval of their
-difference misses the true one: a test at the 5 % level errs so often. *None* is with the label prior, *batch* without.
+_LEAST_INSIDE, _MOST_ERRORS = 0.90, 0.06  # the targets
+_HEAD = """In percent of the draws: a 95 % interval should hold the truth in 95. *S above*: the true S lies above
+the interval, the error that a user should fear. For two prompts, *apart* counts the draws in which the interval of
+their difference misses the true one: a 5 % test errs as often. *None* is with the label prior, *batch* without.
 """
 _BY_WHOSE = "F1 / S / C of all test questions under ten wordings of each kind:\n"
 
@@ -44,18 +44,18 @@ def _summary(single: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> str:
         inside = [cell[name]["inside"] for cell in single]
         n_reached = sum(share >= _LEAST_INSIDE for share in inside)
         told.append(
-            f"{shown} is covered in {100 * min(inside):.0f} to {100 * max(inside):.0f} %, in {_LEAST_INSIDE:.0%} and "
-            f"more of {n_reached} of {len(inside)} cells"
+            f"{shown} is covered in {100 * min(inside):.0f} to {100 * max(inside):.0f} % of draws, and in at least "
+            f"{_LEAST_INSIDE:.0%} in {n_reached} of {len(inside)} cells"
         )
     errors = {shown: [1 - cell[name]["inside"] for cell in pairs] for name, shown in _SCORES.items()}
     worst = ", ".join(f"{shown} {100 * max(of):.1f} %" for shown, of in errors.items())
     n_kept = sum(share <= _MOST_ERRORS for of in errors.values() for share in of)
     n_all = sum(map(len, errors.values()))
-    return f"{'; '.join(told)}. Tests err at most: {worst}; in {n_kept} of {n_all} cells in {_MOST_ERRORS:.0%} or less."
+    return f"{'; '.join(told)}. Tests err at most: {worst}; {_MOST_ERRORS:.0%} or less in {n_kept} of {n_all} cells."
 
 
 def _of_prompts(cells: list[dict[str, Any]]) -> str:
-    head = ("wordings", "N x Q", "prompt", "F1, S, C in truth", "F1", "S", "C", "S above")
+    head = ("wordings", "N x Q", "prompt", "true F1, S, C", "F1", "S", "C", "S above")
     rows = [
         (
             cell["pool"],

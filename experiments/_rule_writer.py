@@ -1,8 +1,8 @@
 """A stand-in for the language model that writes for DSPy's optimizers: rules that read what they are shown.
 
 MIPROv2 and COPRO ask for other instructions: they get frames around the given ones. GEPA shows examples with feedback,
-SIMBA a good and a bad run of one example: they get the instructions with a sentence more, on words of what went wrong.
-That is what psopt's own rules can do too, so that writers are alike and optimizers differ.
+SIMBA a good and a bad run of one example: they get the instructions with one more sentence, on words in what went
+wrong. psopt's own rules can do the same, so writers are alike and only optimizers differ.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RuleWriter:
     Parameters
     ----------
     instructions : str
-        Of the program that is optimized.
+        Those of the program that is optimized.
     vary : bool
         Whether instructions that are asked for without examples differ from the given ones.
     """
@@ -48,7 +48,7 @@ class RuleWriter:
             next(self._frames)  # the first is no frame
 
     def complete(self, request: Any) -> Any:
-        """Fill whatever outputs are asked for."""
+        """Fill the requested outputs."""
         from dspy import lm15
 
         shown = dict(_SECTION.findall("".join(part.text for part in request.messages[-1].parts)))

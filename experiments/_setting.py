@@ -1,4 +1,4 @@
-"""What every experiment is given on its command line, how it asks a model, and how it leaves its results."""
+"""The command line that all experiments share, how they ask a model, and how they save their results."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Setting:
     Attributes
     ----------
     models, datasets : list of str
-        What `ModelProvider` and `load_task` take.
+        As `ModelProvider` and `load_task` take them.
     samples : int
-        At most so many test samples (and, in a search, train and val samples), stratified.
+        At most this many test samples (and, in a search, train and val samples), stratified.
     rephrasings : int
         Q.
     seeds : list of int
     trials : int
-        Of each search; of no use where nothing is searched.
+        Of each search; not used where nothing is searched.
     results : Path
     lm : LMConfig
     """

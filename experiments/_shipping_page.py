@@ -11,20 +11,19 @@ if TYPE_CHECKING:
     Results = dict[str, Any]
 
 _MEASURES = ("f1", "sensitivity", "consistency")
-_HEAD = """F1 / S / C in percent, each the mean of the seeds: of the original prompt, then of the recommended one. Seeds
-whose verdict was to keep the original prompt count with its scores. *Worse* counts runs whose recommended prompt lies
-below the original one on test by more than a point in F1, or above by more than a point in S (in F1 alone where the
-original prompt always says the same). *Probes*: F1 on 30 texts a set that we wrote to test what labels mean. *Planted*:
-the share of texts of other classes that a planted phrase of the recommended prompt's notes flips to the note's label;
-a dash where it has no such note. Edits by *itself*: the rules, and drafts of the model that answers, which are refused
-now for most of them copied samples (`drafts.py`). RTE was measured before a chat model's answer began with ``Label:``
-and examples were turns. Rephrasings by rule name the labels in every second wording only since the runs of *rules* on
-TREC and messages; the others were made before that (on DBpedia, 14 labels, nothing changed).
+_HEAD = """F1 / S / C in percent, means over seeds: of the original prompt, then of the recommended one. Seeds whose
+verdict was to keep the original prompt count with its scores. *Worse* counts runs whose recommended prompt is lower
+than the original one on test by more than a point in F1, or higher by more than a point in S (in F1 alone where the
+original prompt always gives the same answer). *Probes*: F1 on 30 texts per set that we wrote to test what labels mean.
+*Planted*: the share of texts of other classes that a planted phrase from the recommended prompt's notes flips to the
+note's label; a dash where it has no such note. Edits by *itself*: the rules, and drafts by the model that answers. Such
+drafts are refused now, since most of them copied samples (`drafts.py`). In the runs of *rules* on TREC, messages and
+RTE every second rephrasing by rule names the labels; the others are older (on DBpedia, 14 labels, nothing changed).
 """
 
 
 def shipping(results: Results) -> str:
-    """By model, set and who wrote the edits: what runs began with, and what they recommend."""
+    """By model, set and who wrote the edits: what runs started from, and what they recommend."""
     groups: dict[tuple[str, str, str], list[Results]] = {}
     for run in results["runs"]:
         groups.setdefault((run["model"], run["dataset"], run["edits_by"]), []).append(run)
@@ -35,7 +34,7 @@ def shipping(results: Results) -> str:
 
 def _row(model: str, dataset: str, edits_by: str, runs: list[Results]) -> tuple[str, ...]:
     changes = [{name: run["recommended"][name] - run["original"][name] for name in _MEASURES} for run in runs]
-    # S of a prompt that always says the same is worth nothing: there F1 alone is compared, as the gate does.
+    # S of a prompt that always gives the same answer means nothing: there F1 alone is compared, as in the gate.
     compared = ["say nothing" not in run["reason"] for run in runs]
     is_worse = [
         change["f1"] < -0.01 or (counts and change["sensitivity"] > 0.01)

@@ -1,8 +1,8 @@
 """Three small data sets of psopt's own, drawn from patterns: what a message is about, what a change does, how it was.
 
-They differ from TREC's questions and from each other in what their classes turn on: the subject of a message, the
+They differ from TREC's questions and from each other in what their classes depend on: the subject of a message, the
 purpose of a line in a log, the mood of a review. Some patterns are hard on purpose (a refund for a parcel that is late
-is about the parcel), so that there is something to mend.
+is about the parcel), so that there is something to fix.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     Patterns = Mapping[str, Sequence[str]]
-    Slots = Mapping[str, str]  # the values of each, between bars
+    Slots = Mapping[str, str]  # the values of each, separated by bars
 
-# Of the draws, not of the runs: the texts are the same in every run.
+# For the draws, not the runs: the texts are the same in every run.
 _SEED = 18
 
 _SHOP: Slots = {
@@ -177,7 +177,7 @@ def _task(name: str, description: str, noun: str, patterns: Patterns, slots: Slo
 
 
 def _filled(pattern: str, slots: Slots, rng: np.random.Generator) -> str:
-    """A pattern with its slots drawn: `x2` is another x, `x_` an x that begins otherwise (a capital more or less)."""
+    """A pattern with its slots drawn: `x2` is another x, `x_` an x with another beginning (a capital or not)."""
     chosen: dict[str, str] = {}
     for name, listed in slots.items():
         values = listed.split("|")

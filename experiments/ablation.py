@@ -1,11 +1,11 @@
-"""What does each part of the search contribute? The search with one thing taken away.
+"""What does each part of the search contribute? The search with one part removed.
 
     PSOPT_DATA_DIR=... python experiments/ablation.py [--model minilm openai/gpt-4o ..] [--seeds 0 1 2]
 
-Answers to no table: Errica et al. mended prompts by hand. Same samples, wordings and number of trials for every variant
-of a seed. The front is found on train and val, and scored on test under held-out wordings: hypervolume of (F1, S, C)
+Not in the paper: Errica et al. fixed prompts by hand. All variants of a seed share samples, wordings and number of
+trials. The front is found on train and val, and scored on test under held-out wordings: hypervolume of (F1, S, C)
 with the reference point F1 = 0, S = 1, C = 0, in [0, 1], and the knee's scores. Without the constraint the front may
-hold prompts that lost F1; their number is given. Expected: every variant loses, most without notes.
+hold prompts that lost F1; their number is given. Expected: every variant loses, the one without notes the most.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def hypervolume(points: list[dict[str, float]]) -> float:
 
 
 def one_run(setting: Setting, dataset: str, model: str, seed: int, without: str) -> dict[str, Any]:
-    """Search with a part taken away."""
+    """Search with one part removed."""
     run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, **WITHOUT[without])
     on_test = [_scores(candidate.test) for candidate in run.front]
     least = run.baseline.val.f1 - SearchRestriction().margin

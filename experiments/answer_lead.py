@@ -3,11 +3,11 @@
     python experiments/answer_lead.py smollm2 [gguf/PATH ..] [--sets trec ..]
 
 The original prompt under three wordings by people, on val: F1 (micro), S and C, by how a label is scored (see
-`_lm_rules`), as it is and with the label prior taken out. Three ways: the user's turn ends with ``Label:`` and
-the assistant's begins with the label (*label*); the assistant's begins with ``Label:`` (*asked*, as psopt has it);
+`_lm_rules`), with the label prior and without. Three ways: the user's turn ends with ``Label:`` and
+the assistant's begins with the label (*label*); the assistant's begins with ``Label:`` (*asked*, psopt's way);
 without the chat template, so that the label follows ``Label:`` in one text (*no turns*). Expected: little.
 
-Each cell is saved when it is done, and not measured again.
+Each cell is saved when it is done and not measured again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WAYS = ("label", "asked", "no turns")
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     words = lm_parser(__doc__).parse_args()
     setting = f"At most {_N_HELD} val samples, {_N_WORDINGS} wordings by people, priors on {_N_PRIOR} train texts."
     kept = KeptResults(words.results, "answer_lead", "cells", setting)
@@ -62,7 +62,7 @@ def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
 
 
 def _scores(scorer: Any, conversations: Sequence[Messages], task: Task, way: str) -> dict[str, NDArray[np.float64]]:
-    """The labels' scores by ways to score them."""
+    """The labels' scores by each way to score them."""
     tokenizer = scorer.tokenizer
     if way == "no turns":
         tokenizer = PromptTokenizer(_WithoutTemplate(tokenizer._tokenizer))

@@ -1,8 +1,8 @@
-"""S against mean consistency, sample by sample, for a predictor, the same half noised, and a random one.
+"""S against mean consistency, sample by sample, for a predictor, a half-noised version of it, and a random one.
 
     PSOPT_DATA_DIR=... python experiments/appendix_a.py [--model minilm openai/gpt-4o ..]
 
-Answers to appendix A of Errica et al. The simple prompt, test samples, Q = 30; every answer is replaced by a random
+Corresponds to appendix A of Errica et al. The simple prompt, test samples, Q = 30; every answer is replaced by a random
 class with probability 0, 1/2 and 1. Expected: S grows with the noise, to nearly 1; the consistency of the random
 predictor, whose answers are alike in being random, is higher than the predictor's own: S and C_y alone can be gamed.
 """
@@ -18,7 +18,7 @@ from psopt.tasks import list_datasets
 
 
 def main(setting: Setting) -> None:
-    """Noise the answers, and draw every sample."""
+    """Add noise to the answers, and plot every sample."""
     rows: list[dict[str, Any]] = []
     for dataset in setting.datasets:
         for model in setting.models:

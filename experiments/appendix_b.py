@@ -4,9 +4,9 @@
 
 TREC's test questions under 30 held-out wordings. The ten questions of each topic with the highest S: how many of 30
 answers are right, and S, before, with the paper's sentence, with a sentence of the same form about something else, and
-with the knee of a search that has seen neither questions nor wordings: as it is, with its notes alone, and with its
+with the knee of a search that has seen neither questions nor wordings: in full, with its notes alone, and with its
 definitions alone (the data set's own are written by hand). Expected: the sentence turns answers right and lowers S, the
-placebo does not, and psopt finds edits as good. Also: how many of the ten highest S are of the topic.
+placebo does not, and psopt finds edits as good. Also: how many of the ten with the highest S are on the topic.
 """
 
 from __future__ import annotations

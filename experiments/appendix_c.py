@@ -2,9 +2,9 @@
 
     PSOPT_DATA_DIR=... python experiments/appendix_c.py [--model minilm openai/gpt-4o ..]
 
-As appendix B; here the ten questions of a topic that agree least with their class and have S > 0, and the topic's share
-in the ten weakest of the class beside its share in those of the class that one wording gets wrong (Q = 1). Expected:
-the sentences turn answers right; half of the questions and more end at S = 0; the share is higher than at Q = 1.
+As in appendix B, for the ten questions of a topic that agree least with their class and have S > 0. Also the topic's
+share of the ten weakest of the class, against its share of those that one wording gets wrong (Q = 1). Expected: the
+sentences turn answers right; at least half of the questions end at S = 0; the share is higher than at Q = 1.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Which figure of a vote tells best which of its answers are wrong: S, the share of the vote, or probabilities?
+"""Which figure of a vote best predicts which of its answers are wrong: S, the share of the vote, or probabilities?
 
     python experiments/confidence.py minilm smollm2 [gguf/PATH ..] [--sets trec dbpedia]
 
 Test samples are asked under five held-out wordings, with label probabilities where the model has them; an answer is
-that of the most wordings. Each figure is told by its AUROC: the chance that a wrong answer looks less steady than a
-right one, .5 for a figure that says nothing. Beside it the share of errors among the steadiest 70 %. Prompts: the
-original one (as it is for minilm, calibrated for language models, which answer one label to everything else), and what
-runs of `shipping.py` recommend, where they are at hand.
+that of the most wordings. Each figure is judged by its AUROC: the chance that a wrong answer looks less stable than a
+right one, .5 for a figure that carries no information. Next to it is the share of errors among the most stable 70 %.
+Prompts: the original one (uncalibrated for minilm, calibrated for language models, which otherwise give one label to
+everything), and those that runs of `shipping.py` recommend, if there are any.
 
-Expected: probabilities tell more than votes, since S of five answers has seven levels and most texts are at its top.
+Expected: probabilities beat votes, since S of five answers has seven levels and most texts are at its top.
 
-Each cell is saved when it is done, and not measured again.
+Each cell is saved when it is done and not measured again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RUNS = Path.home() / ".cache" / "psopt-experiments" / "shipping"
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     words = lm_parser(__doc__, ("trec", "dbpedia")).parse_args()
     setting = (
         f"At most {_N_SAMPLES} test samples under {_N_WORDINGS} held-out wordings; the vote of the first three of "
@@ -67,7 +67,7 @@ def _prompts(task: Task, model: str, dataset: str) -> Iterator[tuple[str, Prompt
     for run in sorted(_RUNS.glob(f"{dataset}-{Path(model).stem}-rules-*")):
         try:
             prompt = read_source(run).with_labels()
-        except InputError:  # a run that is not done
+        except InputError:  # a run that is not finished
             continue
         if (prompt.labels, prompt.description) == (task.labels, original.description) and prompt.id != original.id:
             yield f"recommended {run.name[-1]}", prompt
@@ -86,7 +86,7 @@ def _cell(task: Task, prompt: Prompt, model: str) -> dict[str, Any]:
 
 
 def _figures(answered: Predictions) -> dict[str, Any]:
-    """How well each figure tells the errors of the vote."""
+    """How well each figure predicts the errors of the vote."""
     counts = prediction_counts(answered.array, answered.n_classes)
     wrong = counts.argmax(axis=1) != answered.truth
     steady = 1 - sample_sensitivity(counts)
@@ -115,7 +115,7 @@ def _tells(confidence: NDArray[np.float64], wrong: NDArray[np.bool_]) -> list[fl
 
 
 def _at(confidence: NDArray[np.float64], wrong: NDArray[np.bool_]) -> float:
-    """The errors among the surest, in percent; of equals a part that is drawn at random, in the mean."""
+    """The errors among the surest, in percent; ties count as an average over random draws."""
     n = _KEPT * len(wrong)
     edge = np.sort(confidence)[::-1][int(np.ceil(n)) - 1]
     above, equal = confidence > edge, confidence == edge

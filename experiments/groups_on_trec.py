@@ -2,9 +2,9 @@
 
     PSOPT_DATA_DIR=... python experiments/groups_on_trec.py [--out experiments/results]
 
-Answers to appendices B and C of the paper, whose authors found by hand that dates and colours shake. Expected: on
+Errica et al., in appendices B and C, found by hand that dates and colours are unstable. Expected: on
 train, questions for dates are missed members of Number and colours of Entity; on the 500 test questions, where
-definitions abound, "what is" goes with Description. The seed prompt, minilm, 10 rephrasings, the whole of the split.
+definitions abound, "what is" goes with Description. The original prompt, minilm, 10 rephrasings, the whole split.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXPECTED = {
 
 
 def main(out: Path) -> None:
-    """Diagnose train and test, and write what was found as JSON and as a page in Markdown."""
+    """Diagnose train and test, and write the findings as JSON and as a Markdown page."""
     task = load_task("trec", strict_data=True)
     groups_of = {}
     for split in ("train", "test"):
@@ -41,7 +41,7 @@ def main(out: Path) -> None:
 
 
 def _claim(groups: list[dict], split: str, topic: str, label: str, words: tuple[str, ...]) -> dict:
-    """The biggest group of a label that is named by one of these words, if there is one."""
+    """The largest group of a label whose name has one of these words, if there is one."""
     named = [
         group
         for group in groups

@@ -3,10 +3,10 @@
     PSOPT_DATA_DIR=... python experiments/how_many_rephrasings.py [--model minilm openai/gpt-4o ..]
 
 Errica et al. leave the question open (they used 10, then 30). Six prompts, the same test samples, subsets of the same
-30 wordings. Entropy from Q answers is biased low, so S grows with Q and is compared within one Q only. Rankings of the
-prompts are compared by Kendall's tau: with that of all 30 (which a large subset shares most of), between two halves
-that share no wording, and between halves by those pairs of prompts alone that all 30 tell apart clearly. Expected: the
-level of S still grows at 30, while the ranking settles long before.
+30 wordings. Entropy from Q answers is biased low, so S grows with Q and is compared only at equal Q. Rankings of the
+prompts are compared by Kendall's tau: with that of all 30 (which a large subset mostly contains), between two
+halves that share no wording, and between halves on only the pairs of prompts that differ clearly under all 30.
+Expected: the level of S still grows at 30, while the ranking settles long before.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
     Ways = dict[str, list[float | None]]
-    """By the way in which rankings are compared: a mean tau for each Q."""
+    """By how rankings are compared: a mean tau for each Q."""
 
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 N_SUBSETS = 100
-SETTLED = 0.9  # Kendall's tau from which on a ranking counts as settled; by convention of this page
-CLEAR = 0.01  # prompts that differ by less are no clear pair; by convention too
+SETTLED = 0.9  # a ranking with this Kendall's tau or more counts as settled; a convention of this page
+CLEAR = 0.01  # prompts that differ by less are not a clear pair; also a convention
 MEASURES = {"sensitivity": lambda counts, _: sensitivity(counts), "consistency": consistency}
 
 
@@ -77,7 +77,7 @@ def agreements(by_prompt: dict[str, Predictions], sizes: list[int], seed: int) -
 
 
 def tau(first: list[float], second: list[float], pairs: list[tuple[int, int]]) -> float:
-    """Kendall's tau by these pairs: +1 if both order every pair alike, -1 if the other way round; NaN for no pairs."""
+    """Kendall's tau on these pairs: +1 if both order every pair alike, -1 if in reverse; NaN without pairs."""
     signs = [np.sign((first[i] - first[j]) * (second[i] - second[j])) for i, j in pairs]
     return float(np.mean(signs)) if signs else float("nan")
 
@@ -89,7 +89,7 @@ def _values(by_prompt: dict[str, Predictions], measure: str, columns: Any) -> li
 
 
 def settles(sizes: list[int], taus: list[float | None]) -> int | None:
-    """The least Q from which on tau stays at `SETTLED` or more, as far as it was measured; None if it never does."""
+    """The smallest Q from which tau stays at `SETTLED` or more, as far as measured; None if there is none."""
     measured = [(size, tau) for size, tau in zip(sizes, taus, strict=True) if tau is not None]
     low = [size for size, tau in measured if not tau >= SETTLED]  # NaN is low too
     after = [size for size, _ in measured if not low or size > low[-1]]
@@ -97,7 +97,7 @@ def settles(sizes: list[int], taus: list[float | None]) -> int | None:
 
 
 def main(setting: Setting) -> None:
-    """Subsample, and draw S and the agreement of rankings over Q."""
+    """Subsample, and plot S and the agreement of rankings over Q."""
     rows: list[dict[str, Any]] = []
     sizes = [size for size in SIZES if size <= setting.rephrasings]
     figure, axes = panels(2, 4.6)

@@ -1,13 +1,13 @@
-"""What does a map from evidence to labels, learnt from labelled train texts, add to taking out the label prior?
+"""What does a map from evidence to labels, learnt from labelled train texts, add to removing the label prior?
 
     python experiments/label_map.py hf/smollm2.gguf [hf/qwen05.gguf ..] [--sets trec ..]
 
-Under two wordings by people: F1 (micro), S and C on val and on test, with the label prior taken out (batch), and with
-the map of the original prompt without edits under the first wording on top, as psopt has it. Edits: none, the task's
-definitions, one example a class. Which texts a map is learnt from matters, so it is drawn several times; means and
-standard deviations. Expected: one map serves all wordings and edits, since what it corrects is the model's.
+Under two wordings by people: F1 (micro), S and C on val and on test, with the label prior removed (batch), and then
+also with the map of the original prompt without edits under the first wording, as in psopt. Edits: none, the task's
+definitions, one example per class. The texts that a map is learnt from matter, so they are drawn several times; means
+and standard deviations. Expected: one map serves all wordings and edits, since it corrects the model.
 
-Each set is saved when it is done, and not measured again.
+Each set is saved when it is done and not measured again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _N_PRIOR, _N_LABELLED, _N_POOL, _N_HELD, _N_WORDINGS, _N_DRAWS = 30, 200, 300, 1
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     words = lm_parser(__doc__).parse_args()
     setting = (
         f"Priors on {_N_PRIOR} train texts, maps on {_N_LABELLED} labelled ones, drawn {_N_DRAWS} times of at "
@@ -92,7 +92,7 @@ def _maps(evidence: Floats, truth: NDArray[np.int64]) -> list[Floats]:
 
 
 def _figures(scores: Sequence[Floats], task: Task, samples: Sequence[Sample]) -> list[float]:
-    """F1, S and C of the labels with most evidence, under all wordings."""
+    """F1, S and C of the labels with the most evidence, under all wordings."""
     grid = np.stack([of.argmax(axis=1) for of in scores], axis=1)
     counts, truth = prediction_counts(grid, len(task.labels) + 1), classes_of(samples, task)
     return [float(micro_f1(grid, truth)), float(sensitivity(counts)), float(consistency(counts, truth))]
@@ -103,7 +103,7 @@ def _rounded(figures: Sequence[float] | Floats) -> list[float]:
 
 
 def _prompts(task: Task, train: Sequence[Sample]) -> dict[str, Prompt]:
-    """The original prompt, with its task's definitions, and with an example a class that is not of the map's texts."""
+    """The original prompt, with its task's definitions, and with an example per class that the map has not seen."""
     original = seed_prompt(task)
     origin = Provenance("rules", "task")
     prompts = {"no edit": original}

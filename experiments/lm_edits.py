@@ -1,13 +1,13 @@
-"""What does each kind of edit do to a real language model, alone and with the label prior taken out?
+"""What does each kind of edit do to a real language model, with the label prior and without?
 
     python experiments/lm_edits.py hf/smollm2.gguf [hf/qwen05.gguf ..] [--writer gguf/..]
 
-On val samples of seven data sets, said in people's words that no optimizer has seen: F1, S and C of the seed prompt,
-and of the same with all edits of one kind. Edits are drawn from train as a search draws them, by a diagnosis of the
-seed prompt. Expected after a first look (TREC, 100 questions): taking out the prior helps most, examples hurt without
-it, and a model this small gains little by definitions.
+On val samples of seven data sets, under people's wordings that no optimizer has seen: F1, S and C of the original
+prompt, without edits and with all edits of one kind. Edits are drawn from train as in a search, by a diagnosis of the
+original prompt. Expected after a first look (TREC, 100 questions): removing the prior helps most, examples hurt unless
+it is removed, and a model this small gains little from definitions.
 
-Each cell is saved when it is done, as a letter for each answer, and not measured again.
+Each cell is saved when it is done, with one letter per answer, and not measured again.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     Cell = dict[str, Any]
 
 _DIAGNOSED = (60, 3)  # train samples and rephrasings
-_MOST_OF_A_KIND = 6  # notes or definitions at once: about as many as a search of a small model's prompt hands back
-_WRITTEN = 4  # groups and labels that the writer is asked for
+_MOST_OF_A_KIND = 6  # notes or definitions at once: about as many as a search for a small model recommends
+_WRITTEN = 4  # groups and labels that the writer gets
 
 
 def main() -> None:
-    """Measure what is not measured yet."""
+    """Measure what is missing."""
     parser = lm_parser(__doc__)
     parser.add_argument("--kinds", nargs="+", help="by default all")
     parser.add_argument("--writer", default="")
@@ -73,10 +73,10 @@ def main() -> None:
 
 
 def _cells_of(name: str, dataset: str, words: argparse.Namespace, kept: KeptResults) -> Iterator[Cell]:
-    """The cells of a model and a set that are not there yet."""
+    """The missing cells of a model and a set."""
     model_name = Path(name).stem
     task = lm_task(dataset, words.data)
-    drafted = Path.home() / ".cache" / "psopt-experiments" / f"lm_edits_{dataset}.json"  # texts of the set: not ours
+    drafted = Path.home() / ".cache" / "psopt-experiments" / f"lm_edits_{dataset}.json"  # has the set's texts: not ours
     edits_by_kind = json.loads(drafted.read_text("utf-8")) if drafted.exists() else {}
     models = ModelProvider(lm=LMConfig(calibration="batch"))
     model = _loaded(name, task, models)
@@ -122,7 +122,7 @@ def _loaded(name: str, task: Task, models: ModelProvider) -> HFModel:
 
 
 def _answers(model: HFModel, prompt: Prompt, texts: Sequence[list[str]], shares: Any) -> dict[str, str]:
-    """By way of scoring and prior: the answers to the first texts."""
+    """The answers to the first texts, by way of scoring and prior."""
     flat = [text for part in texts for text in part]
     scorer = model.scorer
     prompts, tree = scorer.tokenizer.scored([render(prompt, text) for text in flat], prompt.labels)
@@ -147,7 +147,7 @@ def _prompt(task: Task, kind: str, edits: Sequence[dict[str, Any]]) -> Prompt:
 
 
 def _edits_by_kind(task: Task, model: Any, models: ModelProvider, writer: str) -> dict[str, list[Edit]]:
-    """What a search would be offered, by kind; each kind as a prompt of its own."""
+    """What a search would be offered, by kind; each kind as a separate prompt."""
     prompt = seed_prompt(task)
     n_samples, n_rephrasings = _DIAGNOSED
     rephrasings = rephrasings_for(task).search[:n_rephrasings]

@@ -2,15 +2,15 @@
 
     python experiments/lm_fixes.py smollm2 [gguf/PATH ..] [--writer gguf/PATH]
 
-TREC's test questions under six wordings by people; every prompt has its label prior taken out. As in `appendix_b.py`
-and `appendix_c.py`, by the paper's topics and sentences; and by the topics that psopt finds by itself among the
-model's own weak samples of train, with its rule's sentence in place of one by hand, and a writer's edits of that label
-beside it. *Automatic* is what `psopt.optimize` recommends with its defaults.
+TREC's test questions under six wordings by people; every prompt has its label prior removed. As in `appendix_b.py` and
+`appendix_c.py`, with the paper's topics and sentences; and with the topics that psopt finds by itself among the model's
+own weak train samples. For these its rule's sentence replaces one by hand, and a writer's edits of that label are
+added. *Automatic* is what `psopt.optimize` recommends with its defaults.
 
-Expected: a model this small heeds a sentence less than the paper's do, and examples, which what is recommended has,
-more.
+Expected: a model this small reacts less to a sentence than the paper's models do, and more to examples, which the
+recommended prompt has.
 
-Each topic is saved when it is measured, and not measured again. A topic takes ten minutes on a core.
+Each topic is saved when it is measured and not measured again. A topic takes ten minutes on one core.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 _DATASET, _SEED = "trec", 0
 _N_WORDINGS = 6  # by people
 _DIAGNOSED = (120, 3)  # train samples and rephrasings
-_N_FOUND = 2  # topics a view
+_N_FOUND = 2  # topics per view
 _FOUND = "found: "  # what the names of such topics begin with
 _PUBLISHED: dict[View, tuple[Fix, ...]] = {"sensitivity": OF_SENSITIVITY, "consistency": OF_CONSISTENCY}
 _RESULTS: dict[View, str] = {"sensitivity": "lm_appendix_b", "consistency": "lm_appendix_c"}
 
 
 def main() -> None:
-    """Measure the topics that are not there yet."""
+    """Measure the missing topics."""
     parser = lm_parser(__doc__, (_DATASET,))
     parser.add_argument("--writer", default="", help="the model that writes edits for the topics that psopt finds")
     words = parser.parse_args()
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 class _Model:
-    """A model, what it answers to prompts, and where its original prompt is weak."""
+    """A model, its answers to prompts, and where its original prompt is weak."""
 
     def __init__(self, name: str, task: Task, wordings: list[str], writer: str) -> None:
         self._name, self._task, self._wordings, self._writer = name, task, wordings, writer
@@ -82,7 +82,7 @@ class _Model:
         self._recommended: Prompt | None = None
 
     def fixes(self, view: View) -> Iterator[tuple[Fix, Sequence[Edit]]]:
-        """The paper's topics, then those that psopt finds; with the edits of a writer for the latter."""
+        """The paper's topics, then those that psopt finds; the latter with a writer's edits."""
         for fix in _PUBLISHED[view]:
             yield fix, ()
         n_samples, n_rephrasings = _DIAGNOSED

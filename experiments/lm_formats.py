@@ -1,18 +1,18 @@
-"""How far does the form alone move a language model's F1, and what do calibration and psopt make of that?
+"""How far does the form alone move a language model's F1, and how do calibration and psopt change that?
 
     python experiments/lm_formats.py smollm2 [gguf/PATH ..] [--sets trec ..] [--run FOLDER]
 
-FormatSpread (Sclar et al. 2024): the wording stays, and the same prompt is written in 20 forms that mean the same, as
-``Question: .. Label:``, ``QUESTION - .. LABEL -``: how names of fields are cased, what stands behind them, and what
-between fields. Spread is F1 of the best form less that of the worst; S is over forms in place of wordings. Val samples
-(`_lm_sets.enough`), the first form is psopt's own, the others are drawn with seed 0 from all that `_forms` makes.
-`--run`: the prompt that a run on the same data set recommends, too, calibrated anew under each form.
+FormatSpread (Sclar et al. 2024): the wording stays, and the same prompt is written in 20 equivalent forms, such as
+``Question: .. Label:`` and ``QUESTION - .. LABEL -``: the case of field names, what follows them, and what separates
+fields. Spread is F1 of the best form minus that of the worst; S is over forms instead of wordings. Val samples
+(`_lm_sets.enough`); the first form is psopt's own, the others are drawn with seed 0 from all that `_forms` makes.
+`--run` adds the prompt that a run on the same data set recommends, recalibrated under each form.
 
-The spread of F1 over forms has chance in it: samples are the same under all forms, so it is what answers differ by.
+The spread of F1 over forms includes chance, but all forms have the same samples, so only answers differ.
 
 Expected: formats alone move F1 by tens of points; calibration and examples take most of that away.
 
-Each cell is saved when it is done, and not measured again.
+Each cell is saved when it is done and not measured again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BETWEEN_FIELDS = ("\n", "\n\n", " || ", " ", " <sep> ", "\n---\n")
 
 @dataclass(frozen=True)
 class _Form:
-    """How the names of fields are written, what stands behind them, and what between fields."""
+    """How field names are written, what follows them, and what separates fields."""
 
     cased: Callable[[str], str]
     behind_names: str
@@ -77,7 +77,7 @@ def _forms() -> list[_Form]:
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     parser = lm_parser(__doc__, ("trec", "messages"))
     parser.add_argument("--run", type=Path, help="the folder of a run on the data set")
     words = parser.parse_args()

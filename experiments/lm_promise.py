@@ -1,16 +1,16 @@
-"""What psopt hands back is not worse than what you had: how often is that so on a language model?
+"""What psopt recommends is not worse than what you had: how often does that hold on a language model?
 
     python experiments/lm_promise.py smollm2 [gguf/PATH ..] [--seeds 200] [--originals simple calibrated]
 
-A seed draws 400 of TREC's train questions, and `psopt.optimize` searches them with its defaults and few answers, from
-the plain request, and from the same with its label prior taken out, which is no guess: there is more to lose. The
+A seed draws 400 of TREC's train questions, and `psopt.optimize` searches them with its defaults and few answers: from
+the plain request, and from the same with its label prior removed, which does not guess and so has more to lose. The
 truth is measured on 300 test questions that no run has, under six wordings by people: F1 and S of the original prompt,
-of the knee, and of what is recommended. Worse is what stands lower by more than the gate's margin in F1, or higher in S
-where the gate looks at S: a near-constant original prompt has an S that means nothing.
+of the knee, and of the recommended prompt. Worse means lower in F1 by more than the gate's margin, or higher in S where
+the gate compares S: the S of a near-constant original prompt means nothing.
 
-Expected: at most 5 % of runs recommend a worse prompt, and the knee as it is would be worse in more.
+Expected: at most 5 % of runs recommend a worse prompt, and the knee alone would be worse in more.
 
-Each run is saved when it is done, and not made again. A run takes 1 to 4 minutes on a core.
+Each run is saved when it is done and not repeated. A run takes 1 to 4 minutes on one core.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _N_DRAWN, _N_TRUTH, _N_WORDINGS = 400, 300, 6
 
 
 def main() -> None:
-    """Make the runs that are not there yet."""
+    """Make the missing runs."""
     parser = lm_parser(__doc__, (_DATASET,))
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--max-calls", type=int, default=1000)
@@ -69,7 +69,7 @@ class _Truth:
         self._measured: dict[str, list[float]] = {}
 
     def of(self, written: str, drawn: Task) -> list[float]:
-        """F1 and S of a prompt as `prompts/ID.json` has it: with its label map and priors."""
+        """F1 and S of a prompt as in `prompts/ID.json`: with its label map and priors."""
         if written not in self._measured:
             prompt = Prompt.from_dict(json.loads(written))
             answering = ModelProvider().answering(self.model, drawn)
@@ -79,7 +79,7 @@ class _Truth:
 
 
 def _measured(truth: _Truth, seed: int, settings: dict[str, Any]) -> dict[str, Any]:
-    """One search, and what is true of its prompts."""
+    """One search, and the truth about its prompts."""
     task = truth.task
     records = [(sample.text, str(sample.label)) for sample in subset(task.train, _N_DRAWN, seed=seed)]
     of_task = {name: getattr(task, name) for name in ("name", "description", "noun", "labels", "definitions")}

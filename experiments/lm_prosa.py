@@ -1,16 +1,16 @@
-"""ProSA's findings on language models that run here: PSS by model size, by examples, and against confidence.
+"""ProSA's findings on local language models: PSS by model size, by examples, and against confidence.
 
     python experiments/lm_prosa.py smollm2 [gguf/PATH ..] [--sets trec ..]
 
-PSS is of correctness (Zhuo et al. 2024), over val samples (`_lm_sets.enough`) and all wordings by people that there
-are; 0, 1 or 2 examples of each class, those of fewer among those of more. Confidence is the probability of the
-answer among the labels, in the mean over wordings, without examples. With the label prior and without: always the
-same answer has a PSS of 0, so PSS alone tells nothing there either; F1 stands beside it. Intervals are of 95 %, by
-1,000 draws of samples.
+PSS is of correctness (Zhuo et al. 2024), over val samples (`_lm_sets.enough`) and all available wordings by people;
+0, 1 or 2 examples of each class, where larger sets contain the smaller ones. Confidence is the probability of the
+answer among the labels, averaged over wordings, without examples. With the label prior and without: a constant answer
+has a PSS of 0, so PSS alone shows nothing there either, and F1 stands next to it. Intervals are 95 %, from 1,000 draws
+of samples.
 
-Expected: the larger model is steadier, examples lower PSS, the surer sample is the steadier one.
+Expected: the larger model is more stable, examples lower PSS, the surer sample is the more stable one.
 
-Each cell is saved when it is done, and not measured again.
+Each cell is saved when it is done and not measured again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _N_DRAWS = 1000
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     words = lm_parser(__doc__, ("trec", "messages")).parse_args()
     setting = f"At most {_N_HELD} val samples, wordings by people, priors on {_N_PRIOR} train texts, seed 0."
     kept = KeptResults(words.results, "lm_prosa", "cells", setting)
@@ -75,7 +75,7 @@ def _measured(name: str, dataset: str, shots: int, data: Path) -> dict[str, Any]
 
 
 def _interval(values: NDArray[np.float64]) -> list[float]:
-    """95 % of the means of draws, as many as there are, with replacement."""
+    """The 95 % interval of the means of draws of the same size, with replacement."""
     rng = np.random.default_rng(0)
     means = values[rng.integers(len(values), size=(_N_DRAWS, len(values)))].mean(axis=1)
     return [float(end) for end in np.percentile(means, [2.5, 97.5])]

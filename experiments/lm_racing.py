@@ -2,14 +2,14 @@
 
     python experiments/lm_racing.py smollm2 [gguf/PATH ..] [--sets trec messages] [--seeds 0 1 2]
 
-The plain search, the same with racing, and the plain search with another seed, which tells how far two searches of one
-price lie apart: 16 candidates on 100 val samples under 5 wordings, samples and wordings the same for all. Hypervolume
-is that of the front on val, the reference point at F1 = 0, S = 1, C = 0; *gain* is what lies beyond the original
-prompt's, the stricter measure. Answers of candidates on val are counted, whether they were in the cache or not.
+The plain search, the same with racing, and the plain search with another seed, which shows how far two searches of
+equal cost differ: 16 candidates on 100 val samples under 5 wordings, samples and wordings the same for all. Hypervolume
+is that of the front on val, the reference point at F1 = 0, S = 1, C = 0; *gain* is the part beyond the original
+prompt's, the stricter measure. Answers of candidates on val are counted, cached or not.
 
 Expected: a fifth of the answers for 99 % of the hypervolume; at 40 candidates of 500 x 10 minilm takes less.
 
-Each run is saved when it is done, and not made again. A seed takes half an hour on a core.
+Each run is saved when it is done and not repeated. A seed takes half an hour on one core.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ablation import REFERENCE, hypervolume
 from psopt.tasks import subset
 
 _TRIALS, _N, _Q = 16, 100, 5
-_N_TEST, _Q_TEST = 20, 2  # as few as can be: the front is compared on val
+_N_TEST, _Q_TEST = 20, 2  # as few as possible: the front is compared on val
 _ARMS = {"plain": ("off", 0), "racing": ("on", 0), "plain, another seed": ("off", 1000)}
 
 
 def main() -> None:
-    """Make the runs that are not there yet."""
+    """Make the missing runs."""
     parser = lm_parser(__doc__, ("trec", "messages"))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     words = parser.parse_args()

@@ -1,12 +1,12 @@
-"""Tables 1 and 2 of Errica et al. on language models that run here: three strategies, with and without calibration.
+"""Tables 1 and 2 of Errica et al. on local language models: three strategies, with and without calibration.
 
     python experiments/lm_table1.py smollm2 [gguf/PATH ..] [--sets trec ..]
 
-Val samples (`_lm_sets.enough`) under all wordings by people that there are, micro-F1, pooled C, S by ln C; 95 %
-intervals are over samples and wordings. Calibrated: the label prior under each wording is taken out, by 30 texts of
-train. Expected: answers near one label have the lowest S and the highest C, and calibration tells them apart.
+Val samples (`_lm_sets.enough`) under all available wordings by people, micro-F1, pooled C, S by ln C; 95 %
+intervals are over samples and wordings. Calibrated: the label prior under each wording is removed, from 30 train
+texts. Expected: near-constant answers have the lowest S and the highest C, and calibration reveals them.
 
-Each cell is saved when it is done, and not measured again.
+Each cell is saved when it is done and not measured again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SETS = ("trec", "cb", "rte", "dbpedia", "wos")
 
 
 def main() -> None:
-    """Measure the cells that are not there yet."""
+    """Measure the missing cells."""
     words = lm_parser(__doc__, SETS).parse_args()
     setting = f"At most {_N_HELD} val samples, wordings by people, priors on {_N_PRIOR} train texts, seed 0."
     kept = KeptResults(words.results, "lm_table1", "cells", setting)

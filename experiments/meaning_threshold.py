@@ -2,8 +2,8 @@
 
     python experiments/meaning_threshold.py
 
-Answers to no table of the paper: it is where `psopt.rephrasings.LEAST_CLOSENESS` comes from. Expected: nearly all
-rephrasings above it, most of what asks for something else below; what asks for almost the same can't be told apart so.
+Not in the paper: `psopt.rephrasings.LEAST_CLOSENESS` comes from here. Expected: nearly all rephrasings are above it,
+most texts that ask for something else are below it; those that ask for almost the same can't be separated this way.
 """
 
 from __future__ import annotations

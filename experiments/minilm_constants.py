@@ -1,12 +1,12 @@
 """What minilm's constants do: each one varied alone, scored on TREC's train questions, never on its test set.
 
-Run it with real TREC at hand: ``PSOPT_DATA_DIR=FOLDER python experiments/minilm_constants.py``. It prints
+Run it with the real TREC: ``PSOPT_DATA_DIR=FOLDER python experiments/minilm_constants.py``. It prints
 F1, S and C on val questions (a part of train_5500) under ten rephrasings: of the bare prompt, and of the prompt with
-all edits proposed from train. The value in use has a star, and the one of highest F1 - S + C under all edits a plus.
+all edits proposed from train. The value in use has a star, and the one with highest F1 - S + C under all edits a plus.
 
-The values in use were chosen so with the edits of psopt 0.1's first weeks, and stayed when proposals changed: a model
-that moves with each change of what it measures would make results of one week incomparable to those of the next. So
-another value may have the plus; the last column says by how much the one in use is behind.
+The values in use were chosen this way with the edits of psopt 0.1's first weeks, and stayed when proposals changed: if
+the model moved with each change of what it measures, results of different weeks could not be compared. So another value
+may have the plus; the last column shows how far behind the one in use is.
 """
 
 from __future__ import annotations

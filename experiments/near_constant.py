@@ -1,10 +1,10 @@
-"""From which lopsidedness on does a label prior, and nothing else, decide S, C and F1?
+"""From which lopsidedness does the label prior alone decide S, C and F1?
 
     python experiments/near_constant.py smollm2 [gguf/PATH ..] [--sets trec cb]
 
-Labels' log-probabilities with the label prior taken out, and towards each label in turn a bias of up to 12 nats: what
-falls in S then and rises in C is owed to the bias, since the model is the same. Expected: a prompt that answers one
-label far more often than its class comes up looks steadier the more it does so, and is worth less.
+Labels' log-probabilities with the label prior removed, and a bias of up to 12 nats towards each label in turn. If S
+falls and C rises then, the bias is the cause, since the model is the same. Expected: the more often a prompt gives one
+label beyond the frequency of its class, the more stable it looks, and the less it is worth.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""What psopt hands back is not worse than what you had: how often is that so, and what of the gain is kept?
+"""What psopt recommends is not worse than what you had: how often does that hold, and how much of the gain is kept?
 
     python experiments/promise.py [--runs 1000] [--searches 20] [--jobs 2] [--results experiments/results]
 
 Populations in which every prompt's true F1 and S are known (`_promise_population.py`): edits that do nothing, that
-harm, with small and with large effects, and two that stand where a test errs most: F1 lower by just more than the
-margin and S much better, and the other way round. 40 candidates are compared on val under 10 wordings, half of them
-drawn, half leaning to what val says is good; psopt's own functions pick the front and its knee, and psopt's own gate
-decides on as many test samples under 10 other wordings. Then searches of psopt itself on a simulated model, plain and
-one whose edits trade F1 against S, with the truth from its probabilities on texts that no search has seen.
+harm, with small and with large effects, and two where a test errs most: F1 lower by just more than the margin and S
+much better, and the other way round. 40 candidates are compared on val under 10 wordings, half of them random, half
+leaning towards what looks good on val. psopt's own functions pick the front and its knee, and psopt's own gate decides
+on as many test samples under 10 other wordings. Then psopt itself searches on simulated models, a plain one and one
+whose edits trade F1 against S; the truth comes from their probabilities on texts that no search has seen.
 
-A prompt is worse if it is truly worse than the seed prompt by more than .01 in F1 or in S. To reach: at most 5 % of
-runs hand back a worse prompt, in every cell, and at least 90 % of the true gain is kept where val and test have 500
+A prompt is worse if it is truly worse than the original prompt by more than .01 in F1 or in S. Targets: at most 5 % of
+runs recommend a worse prompt, in every cell, and at least 90 % of the true gain is kept where val and test have 500
 samples.
 """
 
@@ -49,7 +49,7 @@ def _cell(kind: str, n: int, runs: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run all cells, and write down the counts as they come."""
+    """Run all cells, and save the counts as they come."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1000, help="of a cell")
     parser.add_argument("--searches", type=int, default=20, help="of psopt itself, for each model")

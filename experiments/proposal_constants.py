@@ -1,6 +1,6 @@
 """How the constants of proposals by rule do: each one varied alone, scored on TREC's train questions, never on test.
 
-Run it with real TREC at hand: ``PSOPT_DATA_DIR=.. python experiments/proposal_constants.py``. It prints F1, S and C on
+Run it with the real TREC: ``PSOPT_DATA_DIR=.. python experiments/proposal_constants.py``. It prints F1, S and C on
 val questions (a part of train_5500) under ten rephrasings, of the prompt with all edits of one kind at once.
 """
 
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def show_evidence(show: Callable[[str, list[Edit]], None], propose: Callable[[], list[Edit]]) -> None:
-    """Show notes by what a phrase needs in train to be quoted."""
+    """Show notes by how much evidence in train a phrase needs to be quoted."""
     for name, values in EVIDENCE.items():
         chosen = getattr(_phrase_evidence, name)
         for value in values:

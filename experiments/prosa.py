@@ -3,8 +3,8 @@
     PSOPT_DATA_DIR=... python experiments/prosa.py [--model minilm openai/gpt-4o ..]
 
 PSS of correctness over 12 wordings (P24 used 12 templates), test samples. Examples of each class are drawn from train,
-more of them holding the fewer; several seeds, since the draw matters. Confidence: the mean over wordings of the highest
-class probability, where a model gives any; minilm gives scores, and the distance of its two best stands in for it.
+larger sets containing smaller ones; several seeds, since the draw matters. Confidence: the mean over wordings of the
+highest class probability, if a model gives any; for minilm, the distance between its two best scores stands in for it.
 Expected: more examples, lower PSS; higher confidence, lower PSS.
 """
 
@@ -31,7 +31,7 @@ N_BINS = 5
 
 
 def with_shots(task: Task, shots: int, seed: int) -> Prompt:
-    """The simple prompt with so many examples of each class."""
+    """The simple prompt with this many examples of each class."""
     examples = [seed_prompt(task, "1-shot", seed=1000 * seed + number).examples for number in range(shots)]
     return replace(seed_prompt(task), examples=tuple(itertools.chain.from_iterable(examples)))
 
@@ -39,7 +39,7 @@ def with_shots(task: Task, shots: int, seed: int) -> Prompt:
 def confidence(
     setting: Setting, task: Task, prompt: Prompt, model: str, seed: int, samples: tuple[Sample, ...]
 ) -> Any | None:
-    """Each sample's confidence, and what it is; None where the model gives none."""
+    """Each sample's confidence, and what it is; None if the model gives none."""
     words = freeze_rephrasings(task, prompt.description, setting.rephrasings, 1, seed, RephrasingOptions()).search
     prompts = [prompt.described_as(text) for text in words]
     texts = [sample.text for sample in samples]
@@ -53,7 +53,7 @@ def confidence(
 
 
 def main(setting: Setting) -> None:
-    """Measure PSS by shots and by confidence, and draw both."""
+    """Measure PSS by shots and by confidence, and plot both."""
     by_shots: list[dict[str, Any]] = []
     by_confidence: list[dict[str, Any]] = []
     figure, axes = panels(2)
@@ -85,7 +85,7 @@ def main(setting: Setting) -> None:
 
 
 def _tested(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each row's PSS less that without examples, with a 95 % bootstrap interval over samples, in the samples' place."""
+    """Each row with PSS minus that without examples, and its 95 % bootstrap interval, in place of the samples."""
     done, bare = [], rows[0]
     for row in rows:
         bare = row if row["shots"] == 0 else bare

@@ -1,18 +1,18 @@
-"""PSS over model and set, as ProSA (P24) tables it: label sets, MATH, and free answers that a judge rates.
+"""PSS by model and set, as in ProSA's (P24) tables: label sets, MATH, and free answers that a judge rates.
 
     python experiments/prosa_free.py
     PSOPT_DATA_DIR=... python experiments/prosa_free.py --model openai/NAME .. --judge openai/NAME [--limit 100]
 
-Without --model nothing is asked of the world: scripted models and a scripted judge answer, on a socket, questions that
-were written for this project, so that PSS and S are known before. That checks the instrument and finds nothing about
-models. With --model the official files are read from PSOPT_DATA_DIR (a missing one is named with its address), or these
-samples (--own-samples); how many calls that takes is said before the first.
+Without --model no outside service is asked: scripted models and a scripted judge, on a socket, answer questions written
+for this project, so that PSS and S are known in advance. That checks the instrument and shows nothing about models.
+With --model the official files are read from PSOPT_DATA_DIR (a missing one is named with its address), or these samples
+(--own-samples); the number of calls is printed before the first.
 
 12 wordings of the instructions for label sets and MATH, 3 for free answers, all written here
-(experiments/wordings/). What differs from the paper: its templates also vary where the question and the options stand;
-of AlpacaEval and Arena-Hard it rewrites the requests themselves, as --versions does, from its authors' files. Y(p) is
-here what a judge rates an answer beside the baseline's, in both orders, in [0, 1]. HumanEval is left out. MATH's
-results are compared as numbers where they are such, else as LaTeX in one spelling: nothing is computed, and an equal
+(experiments/wordings/). What differs from the paper: its templates also vary where the question and the options stand.
+For AlpacaEval and Arena-Hard it rewrites the requests themselves, as --versions does, from its authors' files. Y(p) is
+here a judge's rating of an answer against the baseline's, in both orders, in [0, 1]. HumanEval is left out. MATH's
+results are compared as numbers where possible, otherwise as LaTeX in one spelling: nothing is computed, and an equal
 result in another form counts as wrong.
 Expected: more examples, lower PSS (--shots); higher confidence, lower PSS (--confidence, where a server gives
 log-probabilities).
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
 
 OWN_SAMPLES = HERE / "samples" / "prosa"
-JUDGE_CALLS = 2  # an answer: in both orders
+JUDGE_CALLS = 2  # per answer: in both orders
 
 
 def measure(case: Case, model: str, shots: int, provider: ModelProvider) -> dict[str, Any]:
-    """Let a model answer, and score that."""
+    """Let a model answer, and score its answers."""
     predictions = case.predictions(model, shots, provider)
     scores = score(predictions)
     return {
@@ -72,7 +72,7 @@ def measure(case: Case, model: str, shots: int, provider: ModelProvider) -> dict
 
 
 def sample_pss(predictions: Predictions) -> NDArray[np.float64]:
-    """Each question's PSS, (N,): of what its answers are worth, or of whether they are right."""
+    """Each question's PSS, (N,): from its answers' scores, or from whether they are right."""
     quality = predictions.quality
     return sample_prompt_sensi_score(predictions.array == predictions.truth[:, None] if quality is None else quality)
 
@@ -92,7 +92,7 @@ def by_confidence(case: Case, model: str, provider: ModelProvider) -> dict[str, 
 
 
 def known(case: Case, model: str, shots: int) -> dict[str, float]:
-    """What a scripted model's scores have to be."""
+    """The scores that a scripted model must have."""
     script = SCRIPTS[model.removeprefix("openai/")]
     sizes = (case.n, case.q, case.of.answers)
     pss = script.known_pss(*sizes, with_examples=shots > 0)
@@ -105,7 +105,7 @@ def runs_of(cases: Sequence[Case], models: Sequence[str]) -> Iterator[tuple[Case
 
 
 def expected_calls(cases: Sequence[Case], models: Sequence[str], *, confidence: bool) -> tuple[int, int]:
-    """How many calls of models and, at most, of the judge are to come."""
+    """The expected calls of models and, at most, of the judge."""
     asked = sum(case.n * case.q for case, _, _ in runs_of(cases, models))
     if confidence:
         asked += len(models) * sum(case.n * case.q for case in cases if case.of.answers == LABEL)
@@ -114,7 +114,7 @@ def expected_calls(cases: Sequence[Case], models: Sequence[str], *, confidence: 
 
 
 def offline(words: argparse.Namespace) -> dict[str, Any]:
-    """Let the scripted models answer our own samples, and put beside each score what it has to be."""
+    """Let the scripted models answer our own samples, and add the true value to each score."""
     models = [f"openai/{name}" for name in SCRIPTS]
     cases = read_cases(words, OWN_SAMPLES, f"openai/{JUDGE}", with_examples=True, with_versions=True)
     asked = [(case.of, case.questions, case.wordings) for case in cases]
@@ -140,7 +140,7 @@ def online(words: argparse.Namespace) -> dict[str, Any]:
 def read_cases(
     words: argparse.Namespace, data: Path, judge: str, *, with_examples: bool, with_versions: bool
 ) -> list[Case]:
-    """Read all sets before anybody is asked.
+    """Read all sets before any model is asked.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def read_cases(
 def measure_all(
     cases: Sequence[Case], models: Sequence[str], provider: ModelProvider, *, confidence: bool, only_count: bool = False
 ) -> dict[str, Any]:
-    """Measure every set with every model; say first how many calls that takes."""
+    """Measure every set with every model; first print how many calls that takes."""
     asked, rated = expected_calls(cases, models, confidence=confidence)
     spared = "what the cache holds is not asked again; a rating that can't be read is asked once more"
     print(f"calls to come: {asked:,} answers, at most {rated:,} ratings ({spared})", flush=True)
@@ -194,7 +194,7 @@ def about(words: argparse.Namespace) -> str:
 
 
 def save(results: dict[str, Any], words: argparse.Namespace) -> None:
-    """Write the results as JSON and as a page in Markdown."""
+    """Write the results as JSON and as a Markdown page."""
     name = "prosa_free_models" if words.model else "prosa_free"
     results = rounded({"setting": {"words": about(words)}, **results})
     words.results.mkdir(parents=True, exist_ok=True)
@@ -235,7 +235,7 @@ def read_words() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure and save; a fault of the user's is one line."""
+    """Measure and save; a user error is one line."""
     words = read_words()
     try:
         results = online(words) if words.model else offline(words)

@@ -4,11 +4,11 @@
 
 TREC, three data sets of ours (`_texts.py`), and sim without and with trade-offs; 40 candidates, 500 samples of train
 and of val under 10 wordings, the front on 500 of test. A seed draws train and val from one pool, and seeds the search.
-All models here compute whole grids, so what an arm asks for is counted as if it were paid, and everything that it did
-not ask for is known too: whether a stop was wrong, and what its front is worth on all of val. "Gain" is the hypervolume
-beyond the seed prompt's, the stricter measure; "plain, drawn anew" is the plain search with another seed of its own,
-and tells how far two searches of the same price lie apart. Expected: racing alone a fifth of the calls, everything a
-tenth, at 99 % of the hypervolume.
+All models here compute whole grids, so an arm's calls are counted as if they were paid, and what it did not ask is
+known too: whether a stop was wrong, and what its front is worth on all of val. "Gain" is the hypervolume beyond the
+original prompt's, the stricter measure; "plain, drawn anew" is the plain search with another seed, and shows how far
+two searches of equal cost differ. Expected: racing alone needs a fifth of the calls, everything a tenth, at 99 % of the
+hypervolume.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What an arm has found, and what it has asked for."""
+    """What an arm has found, and what it has asked."""
 
     search: Search
     front: tuple[Candidate, ...]
@@ -81,7 +81,7 @@ class Outcome:
 
     @classmethod
     def of(cls, search: Search) -> Outcome:
-        """Put the front to the final test, and count."""
+        """Run the final test on the front, and count."""
         front = search.state.front
         evaluator = search.problem.evaluator
         model: Any = evaluator.model
@@ -110,7 +110,7 @@ def _fates(search: Search, model: PaidModel) -> dict[str, int]:
 
 
 def stopped_wrongly(outcome: Outcome) -> list[str]:
-    """Which stopped candidates would be on the front, had everybody been evaluated in whole."""
+    """Which stopped candidates would be on the front, if all had been evaluated completely."""
     search = outcome.search
     whole = [
         Candidate(stopped.trial, stopped.prompt, stopped.edits, score(outcome.val(stopped.prompt)))
@@ -121,7 +121,7 @@ def stopped_wrongly(outcome: Outcome) -> list[str]:
 
 
 def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
-    """An arm's numbers beside the plain search's."""
+    """An arm's numbers against the plain search's."""
     search, start = outcome.search, _scores(plain.search.state.baseline.val)
     volumes = [hypervolume([_scores(score(plain.val(c.prompt))) for c in arm.front]) for arm in (outcome, plain)]
     n_search = [arm.calls["val"] + arm.calls["train"] for arm in (outcome, plain)]
@@ -129,7 +129,7 @@ def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
     least = hypervolume([start])
     wrong = stopped_wrongly(outcome)
     audits = [candidate.audit for candidate in (*search.candidates, *search.stopped) if candidate.audit]
-    # counted already: from now on both are put to all of test
+    # counted already: from now on both are evaluated on all of test
     on_test = [plain.search.problem.evaluator.predictions(arm.knee.prompt, "test") for arm in (plain, outcome)]
     against = compare_paired(*on_test) if plain.knee.id != outcome.knee.id else {}
     return {
@@ -184,7 +184,7 @@ def _rows(field: Field, dataset: str, sizes: Sizes) -> Iterator[dict[str, Any]]:
 
 
 def _remembered() -> Callable[..., Any]:
-    """`compare_paired`, each pair once: arms have candidates in common, and a bootstrap takes long."""
+    """`compare_paired`, each pair once: arms share candidates, and a bootstrap takes long."""
     pairs: dict[tuple[bytes, bytes, int], Any] = {}
 
     def compare(first: Predictions, second: Predictions, seed: int = 42) -> Any:
@@ -197,7 +197,7 @@ def _remembered() -> Callable[..., Any]:
 
 
 def main(datasets: list[str], seeds: list[int], sizes: Sizes, results: Path) -> None:
-    """Run data set by data set; each one's rows take the place of those that the results had of it."""
+    """Run data set by data set; the rows of each replace its old rows in the results."""
     for dataset in datasets:
         rows = _rows_of(dataset, seeds, sizes)
         _save(rows, dataset, seeds, sizes, results)
@@ -209,7 +209,7 @@ def _rows_of(dataset: str, seeds: list[int], sizes: Sizes) -> list[dict[str, Any
         return [row for seed in seeds for row in of_seed(seed)]
     if not dataset.startswith("sim"):
         _embed(dataset, seeds[0], sizes)
-    # not forked: a process that has begun to embed leaves locked threads to its children
+    # not forked: children of a process that has begun to embed inherit locked threads
     with ProcessPoolExecutor(sizes.jobs, multiprocessing.get_context("spawn")) as pool:
         return [row for rows in pool.map(of_seed, seeds) for row in rows]
 

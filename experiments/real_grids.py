@@ -1,20 +1,20 @@
-"""Do intervals and tests hold on a language model's real answers?
+"""Are intervals and tests valid on a language model's real answers?
 
     python experiments/real_grids.py smollm2 [gguf/PATH ..] [--writer gguf/PATH]
 
 All test questions of TREC under thirty wordings of the task, for each of the three strategies, with the label prior and
 without: ten wordings are psopt's own, ten are people's, ten a writer's. These grids are the population. Data sets are
 drawn from it, samples and wordings each with replacement, so that draws are independent and the truth is known: the
-mean over all draws. S is that at the drawn number of wordings.
+mean over all draws. S is measured at the drawn number of wordings.
 
-Counted is how often a 95 % interval holds the truth, and how often that of the paired difference of two prompts misses
+We count how often a 95 % interval holds the truth, and how often that of the paired difference of two prompts misses
 the true difference, which is the error of a test at the 5 % level.
 
-S under each kind's ten wordings tells how much psopt's own understate that of people's.
+S under the ten wordings of each kind shows how much psopt's own understate S under people's.
 
-Expected: F1 and C in 90 % and more of every cell; S in fewer where one wording in ten behaves unlike the rest.
+Expected: F1 and C covered in at least 90 % in every cell; S in less where one wording in ten differs from the rest.
 
-Each column of a grid is saved when it is done, and not asked again. On a core of its own SmolLM2 takes an hour.
+Each column of a grid is saved when it is done and not asked again. SmolLM2 takes an hour on one core.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Draw(NamedTuple):
 
 
 def main() -> None:
-    """Ask for the columns that are not there yet, and count what holds of draws from them."""
+    """Ask for the missing columns, and count coverage and errors over draws from them."""
     parser = lm_parser(__doc__, (_DATASET,))
     parser.add_argument("--writer", help="the model that writes ten of the wordings; none are its without one")
     words = parser.parse_args()
@@ -88,11 +88,11 @@ def main() -> None:
 
 
 def _wordings(task: Task, writer: str | None, data: Path, kept: KeptResults) -> list[tuple[str, str]]:
-    """Whose each wording is, and how it goes; a writer's are written once."""
+    """Each wording with its origin; a writer's are written once."""
     own = rephrasings_for(task, _N_EACH, 1).search
     people = (*wordings_by_people(_DATASET, data, _N_EACH), *json.loads(_WORDINGS.read_text("utf-8"))["texts"])
     if writer and "written" not in kept.content:
-        half = _N_EACH // 2  # ten of one kind are more than a small writer has; the held-out ones are of another
+        half = _N_EACH // 2  # a small writer has fewer than ten of one kind; the held-out ones are of another
         options = RephrasingOptions(rephraser=writer)
         by_writer = psopt.rephrase(task, rephrasings=1 + half, heldout=half, rephrasing=options)
         kept.content["written"] = [*by_writer.search[1:], *by_writer.heldout]
@@ -136,7 +136,7 @@ def _by_whose(pools: dict[str, Grids], truth: Grid, task: Task) -> list[dict[str
 
 
 def _cells(pools: dict[str, Grids], truth: Grid, task: Task) -> list[dict[str, Any]]:
-    """What holds of intervals and of paired differences, by pool of wordings, size and prompt."""
+    """Coverage of intervals and of paired differences, by pool of wordings, size and prompt."""
     n_classes = len(task.labels) + 1
     cells = []
     for pool, (n, q) in product(_POOLS, _SIZES):
@@ -156,7 +156,7 @@ def _cells(pools: dict[str, Grids], truth: Grid, task: Task) -> list[dict[str, A
 
 
 def _held(bounds: list[list[tuple[float, ...]]]) -> dict[str, Any]:
-    """Of each score the truth, and in which share of draws it lies inside the interval, and above it.
+    """For each score the truth, and the shares of draws in which it is inside the interval and above it.
 
     `bounds` holds an estimate and its interval for each draw and score.
     """

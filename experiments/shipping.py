@@ -1,17 +1,17 @@
-"""Would one ship what a whole run recommends, with every default, on a real language model?
+"""Would you ship what a whole run recommends, with all defaults, on a real language model?
 
     python experiments/shipping.py smollm2 [minilm gguf/PATH ..] [--sets trec ..] [--seeds 0 1 2] [--writer gguf/PATH]
 
-`psopt.optimize(task, model=.., seed=..)` as a user calls it; edits and rephrasings by rule, or by a writer beside them.
+`psopt.optimize(task, model=.., seed=..)` as a user calls it; edits and rephrasings by rule, or by a writer as well.
 What it recommends is compared with the original prompt on test, under psopt's held-out rephrasings and under people's
-wordings; on probes, texts that we wrote to test what labels mean (`probes/`, 30 a set, none from the data); and on
-texts of other classes in which the phrases of its notes are planted. Nothing is chosen by any of these.
+wordings; on probes, texts that we wrote to test what labels mean (`probes/`, 30 per set, none from the data); and on
+texts of other classes with the phrases of its notes planted in them. No choice uses any of these.
 
 Expected: calibration carries most of the gain in F1, the gate lets no worse prompt through, and notes by rule help less
 on probes than on test, since probes do not repeat the wordings of train.
 
-Each run is saved when it is done, and not made again; one that was interrupted is resumed. On two cores a run of
-SmolLM2 takes 5 to 20 minutes, by the length of the texts.
+Each run is saved when it is done and not repeated; an interrupted one is resumed. On two cores a run of SmolLM2 takes
+5 to 20 minutes, depending on the length of the texts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RUNS = Path.home() / ".cache" / "psopt-experiments" / "shipping"  # whole runs 
 
 
 def main() -> None:
-    """Make the runs that are not there yet."""
+    """Make the missing runs."""
     parser = lm_parser(__doc__)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--writer", help="the model that writes edits and rephrasings; by rule without one")
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _writer(address: str | None, model: str) -> str:
-    """Who drafts edits beside the rules: as told, else a model that can write itself."""
+    """Who drafts edits besides the rules: as given, otherwise the model itself if it can write."""
     if address:
         return Path(address).stem
     return "itself" if model.startswith("gguf/") else "rules"
@@ -62,7 +62,7 @@ def _writer(address: str | None, model: str) -> str:
 def _run(
     model: str, writer: str | None, dataset: str, seed: int, data: Path, edits_by: str, kinds: tuple[str, ...]
 ) -> dict[str, Any]:
-    """One run, and what run.json says of it, without the data set's texts."""
+    """One run, and its data from run.json, without the data set's texts."""
     out = _RUNS / f"{dataset}-{Path(model).stem}-{edits_by}-{seed}"
     probe = _PROBES / f"{dataset}.jsonl"
     by = {"proposer": writer, "rephraser": writer} if writer else {}
@@ -87,7 +87,7 @@ def _run(
         "other_wordings": {
             name: manifest["other_wordings"][name] for name in ("baseline", "differences", "own_sensitivity")
         }
-        if "other_wordings" in manifest  # else a limit did not pay for it
+        if "other_wordings" in manifest  # otherwise a limit left nothing for it
         else None,
         "probe": manifest.get("probe") and {**manifest["probe"], "file": probe.name},
         "planted": manifest.get("planted"),

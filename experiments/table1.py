@@ -1,12 +1,12 @@
-"""S, C_y and F1 of three strategies: Tables 1 and 2 of Errica et al., beside the published numbers.
+"""S, C_y and F1 of three strategies: Tables 1 and 2 of Errica et al., next to the published numbers.
 
     PSOPT_DATA_DIR=... python experiments/table1.py [--dataset trec ..] [--model minilm openai/gpt-4o ..]
 
 Test samples, Q = 30 wordings (the original among them), micro-F1, pooled C_y. Standard deviations: of S and of the mean
 consistency with the class over samples, of F1 over wordings. Intervals of 95 % and tests are over samples and wordings
 (`psopt.metrics.score_intervals`). A seed draws the split (minilm sees texts from the centre of train's), the order of
-wordings and the examples of 1-shot. Expected: 1-shot shakes less than simple; detail helps here and harms there;
-prompts of equal F1 differ in S.
+wordings and the examples of 1-shot. Expected: 1-shot is more stable than simple; detail helps on some sets and
+harms on others; prompts of equal F1 differ in S.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def rows_of(setting: Setting, dataset: str, model: str, seed: int) -> list[dict[
 
 
 def main(setting: Setting) -> None:
-    """Measure everything, and draw F1 against S."""
+    """Measure everything, and plot F1 against S."""
     rows = [row for case in setting.cases() for row in rows_of(setting, *case)]
     published = json.loads((HERE / "published.json").read_text("utf-8"))["table1"]
     figure, axes = panels(len(setting.datasets))

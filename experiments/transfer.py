@@ -1,11 +1,11 @@
-"""Does a front that was found on one model, or on one kind of wordings, hold on another?
+"""Does a front that was found on one model, or on one kind of wordings, hold up on another?
 
     PSOPT_DATA_DIR=... python experiments/transfer.py [--model minilm openai/gpt-4o ..]
 
-Answers to no table; Errica et al. mend a prompt for one model. Offline the other model is `sim`, which obeys notes that
+Not in the paper: Errica et al. fix a prompt for one model. Offline the other model is `sim`, which follows notes that
 quote phrases but is a simulation. Wordings: those written for the task (paraphrase), or made by rule (wording). Each
-front is found in one setting (model, wordings), and its knee and members meet test samples under held-out wordings of
-every setting, beside the seed prompt. Expected: gains on the other side are smaller, and still gains.
+front is found in one setting (model, wordings), and its knee and members are tested under held-out wordings of every
+setting, against the original prompt. Expected: gains in the other setting are smaller, but still gains.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def rows_of(setting: Setting, dataset: str, seed: int) -> list[dict[str, Any]]:
 
 
 def main(setting: Setting) -> None:
-    """Run all, and draw what the knee gains in F1 and S."""
+    """Run all, and plot what the knee gains in F1 and S."""
     rows = [row for dataset in setting.datasets for seed in setting.seeds for row in rows_of(setting, dataset, seed)]
     figure, axes = panels(2, 4.4)
     for ax, measure in zip(axes, ("f1", "sensitivity"), strict=True):

@@ -2,7 +2,7 @@
 
     PSOPT_DATA_DIR=... python experiments/what_shakes.py [--model minilm openai/gpt-4o ..]
 
-Answers to no table of Errica et al., who rephrase only; to Sclar et al. (FormatSpread, 2024) for formats, to P24 for
+Not in Errica et al., who only rephrase; corresponds to Sclar et al. (FormatSpread, 2024) for formats, and to P24 for
 templates. Each family alone, at equal Q (the original and Q - 1 of the family), on the same test samples; the 1-shot
 prompt, so that examples have an order. Expected of a language model: every family moves answers. minilm reads neither
 layout nor orders, so there its S must be exactly 0, and nothing can be learnt about formats from it.
@@ -20,13 +20,13 @@ from psopt.search_spaces import Family, seed_prompt
 
 
 def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -> dict[str, Any]:
-    """One family's S, F1, and the distance of its best and worst member."""
+    """One family's S, F1, and the distance between its best and worst member."""
     task = setting.task(dataset, seed)
     row: dict[str, Any] = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
     row["family"] = family
     try:
         predictions = setting.predictions(task, seed_prompt(task, "1-shot", seed=seed), model, seed, families=(family,))
-    except InputError as error:  # three labels have five other orders
+    except InputError as error:  # three labels have only five other orders
         return {**row, "left_out": str(error)}
     scores = score(predictions, intervals=True)
     row |= {"sensitivity": scores.sensitivity, "f1": scores.f1, "ci": scores.ci}
@@ -36,7 +36,7 @@ def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -
 
 
 def main(setting: Setting) -> None:
-    """Measure each family, and draw S."""
+    """Measure each family, and plot S."""
     rows = [row_of(setting, *case, family) for case in setting.cases() for family in get_args(Family)]
     figure, (ax,) = panels(1, 6.0)
     measured = [row for row in rows if "left_out" not in row]

@@ -1,15 +1,15 @@
-"""How much do psopt's own wordings understate S, beside people's?
+"""How much do psopt's own wordings understate S, compared with people's?
 
     python experiments/whose_words.py smollm2 [gguf/PATH ..] [--sets trec messages products ..]
 
-The original prompt on val under wordings of several kinds, with the label prior taken out: people's; those curated for
-a built-in task; by rule, with the labels named in the sentence, and without; and mixtures of two kinds, half of each.
-S is the mean over draws of six wordings of a kind, so that all are at one Q.
+The original prompt on val under wordings of several kinds, with the label prior removed: people's; those curated for a
+built-in task; by rule, with the labels named in the sentence, and without; and mixtures of two kinds, half of each.
+S is the mean over draws of six wordings of a kind, so that all have the same Q.
 
 Expected: sentences that name the labels move answers as much as people's do, since people name them too; frames around
-an instruction that stays as it is move them least.
+an unchanged instruction move them least.
 
-Each wording's answers are saved when they are there, and not asked again. A set takes ten minutes on a core.
+Each wording's answers are saved when they are complete and not asked again. A set takes ten minutes on one core.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 _N_HELD, _N_PRIOR = 80, 30
 _N_EACH, _Q, _N_DRAWS = 8, 6, 40
-_N_BY_RULE = 24  # of each side: enough for all that name the labels
+_N_BY_RULE = 24  # per side: enough for all that name the labels
 MIXED = (("curated", "labels named"), ("frames", "labels named"))
 
 
 def main() -> None:
-    """Ask under the wordings that are not there yet, and write down S by kind."""
+    """Ask under the missing wordings, and save S by kind."""
     words = lm_parser(__doc__, ("trec", "messages", "products")).parse_args()
     setting = (
         f"At most {_N_HELD} val samples, the prior on {_N_PRIOR} train texts; S of {_Q} wordings, the mean of "
@@ -65,7 +65,7 @@ def _kinds(task: Task, dataset: str, data: Path) -> dict[str, list[str]]:
 
 
 def _by_rule(task: Task) -> list[str]:
-    """Wordings by rule, of both sides by turns."""
+    """Wordings by rule, alternating between both sides."""
     n = _N_BY_RULE
     both = rephrase_by_rules(
         task.description, task.noun, n, n, 0, protect=task.labels, labels=task.labels, asks_for_label=True

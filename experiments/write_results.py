@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 MEASURES = ("sensitivity", "consistency", "f1")
 HEAD = """# Results
 
-Written by `experiments/write_results.py` from the JSON in `{folder}/`; `make experiments` runs everything anew. Offline
-the model is `minilm`, an embedding model that reads prompts, or `sim`, a simulation: what is seen on them is seen on
-them, and says little about language models. Each script's docstring says what was expected. All but the whole runs on
-TREC, DBpedia, RTE and messages, and the sections that name whose wordings they use, were made before every second
-rephrasing by rule named the labels.
+Written by `experiments/write_results.py` from the JSON in `{folder}/`; `make experiments` runs everything again.
+Offline the model is `minilm`, an embedding model that reads prompts, or `sim`, a simulation: results on these two say
+little about language models. Each script's docstring says what was expected. Most results were made before every second
+rephrasing by rule named the labels. The exceptions are the whole runs on TREC, DBpedia, RTE and messages, and the
+sections that name whose wordings they use.
 """
 
 
@@ -48,7 +48,7 @@ def page(folder: Path) -> str:
 
 
 def claims(results: Results) -> str:
-    """Every claim for every model that was measured."""
+    """Every claim, for every model that was measured."""
     rows = []
     for claim in CLAIMS:
         of_claim = results.get(claim.experiment, {}).get(claim.rows, [])
@@ -82,7 +82,7 @@ def _triple(scores: Results) -> str:
 
 def drafts(results: Results) -> str:
     """How many of a writer's drafts pass the checks, by set."""
-    head = ("writer", "set", "drafts", "pass at once", "in the end", "refused for", "are used")
+    head = ("writer", "set", "drafts", "pass at once", "pass in the end", "refused for", "used")
     rows = []
     for cell in results["cells"]:
         n = cell["n_requests"]
@@ -142,7 +142,7 @@ def _served(results: Results) -> str:
     for model, dataset in dict.fromkeys((cell["model"], cell["dataset"]) for cell in served):
         here = [cell for cell in served if (cell["model"], cell["dataset"]) == (model, dataset)]
         rows.append((model, dataset, str(here[0]["n"]), *(_mean_of(here, way, "none") for way in ways)))
-    words = 'Of llama.cpp\'s server, which is held to {"label": ..}; nothing is calibrated there.'
+    words = 'On llama.cpp\'s server, restricted to {"label": ..}; nothing is calibrated there.'
     return f"{words}\n\n{table(('model', 'set', 'n', *ways.values()), rows)}"
 
 
@@ -187,7 +187,7 @@ def table1(results: Results) -> str:
 
 
 def _published_scores(rows: list[Results]) -> str:
-    """What Errica et al. have published for the same data sets."""
+    """What Errica et al. published for the same data sets."""
     published = json.loads((HERE / "published.json").read_text("utf-8"))
     theirs = [
         (dataset, model, *(_triple(scores) for scores in by_strategy.values()))
@@ -203,7 +203,7 @@ def _interval(row: Results, name: str) -> str:
 
 
 def lm_table1(results: Results) -> str:
-    """S, C and F1 of language models, with the label prior and without it, and published."""
+    """S, C and F1 of language models, with and without the label prior, and as published."""
     rows = []
     for cell in results["cells"]:
         shown = []
@@ -212,13 +212,13 @@ def lm_table1(results: Results) -> str:
             figures = " / ".join(f"{of[name][0]:.3f} [{of[name][1]:.2f}, {of[name][2]:.2f}]" for name in MEASURES)
             shown.append(figures + (f", nearly always {of['near_constant']}" if of["near_constant"] else ""))
         rows.append((cell["dataset"], f"{cell['n']} x {cell['q']}", cell["model"], cell["strategy"], *shown))
-    ours = table(("data", "N x Q", "model", "strategy", "as it is", "calibrated"), rows)
+    ours = table(("data", "N x Q", "model", "strategy", "uncalibrated", "calibrated"), rows)
     return f"S / C / F1 [95 %].\n\n{ours}\n{_published_scores(results['cells'])}"
 
 
 def lm_prosa(results: Results) -> str:
-    """PSS of language models by examples, with the label prior and without, and what confidence tells of it."""
-    head = ("data", "N x Q", "model", "examples a class", "as it is", "calibrated")
+    """PSS of language models by examples, with and without the label prior, and against confidence."""
+    head = ("data", "N x Q", "model", "examples per class", "uncalibrated", "calibrated")
     rows = []
     for cell in results["cells"]:
         shown = []
@@ -231,7 +231,7 @@ def lm_prosa(results: Results) -> str:
 
 def lm_formats(results: Results) -> str:
     """F1 over forms of one prompt."""
-    head = ("data", "N", "model", "prompt", "as it is", "calibrated")
+    head = ("data", "N", "model", "prompt", "uncalibrated", "calibrated")
     rows = []
     for cell in results["cells"]:
         shown = [
@@ -268,7 +268,12 @@ def fixes(results: Results) -> str:
         ]
         theirs = published.get(fix["topic"], {})
         rows += [
-            (f"published, of 30, {when}", _list(theirs[f"right_{when}"]), _list(theirs.get(f"sensitivity_{when}", [])), None)
+            (
+                f"published, of 30, {when}",
+                _list(theirs[f"right_{when}"]),
+                _list(theirs.get(f"sensitivity_{when}", [])),
+                None,
+            )
             for when in ("before", "after")
             if theirs
         ]
@@ -292,7 +297,7 @@ def how_many(results: Results) -> str:
             for measure, by_how in row["agreement"].items()
             for how, taus in by_how.items()
         ]
-        settled = f"settled: from that Q on at least {row['tau']}; clear pairs differ by more than {row['clear']}"
+        settled = f"settled: at least {row['tau']} from that Q on; clear pairs differ by more than {row['clear']}"
         parts.append(f"Kendall's tau of the prompts' rankings; {settled}.\n")
         parts.append(table(("measure", "ranking", *(f"Q = {size}" for size in row["sizes"]), "settled at"), taus))
     return "\n".join(parts)
@@ -318,7 +323,7 @@ def prosa(results: Results) -> str:
         for row in results["by_confidence"]
     ]
     head = ("data", "model", "seed", "confidence", *(f"fifth {n}" for n in range(1, 6)), "rho", "p")
-    names = ("data", "model", "seed", "examples a class", "PSS", "F1", "against none", "95 % interval")
+    names = ("data", "model", "seed", "examples per class", "PSS", "F1", "against no examples", "95 % interval")
     return f"{table(names, shots)}\nPSS by confidence, the least confident fifth first.\n\n{table(head, fifths)}"
 
 
@@ -326,7 +331,7 @@ def what_shakes(results: Results) -> str:
     """S by family."""
     rows = [
         (row["dataset"], row["model"], row["family"], row.get("sensitivity"), row.get("f1"), row.get("spread"),
-         row.get("f1_std"), row.get("left_out") or ("" if row["moved"] else "not one answer moved"))
+         row.get("f1_std"), row.get("left_out") or ("" if row["moved"] else "no answer changed"))
         for row in results["rows"]
     ]  # fmt: skip
     return table(("data", "model", "family", "S", "F1", "spread of F1", "std of F1", ""), rows)
@@ -346,24 +351,24 @@ def ablation(results: Results) -> str:
         below = f"{sum(difference < 0 for difference in lost)} of {len(lost)}"
         rows.append((without, mean, volumes, f"{np.mean(lost):+.3f}", below, _triple(knee), n_lost))
     start = float(np.mean([row["hypervolume_seed_prompt"] for row in results["rows"]]))
-    head = ("without", "hypervolume", "by seed", "against the whole", "seeds in which it is less", "knee: S / C_y / F1",
-            "of the front, lost F1 on val")  # fmt: skip
-    return f"Reference point {results['reference']}; the seed prompt alone has {start:.3f}.\n\n{table(head, rows)}"
+    head = ("without", "hypervolume", "by seed", "against the full search", "seeds where it is lower",
+            "knee: S / C_y / F1", "front prompts that lost F1 on val")  # fmt: skip
+    return f"Reference point {results['reference']}; the original prompt alone has {start:.3f}.\n\n{table(head, rows)}"
 
 
 def transfer(results: Results) -> str:
-    """Each front in each place."""
+    """Each front in each setting."""
     rows = [
         (row["dataset"], row["seed"], " ".join(row["from"]), " ".join(row["to"]), _triple(row["seed_prompt"]),
          _triple(row["knee"]), f"{row['better']:.0%} of {row['front']}")
         for row in results["rows"]
     ]  # fmt: skip
-    head = ("data", "seed", "found on", "scored on", "seed prompt", "knee", "of the front, better in F1 and S")
+    head = ("data", "seed", "found on", "scored on", "original prompt", "knee", "front prompts better in F1 and S")
     return f"S / C_y / F1 on test, held-out wordings.\n\n{table(head, rows)}"
 
 
 def confidence(results: Results) -> str:
-    """How well each figure tells the errors of a vote."""
+    """How well each figure predicts the errors of a vote."""
     figures = ("S", "vote share", "S, then probability", "S of probabilities", "mean probability")
     head = ("model", "set", "prompt", "N", "wordings", "errors", "S = 0", *figures)
     rows = []
@@ -375,21 +380,21 @@ def confidence(results: Results) -> str:
             steady = f"{of['steady']:.0f} %" if "steady" in of else ""
             named = (cell["model"], cell["dataset"], cell["prompt"], str(cell["n"]), n_wordings)
             rows.append((*named, f"{of['errors']:.0f} %", steady, *told))
-    return f"± its standard error. Under one wording *mean probability* is that of its answer.\n\n{table(head, rows)}"
+    return f"± standard error. Under one wording *mean probability* is that of its answer.\n\n{table(head, rows)}"
 
 
 SECTIONS = {
-    "promise": ("The promise: what is handed back is not worse", promise),
+    "promise": ("The promise: what psopt recommends is not worse", promise),
     "table1": ("Tables 1 and 2: strategies", table1),
-    "lm_table1": ("Tables 1 and 2 on language models that run here", lm_table1),
+    "lm_table1": ("Tables 1 and 2 on local language models", lm_table1),
     "appendix_a": ("Appendix A: noise", appendix_a),
     "appendix_b": ("Appendix B: fixes from sensitivity", fixes),
     "appendix_c": ("Appendix C: fixes from consistency", fixes),
-    "lm_appendix_b": ("Appendix B on language models that run here", fixes),
-    "lm_appendix_c": ("Appendix C on language models that run here", fixes),
+    "lm_appendix_b": ("Appendix B on local language models", fixes),
+    "lm_appendix_c": ("Appendix C on local language models", fixes),
     "how_many_rephrasings": ("How many rephrasings are enough?", how_many),
     "prosa": ("ProSA: PSS by examples and by confidence", prosa),
-    "lm_prosa": ("ProSA on language models that run here", lm_prosa),
+    "lm_prosa": ("ProSA on local language models", lm_prosa),
     "lm_formats": ("Formats: the same prompt in 20 forms", lm_formats),
     "prosa_free": ("ProSA: PSS by set, a check of the instrument", prosa_free),
     "prosa_free_models": ("ProSA: PSS by model and set", prosa_free),
@@ -397,17 +402,17 @@ SECTIONS = {
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
     "real_grids": ("Intervals and tests on real answers", real_grids),
-    "whose_words": ("S under whose wordings", whose_words),
+    "whose_words": ("S by origin of the wordings", whose_words),
     "lm_promise": ("The promise on a language model", lm_promise),
-    "racing": ("Racing: a front for fewer calls", racing),
+    "racing": ("Racing: a front with fewer calls", racing),
     "lm_racing": ("Racing on a language model", lm_racing),
-    "shipping": ("Whole runs on real language models: would one ship it?", shipping),
-    "drafts": ("Drafts of edits that can be used", drafts),
+    "shipping": ("Whole runs on real language models: would you ship it?", shipping),
+    "drafts": ("How many drafts of edits are usable", drafts),
     "answer_lead": ("Where a chat model's answer begins", answer_lead),
     "example_turns": ("Examples in one message, and as turns", example_turns),
     "label_map": ("Calibration that learns from labels", label_map),
-    "confidence": ("Which figure of a vote tells its errors", confidence),
-    "near_constant": ("From when on a label prior decides", near_constant),
+    "confidence": ("Which figure of a vote predicts its errors", confidence),
+    "near_constant": ("When the label prior decides the scores", near_constant),
     "lm_edits": ("Kinds of edits on real language models", lm_edits),
 }
 

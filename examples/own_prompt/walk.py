@@ -1,6 +1,6 @@
-"""Five prompts of one's own, each in another style: measured, fixed, and handed back as the file that it was.
+"""Five prompts, each in another style: measured, fixed, and written back in the format of its file.
 
-Asks psopt's simulated model, which reads prompts as a small model would; no key, no network. With a server of your own
+Asks psopt's simulated model, which reads prompts as a small model would; no key, no network. With your own server,
 give its address and a model: ``python walk.py http://localhost:8000/v1 openai/my-model``.
 """
 
@@ -29,7 +29,7 @@ def fix(name: str, folder: Path, url: str, model: str, **options: Any) -> psopt.
 
 
 def walk(url: str, model: str) -> None:
-    """Mend every prompt, print what that did, and write the new ones beside their runs."""
+    """Fix every prompt, print the effect, and write the new ones next to their runs."""
     folder = Path(tempfile.mkdtemp(prefix="own_prompt"))
     for name in PROMPTS:
         run = fix(name, folder, url, model, **SMALL)
@@ -43,7 +43,7 @@ def walk(url: str, model: str) -> None:
 
 
 def main() -> None:
-    """Ask the server that is named, or the simulated model."""
+    """Ask the given server, or the simulated model."""
     url, model = sys.argv[1:] or ("", "sim/accuracy=0.6,wobble=0.5")
     walk(url, model)
 

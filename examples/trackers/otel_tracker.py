@@ -1,10 +1,10 @@
-"""Make OpenTelemetry spans: a run is a span, and each request to a language model is one in it.
+"""Make OpenTelemetry spans: a run is a span, and each request to a language model is a span within it.
 
     pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http
     psopt optimize --dataset trec --model openai/gpt-5.4-mini --log otel_tracker:OTelTracker
 
-Spans go where OTEL_EXPORTER_OTLP_ENDPOINT says, unless your program has set a tracer provider of its own. Requests
-follow the semantic conventions for generative AI. No text of prompts, data or answers is in them.
+Spans go to OTEL_EXPORTER_OTLP_ENDPOINT, unless your program has set its own tracer provider. Requests
+follow the semantic conventions for generative AI. They contain no text of prompts, data or answers.
 """
 
 from opentelemetry import trace
@@ -15,7 +15,7 @@ from psopt.tracking import Tracker
 
 
 class OTelTracker(Tracker):
-    """Makes spans of a run and of its requests."""
+    """Makes spans for a run and its requests."""
 
     name = "otel"
 
@@ -41,7 +41,7 @@ class OTelTracker(Tracker):
             self._run.set_attribute("error.type", ending)
 
     def close(self):
-        """Send what is left, also of a run that never began."""
+        """Send the rest, even for a run that never began."""
         self._run.end()
         trace.get_tracer_provider().force_flush()
 

@@ -1,4 +1,4 @@
-"""Record a run in Weights & Biases: a run is a run, its trials are steps, its files an artifact.
+"""Record a run in Weights & Biases: a run becomes a run, its trials steps, its files an artifact.
 
 pip install wandb
 psopt optimize --dataset trec --log wandb_tracker:WandbTracker     # in this folder, or with a copy of this file
@@ -11,12 +11,12 @@ from psopt.tracking import Tracker
 
 
 class WandbTracker(Tracker):
-    """Records beside whatever run a program of yours has open."""
+    """Records separately from any run that your program has open."""
 
     name = "wandb"
 
     def start(self, run, kept):
-        """Begin a run, or go on with that of an earlier part."""
+        """Begin a run, or resume that of an earlier part."""
         self._run = wandb.init(
             project="psopt",
             id=kept.setdefault("id", uuid.uuid4().hex[:8]),
@@ -29,7 +29,7 @@ class WandbTracker(Tracker):
         self.place = str(self._run.url or self._run.dir)
 
     def trial(self, trial):
-        """Record a trial's scores over the number of the trial."""
+        """Record a trial's scores against its number."""
         self._run.log({"trial": trial.number, **{f"trials/{name}": value for name, value in trial.metrics.items()}})
 
     def end(self, run, ending):
