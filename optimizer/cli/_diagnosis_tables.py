@@ -86,10 +86,8 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
         print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
     else:
         console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
-    half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
-    if half:
-        noun = "sample carries" if half == 1 else "samples carry"
-        console.print(f"{half} {noun} half of the whole S, {most} carry 90 %: look at these first.")
+    if line := report.diagnosis.carried_line:
+        console.print(line)
 
 
 def show_suspects(console: Console, report: PromptReport) -> None:

@@ -148,6 +148,23 @@ class Diagnosis:
         """The slices, under their name in version 0.1."""
         return self.slices
 
+    @property
+    def carried_line(self) -> str:
+        """How few samples carry most of S, as a sentence; empty if every sample is stable.
+
+        >>> Diagnosis({}, (), carried={"50%": 1, "90%": 3}).carried_line
+        '1 sample carries half of the whole S, 3 carry 90 %: look at these first.'
+        >>> Diagnosis({}, (), carried={"50%": 1, "90%": 1}).carried_line
+        '1 sample carries 90 % of the whole S: look at it first.'
+        """
+        half, most = self.carried.get("50%", 0), self.carried.get("90%", 0)
+        if not half:
+            return ""
+        carrying = "1 sample carries" if half == 1 else f"{half} samples carry"
+        if half == most:
+            return f"{carrying} 90 % of the whole S: look at {'it' if half == 1 else 'these'} first."
+        return f"{carrying} half of the whole S, {most} carry 90 %: look at these first."
+
     def of_views(self, views: Sequence[str]) -> Diagnosis:
         """Return only the part of the diagnosis for these views; clusters belong to consistency."""
         if set(views) == set(VIEWS):
