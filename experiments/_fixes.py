@@ -93,7 +93,6 @@ def compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str,
         "topic_among_weakest": [int(topic[top].sum()), len(top)],
         "topic_among_all": [int(topic[pool].sum()), len(pool)],
         "topic_among_misclassified_once": [int((topic & wrong_at_once).sum()), int(wrong_at_once.sum())],
-        "texts": [samples[index].text for index in weakest],
         "columns": {kind: _fares(predictions, weakest) for kind, predictions in columns.items()},
     }
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ from psopt.text import shows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Edit, Prompt, View
     from psopt.tasks import Task
@@ -79,20 +81,12 @@ class _Model:
         self._answering = self._models.answering(name, task)
         self._original = apply_edits(seed_prompt(task), [CALIBRATE])
         self._answers: dict[str, Predictions] = {}
-        self._recommended: Prompt | None = None
 
     def fixes(self, view: View) -> Iterator[tuple[Fix, Sequence[Edit]]]:
         """The paper's topics, then those that psopt finds; the latter with a writer's edits."""
         for fix in _PUBLISHED[view]:
             yield fix, ()
-        n_samples, n_rephrasings = _DIAGNOSED
-        rephrasings = rephrasings_for(self._task).search[:n_rephrasings]
-        train = evaluate(self._answering, self._original, rephrasings, subset(self._task.train, n_samples, seed=_SEED))
-        diagnosis = diagnose_predictions(train, labelled=self._task.train)
-        written: list[Edit] = []
-        if self._writer:
-            proposer = LLMProposer(self._models.writer(self._writer))
-            written = proposer.propose(self._task, self._original, train, diagnosis, rephrasings)
+        diagnosis, written = self._diagnosed
         groups = [group for group in diagnosis.slices if group.view == view and group.label and group.phrases]
         for group in groups[:_N_FOUND]:
             phrases, label = group.phrases, str(group.label)
@@ -108,7 +102,7 @@ class _Model:
 
     def measured(self, view: View, fix: Fix, by_writer: Sequence[Edit]) -> dict[str, Any]:
         """The topic's weakest samples under the original prompt, and how they fare under the others."""
-        recommended = self._what_is_recommended()
+        recommended = self._recommended
         prompts = {
             "before": self._original,
             "placebo": replace(self._original, notes=(fix.placebo,)),
@@ -120,7 +114,6 @@ class _Model:
         if by_writer:
             prompts["by a writer"] = apply_edits(self._original, by_writer)
         row = compared(fix, view, {kind: self._answers_to(prompt) for kind, prompt in prompts.items()})
-        del row["texts"]
         about = {"dataset": _DATASET, "rephrasings": len(self._wordings), "written": [edit.text for edit in by_writer]}
         return rounded({**about, **row})  # type: ignore[no-any-return]
 
@@ -129,12 +122,23 @@ class _Model:
             self._answers[prompt.id] = evaluate(self._answering, prompt, self._wordings, self._task.test)
         return self._answers[prompt.id]
 
-    def _what_is_recommended(self) -> Prompt:
-        if self._recommended is None:
-            with tempfile.TemporaryDirectory() as folder:
-                run = psopt.optimize(self._task, model=self._name, seed=_SEED, out=Path(folder) / "run")
-            self._recommended = run.recommended.prompt
-        return self._recommended
+    @cached_property
+    def _diagnosed(self) -> tuple[Diagnosis, Sequence[Edit]]:
+        """Where the original prompt is weak on train, by every view, and the edits that a writer drafts for it."""
+        n_samples, n_rephrasings = _DIAGNOSED
+        rephrasings = rephrasings_for(self._task).search[:n_rephrasings]
+        train = evaluate(self._answering, self._original, rephrasings, subset(self._task.train, n_samples, seed=_SEED))
+        diagnosis = diagnose_predictions(train, labelled=self._task.train)
+        if not self._writer:
+            return diagnosis, ()
+        proposer = LLMProposer(self._models.writer(self._writer))
+        return diagnosis, proposer.propose(self._task, self._original, train, diagnosis, rephrasings)
+
+    @cached_property
+    def _recommended(self) -> Prompt:
+        with tempfile.TemporaryDirectory() as folder:
+            run = psopt.optimize(self._task, model=self._name, seed=_SEED, out=Path(folder) / "run")
+        return run.recommended.prompt
 
 
 if __name__ == "__main__":
