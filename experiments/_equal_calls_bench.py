@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import dspy
 import numpy as np
+from _direct_arms import ARMS, Setting, answered
 from _dspy_rivals import OPTIMIZERS, THREADS, Field
 from _equal_calls_page import MEASURES, UNOPTIMISED
 from _label_lm import AsyncLabelEngine, LabelEngine
@@ -21,7 +22,7 @@ from _rule_writer import RuleWriter
 from psopt.evaluation import Predictions, compare_paired, score
 from psopt.models import minilm_lm
 from psopt.models.minilm import MiniLM, read_request
-from psopt.tasks import Sample
+from psopt.tasks import Sample, Task
 
 if TYPE_CHECKING:
     from _public_sets import Rows
@@ -58,13 +59,14 @@ class Bench:
         self, name: str, seed: int, folder: Path, sizes: dict[str, int], model: str = MINILM, writer: str | None = None
     ) -> None:
         self.chosen = SETS[name]
-        splits = load_splits(name, folder, (sizes["train"], sizes["val"], sizes["test"]), seed)
-        self.train, self.val = self._examples(splits.train), self._examples(splits.val)
-        self.labels = tuple(sorted({label for rows in splits for _, label in rows}))
-        self.test = splits.test
+        self.drawn = load_splits(name, folder, (sizes["train"], sizes["val"], sizes["test"]), seed)
+        self.train, self.val = self._examples(self.drawn.train), self._examples(self.drawn.val)
+        self.labels = tuple(sorted({label for rows in self.drawn for _, label in rows}))
+        self.test = self.drawn.test
         self.wordings = wordings_by_hand(name)[: sizes["wordings"]]
         self.seed = seed
-        texts = [text for text, _ in splits.train]
+        self.model = model
+        texts = [text for text, _ in self.drawn.train]
         if model == MINILM:
             self.lm = minilm_lm(texts, cache=False, cache_dir=folder)
             self.engine = self.lm._engine_spec  # made with the model, to count its calls
@@ -83,8 +85,24 @@ class Bench:
         )
         return dspy.Predict(signature)
 
-    def optimized(self, name: str, calls: int) -> tuple[Any, dict[str, float]]:
-        """What an optimizer returns, and what it cost."""
+    def outcome(self, name: str, calls: int) -> tuple[Predictions, dict[str, Any]]:
+        """What the program that an optimizer returns answers on test; the program, and what it cost."""
+        program, costs = self._optimized(name, calls)
+        about = {**costs, "instructions": program.signature.instructions, "demos": len(program.demos)}
+        return self.answers(program), about
+
+    def without_dspy(self, name: str, calls: int) -> tuple[Predictions, dict[str, Any]]:
+        """The same for one of `ARMS`, which ask the model directly."""
+        field = self.chosen.field
+        task = Task.from_records(
+            [*self.drawn.train, *self.drawn.val],
+            name=field, description=self.chosen.instructions, noun=field, labels=self.labels, seed=self.seed,
+        )  # fmt: skip
+        setting = Setting(task, self.model, calls, self.seed)
+        answers, costs, prompt = answered(name, setting, self.test, self.wordings)
+        return answers, {**costs, "instructions": prompt.description, "demos": len(prompt.examples)}
+
+    def _optimized(self, name: str, calls: int) -> tuple[Any, dict[str, float]]:
         writer = partial(self._writer, vary=True)
         field = Field(self.program(), self.train, self.val, writer=writer, calls=calls, seed=self.seed)
         n_before, started = self.engine.n_calls, time.monotonic()
@@ -152,20 +170,11 @@ def one_draw(
         before = bench.answers(bench.program())
         rows: dict[str, Any] = {UNOPTIMISED: _scores(before)}
         for optimizer, calls in wanted:
-            program, costs = bench.optimized(optimizer, calls)
-            after = before if _is_as_it_was(program, bench.chosen.instructions) else bench.answers(program)
-            rows[f"{optimizer} / {calls}"] = {
-                **_scores(after),
-                **costs,
-                "against": _against(before, after),
-                "instructions": program.signature.instructions,
-                "demos": len(program.demos),
-            }
+            after, about = (
+                bench.without_dspy(optimizer, calls) if optimizer in ARMS else bench.outcome(optimizer, calls)
+            )
+            rows[f"{optimizer} / {calls}"] = {**_scores(after), "against": _against(before, after), **about}
     return rows
-
-
-def _is_as_it_was(program: Any, instructions: str) -> bool:
-    return program.signature.instructions == instructions and not program.demos
 
 
 def _scores(predictions: Predictions) -> dict[str, float]:

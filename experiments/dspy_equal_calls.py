@@ -11,8 +11,9 @@ test examples under the same ten hand-written wordings, which no optimizer sees.
 unoptimised program, over examples and wordings.
 
 With `--model` a real language model answers, restricted to the labels (`_label_lm.py`), and `--writer` writes: 120 test
-examples under six wordings, on a separate page. With SmolLM2 and a writer of 1.5 billion parameters a draw takes three
-hours on one core, half of them for GEPA.
+examples under six wordings, on a separate page. DSPy gives no label probabilities; what psopt makes of them is shown by
+three more arms, which ask the same model without DSPy (`_direct_arms.py`). With SmolLM2 and a writer of 1.5 billion
+parameters a draw takes three hours on one core, half of them for GEPA.
 
 Expected: SensitivityOptimizer is first in mean S and C, not behind the best in mean F1, and in no run surely worse
 than the program that it was given.
@@ -26,6 +27,7 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
+from _direct_arms import ARMS
 from _dspy_rivals import OPTIMIZERS
 from _equal_calls_bench import MINILM, one_draw
 from _equal_calls_page import page
@@ -47,7 +49,8 @@ def main(options: argparse.Namespace) -> None:
     result |= {"model": Path(options.model).stem, "writer": options.writer and Path(options.writer).stem}
     runs = result.setdefault("runs", {})
     result["sizes"] = sizes
-    keys = [(optimizer, calls) for calls in options.calls for optimizer in options.optimizers]
+    optimizers = options.optimizers or [*OPTIMIZERS, *(ARMS if of_model else ())]
+    keys = [(optimizer, calls) for calls in options.calls for optimizer in optimizers]
     # Each process has its own language model; two processes use two cores better than threads do.
     with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         tasks = {}
@@ -73,7 +76,7 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--calls", type=int, nargs="+", default=[1_500, 5_500])
-    parser.add_argument("--optimizers", nargs="+", choices=OPTIMIZERS, default=list(OPTIMIZERS))
+    parser.add_argument("--optimizers", nargs="+", choices=[*OPTIMIZERS, *ARMS], help="By default all.")
     parser.add_argument("--again", action="store_true", help="Also what is in the results already.")
     parser.add_argument("--folder", type=Path, default=cache_folder() / "experiments", help="For packages from PyPI.")
     parser.add_argument("--model", default=MINILM, help="The language model that answers.")
