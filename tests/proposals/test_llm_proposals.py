@@ -162,6 +162,18 @@ def test_a_sentence_about_one_sample_alone_is_refused() -> None:
     assert checks.check("Questions about numerals, sums and dates.", "definition", "Number", [])
 
 
+def test_a_list_of_pieces_of_samples_is_left_out() -> None:
+    texts = ("What is the filling in golf balls ?", "How are Roman numerals written ?", "Who made it ?")
+    checks = DraftChecks(("Entity", "Number"), texts, noun="question")
+    told = "Questions about things and materials{}."
+    for listed, is_kept in (
+        (", such as golf balls, Roman numerals and inks", False),
+        (", such as tools or inks", True),
+    ):
+        kept = checks.check(told.format(listed), "definition", "Entity", [])
+        assert kept == told.format(listed if is_kept else "")
+
+
 def test_a_definition_says_first_what_a_label_is() -> None:
     checks = DraftChecks(("Entity", "Number"), (), noun="question")
     with pytest.raises(DraftError, match="says what is not Entity"):

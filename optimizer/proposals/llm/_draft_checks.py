@@ -41,8 +41,9 @@ _AS_A_LABEL = re.compile(
 # "Ordering more seats is Sales, not Billing": both must be labels.
 _NOT_ANOTHER = re.compile(r"\b(?:is|are|belongs?\s+to|goes?\s+to)\s+((?:[A-Z][\w/&+-]*\s?){1,4}),?\s+(?:and\s+)?not\b")
 _WITH_EXAMPLES = re.compile(
-    r",?\s*\(?\b(?:such as|for example|for instance|e\.g\.|including|like)\b[^.;)]*[?]?\)?", re.I
+    r",?\s*\(?\b(?:such as|for example|for instance|e\.g\.|including|like)\b([^.;)]*)[?]?\)?", re.I
 )
+_BETWEEN_EXAMPLES = re.compile(r",|\b(?:and|or)\b")
 _ASKED_FOR = "similar sentence boundary"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
@@ -109,11 +110,11 @@ class DraftChecks:
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return a text that passes all checks; see `read`.
 
-        Sentences beyond `MOST_WORDS` are dropped, and so are examples that are samples. A note that does not name its
-        label gets it as its beginning.
+        Sentences beyond `MOST_WORDS` are dropped, and so are examples that are samples or pieces of them. A note that
+        does not name its label gets it as its beginning.
         """
         text = _fitted(" ".join(said.split()))
-        if self._copied(text):
+        if self._copied(text) or self._lists_pieces(text):
             text = _WITH_EXAMPLES.sub("", text)
         _check_length(text, said)
         if label:
@@ -180,6 +181,16 @@ class DraftChecks:
                 return " ".join(run)
         return None
 
+    def _lists_pieces(self, text: str) -> bool:
+        """Whether an example that a sentence gives, of two words or more, stands in one or two samples."""
+        lists = (match[1] for match in _WITH_EXAMPLES.finditer(text))
+        examples = (words_of(example) for listed in lists for example in _BETWEEN_EXAMPLES.split(listed))
+        return any(
+            0 < sum(f" {' '.join(words)} " in spaced for spaced in self._spaced_texts) < _COMMON
+            for words in examples
+            if len(words) > 1
+        )
+
     def _is_about_one(self, text: str) -> str | None:
         """A sentence's topic words, if one sample holds them all and few others: it describes only that sample.
 
@@ -201,6 +212,11 @@ class DraftChecks:
     @cached_property
     def _topics_of_texts(self) -> list[frozenset[str]]:
         return [_topics(text) for text in self.texts]
+
+    @cached_property
+    def _spaced_texts(self) -> list[str]:
+        """Each text's words, with a space before and behind each."""
+        return [f" {' '.join(words_of(text))} " for text in self.texts]
 
     @cached_property
     def _shown_by(self) -> Counter[tuple[str, ...]]:
