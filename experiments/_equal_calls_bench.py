@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import time
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -85,6 +85,11 @@ class Bench:
         )
         return dspy.Predict(signature)
 
+    @cached_property
+    def before(self) -> Predictions:
+        """What the program answers as its user wrote it."""
+        return self.answers(self.program())
+
     def outcome(self, name: str, calls: int) -> tuple[Predictions, dict[str, Any]]:
         """What the program that an optimizer returns answers on test; the program, and what it cost."""
         program, costs = self._optimized(name, calls)
@@ -153,6 +158,14 @@ class Bench:
         return [dspy.Example(**{field: text, "label": label}).with_inputs(field) for text, label in rows]
 
 
+@lru_cache(maxsize=1)
+def _bench(
+    name: str, seed: int, folder: Path, sizes: tuple[tuple[str, int], ...], model: str, writer: str | None
+) -> Bench:
+    """The same for all of a draw's rows that one process measures."""
+    return Bench(name, seed, folder, dict(sizes), model, writer)
+
+
 def one_draw(
     name: str,
     seed: int,
@@ -166,8 +179,8 @@ def one_draw(
     logging.disable(logging.CRITICAL)  # DSPy's optimizers print and warn hundreds of times
     nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
     with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-        bench = Bench(name, seed, folder, sizes, model, writer)
-        before = bench.answers(bench.program())
+        bench = _bench(name, seed, folder, tuple(sizes.items()), model, writer)
+        before = bench.before
         rows: dict[str, Any] = {UNOPTIMISED: _scores(before)}
         for optimizer, calls in wanted:
             after, about = (
