@@ -11,7 +11,7 @@ import numpy as np
 from psopt.api._setup import answering_models, frozen_evaluator
 from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
-from psopt.rephrasings import read_file
+from psopt.rephrasings import n_parts_of, read_given
 from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
 
@@ -129,7 +129,8 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
     samples = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
     if settings.rephrasing.file is None:
         return samples
-    of_file = read_file(settings.rephrasing.file)
+    baseline = settings.baseline(task)
+    of_file = read_given(settings.rephrasing.file, baseline.description, n_parts_of(baseline))
     return {**samples, "rephrasings": len(of_file.search), "heldout": len(of_file.heldout)}
 
 

@@ -3,11 +3,20 @@
 from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Verdict
 from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversity_of_instructions, tame_note
 from psopt.rephrasings._families import vary
+from psopt.rephrasings._frames import is_english
 from psopt.rephrasings._freeze import closeness, freeze_rephrasings, n_parts_of, rephrasings_for
 from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
 from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
-from psopt.rephrasings._set import RephrasingSet, from_file, given_wordings, of_another_source, read_file, to_file
+from psopt.rephrasings._set import (
+    RephrasingSet,
+    from_file,
+    given_wordings,
+    of_another_source,
+    read_file,
+    read_given,
+    to_file,
+)
 from psopt.rephrasings._shown import Segment, marked_text, shown_segments
 from psopt.rephrasings._text_changes import change_texts
 from psopt.settings import RephrasingOptions, read_families
@@ -29,12 +38,14 @@ __all__ = [
     "freeze_rephrasings",
     "from_file",
     "given_wordings",
+    "is_english",
     "marked_text",
     "n_parts_of",
     "of_another_source",
     "passages_of",
     "read_families",
     "read_file",
+    "read_given",
     "rephrase_by_rules",
     "rephrasings_for",
     "shown_segments",

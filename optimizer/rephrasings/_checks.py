@@ -12,7 +12,7 @@ from psopt.rephrasings._set import comparable, differing, shortened
 from psopt.text import names_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Closeness = Callable[[str, str], float]
 """The likeness in meaning of two texts, in [-1, 1]."""
@@ -92,10 +92,13 @@ class Checks:
         return None
 
     def _named(self, text: str) -> str | None:
-        if not self.keep_labels:
-            return None
-        dropped = [label for label in named_labels(self.original, self.labels) if not names_label(text, label)]
-        return f"drops the label {dropped[0]!r}" if dropped else None
+        dropped = dropped_label(self.original, text, self.labels) if self.keep_labels else None
+        return f"drops the label {dropped!r}" if dropped else None
+
+
+def dropped_label(original: str, text: str, labels: Sequence[str]) -> str | None:
+    """The first label that the original names and a rephrasing does not."""
+    return next((label for label in named_labels(original, labels) if not names_label(text, label)), None)
 
 
 @dataclass(frozen=True, slots=True)

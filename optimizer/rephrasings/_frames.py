@@ -146,16 +146,19 @@ def with_sentence(text: str, sentence: str) -> str:
 def is_english(text: str) -> bool:
     """Tell whether an instruction may be English; only what is surely in another language is not.
 
-    What is protected (fields, quotations, data) does not count. The alphabet decides first, then frequent words do.
+    What is protected (fields, quotations, data) does not count. The alphabet decides first, then Spanish marks, then
+    frequent words.
 
     >>> is_english("Sort the mail by topic."), is_english("Ordne die Anfrage nach ihrem Thema ein.")
     (True, False)
+    >>> is_english("¿Correo deseado?")
+    False
     """
     for start, end in reversed(protected_ranges(text)):
         text = f"{text[:start]} {text[end:]}"
     letters = [sign for sign in text if sign.isalpha()]
     n_latin = sum(_LATIN.match(letter) is not None for letter in letters)
-    if 2 * n_latin < len(letters):
+    if 2 * n_latin < len(letters) or "¿" in text or "¡" in text:
         return False
     words = set(words_of(text))
     foreign = word_list("foreign_words")

@@ -11,15 +11,15 @@ import numpy as np
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
 from psopt.models import NAMES, ModelProvider
 from psopt.models.chat import name_hint
-from psopt.rephrasings._checks import Checks
+from psopt.rephrasings._checks import Checks, dropped_label
 from psopt.rephrasings._families import check_families, vary
 from psopt.rephrasings._frames import Named, by_turns, naming_and_others
 from psopt.rephrasings._llm import write_rephrasings
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_enough, check_numbers, rephrase_by_rules, rephrasings
-from psopt.rephrasings._set import RephrasingSet, check_fields, comparable, read_file
+from psopt.rephrasings._set import RephrasingSet, check_fields, comparable, read_given, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from psopt.rephrasings._checks import Closeness, Verdict
@@ -58,7 +58,10 @@ def freeze_rephrasings(
     if n_parts:
         check_families(options.wordings)
     if options.file is not None:
-        return _from_file(options.file, description, n_parts, n_search, n_heldout)
+        of_file = _from_file(options.file, description, n_parts, n_search, n_heldout)
+        if options.keep_labels and of_file.source == "file":
+            _check_labels_given(options.file, of_file, task.labels)
+        return of_file
     if options.is_written:
         provider = models or ModelProvider()
         writer = provider.writer(_rephraser(options))
@@ -117,16 +120,12 @@ def closeness(models: ModelProvider) -> Closeness | None:
 
 
 def _from_file(path: Path, description: str, n_parts: int, n_search: int, n_heldout: int) -> RephrasingSet:
-    rephrasings = read_file(path, n_parts)
-    if description.split() != rephrasings.original.split():
-        raise InputError(f"{path} rephrases another description: {rephrasings.original[:80]!r}")
+    rephrasings = read_given(path, description, n_parts)
     if n_parts:
         rephrasings = replace(rephrasings, original=description, search=(description, *rephrasings.search[1:]))
         check_fields(rephrasings, path)
         check_families([form.family for form in (*rephrasings.search_forms, *rephrasings.heldout_forms)], f"{path}:")
-    for kind, texts, wanted in (("search", rephrasings.search, n_search), ("held-out", rephrasings.heldout, n_heldout)):
-        if len(texts) < wanted:
-            raise InputError(f"{path} holds {len(texts)} {kind} rephrasings; {wanted} were asked for")
+    _check_enough_given(path, rephrasings, n_search, n_heldout)
     return replace(
         rephrasings,
         search=rephrasings.search[:n_search],
@@ -134,6 +133,28 @@ def _from_file(path: Path, description: str, n_parts: int, n_search: int, n_held
         search_forms=rephrasings.search_forms[:n_search],
         heldout_forms=rephrasings.heldout_forms[:n_heldout],
     )
+
+
+def _check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence[str]) -> None:
+    """Refuse a text by hand that names fewer labels than the original: answers would change for that reason."""
+    for text in (*rephrasings.search, *rephrasings.heldout):
+        if dropped := dropped_label(rephrasings.original, text, labels):
+            raise InputError(
+                f"{path}: the rephrasing {shortened(text)} drops the label {dropped!r}, which the original names: name "
+                "it, or add --drop-labels"
+            )
+
+
+def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n_heldout: int) -> None:
+    wanted = {
+        "--rephrasings": ("search", len(rephrasings.search), n_search),
+        "--heldout": ("held-out", len(rephrasings.heldout), n_heldout),
+    }
+    lacking = {option: counts for option, counts in wanted.items() if counts[1] < counts[2]}
+    if lacking:
+        kind, n, n_wanted = next(iter(lacking.values()))
+        fewer = " ".join(f"{option} {n}" for option, (_, n, _) in lacking.items())
+        raise InputError(f"{path} holds {n} {kind} rephrasings; {n_wanted} were asked for: add some, or {fewer}")
 
 
 def rephrasings_for(

@@ -175,6 +175,25 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
         raise InputError(f"rephrasings {path}: {error}") from error
 
 
+def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
+    """Read what a user gives as rephrasings of `original`: a rephrasings.json, or wordings (see `read_wordings`).
+
+    Wordings go in turns to the search, which has the original too, and to the held-out set.
+
+    Raises InputError if the file can't be read, holds no valid set, or is for another description.
+    """
+    if path.suffix.lower() == ".json" and isinstance(read_json(path, f"rephrasings {path}"), dict):
+        rephrasings = read_file(path, n_parts)
+        if original.split() != rephrasings.original.split():
+            raise InputError(f"{path} rephrases another description: {rephrasings.original[:80]!r}")
+        return rephrasings
+    texts = tuple(distinct(read_wordings(path), [original]))
+    try:
+        return RephrasingSet(original, (original, *texts[::2]), texts[1::2], "file", n_parts=n_parts)
+    except InputError as error:
+        raise InputError(f"rephrasings {path}: {error}") from error
+
+
 def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
     """Refuse a file of rephrasings in which a field of the original is lost or another has come in.
 

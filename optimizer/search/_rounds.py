@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.diagnosis import diagnose_predictions, without_suspects
 from psopt.evaluation import pooled
+from psopt.rephrasings import is_english
 from psopt.search._sources import Choice, obvious
 from psopt.search.racing import Rung, Schedule
 from psopt.search_spaces import allowed_edits, first_parameters
@@ -55,6 +56,10 @@ class RoundsOfEdits:
         number = len(history.rounds) + 1
         incumbent = state.best
         problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
+        if number == 1 and problem.proposer is None and not is_english(incumbent.prompt.description):
+            problem.observer.phase(
+                "notes by rule are in English; --proposer MODEL writes them in the prompt's language"
+            )
         self.read_diagnoses(state)  # those of other workers
         new = _new_edits(problem, incumbent.prompt, history.pool, self._diagnoses)
         if self._diagnoses.is_partial:
@@ -111,6 +116,8 @@ def _propose(
     by_model = problem.proposer.propose(problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule])
     if problem.proposer.unfit:
         problem.observer.phase(f"{problem.proposer.unfit}: edits are made by rule; --proposer takes another model")
+    elif not is_english(prompt.description):  # the writer's notes are in the prompt's language
+        by_rule = [edit for edit in by_rule if edit.kind != "note"]
     return sorted([*by_rule, *by_model], key=lambda edit: (-edit.gain, edit.id))
 
 

@@ -46,7 +46,11 @@ class RephrasingOptions:
     )
     judge: str | None = rare(None, "A model that checks whether a rephrasing asks for the same.", _PANEL, "M")
     file: Path | None = rare(
-        None, "A rephrasings.json, of `psopt rephrase` or of another run.", _PANEL, "FILE", key="rephrasings_file"
+        None,
+        "Your own: a text file with one per line, or a rephrasings.json of `psopt rephrase` or of another run.",
+        _PANEL,
+        "FILE",
+        key="rephrasings_file",
     )
     keep_labels: bool = rare(
         True,
