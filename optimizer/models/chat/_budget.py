@@ -137,7 +137,8 @@ class Budget:
             return None
         held = ", {} held back for the test" if back != Need() else ""
         if self.max_calls is not None and total.calls > self.max_calls:
-            return f"--max-calls {self.max_calls} is reached ({spent.calls} made{held.format(back.calls)})"
+            more = f", {need.calls} more don't fit" if need.calls > 1 else ""
+            return f"--max-calls {self.max_calls} is reached ({spent.calls} made{held.format(back.calls)}{more})"
         if self.max_tokens is not None and total.tokens > self.max_tokens:
             return f"--max-tokens-total {self.max_tokens} is reached ({spent.tokens} used{held.format(back.tokens)})"
         paid = f"{spent.cost:.4f} spent{held.format(f'{back.cost:.4f}')}"
