@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from psopt.cli._tables import new_table, print_table, result_console
 from psopt.cli._writing import print_json
 from psopt.models.chat import CHAT_KINDS, PRICES_OF
+from psopt.runs import WRITTEN
 from psopt.runs.planning import Limits, duration, time_line
 from psopt.settings import model_names
 
@@ -73,6 +74,9 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     if kinds <= {"minilm", "sim"} and not is_paid:
         limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
         idle = ", ".join(name for name, limit in limits.items() if limit is not None)
+        n_written = sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN)
+        if n_written:
+            return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
         return ["This model costs nothing.", *([f"{idle}: nothing to limit, {model} asks no server."] if idle else [])]
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
     lines = [_amount_line(estimate, model, is_local=is_local), *_racing_lines(estimate)]

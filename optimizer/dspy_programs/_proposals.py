@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis
     from psopt.dspy_programs._model import ProgramModel
+    from psopt.models import OnProgress
     from psopt.search_spaces import Edit, Prompt
     from psopt.settings import HoldBack
     from psopt.tasks import Task
@@ -105,11 +106,13 @@ class FeedbackProposer(LLMProposer):
         diagnosis: Diagnosis,
         rephrasings: Sequence[str],
         pool: Sequence[Edit] = (),
+        on_progress: OnProgress | None = None,
     ) -> list[Edit]:
         """Return edits that passed the checks; see `LLMProposer.propose`."""
         prompts = [replace(prompt, description=rephrasing) for rephrasing in rephrasings]
         remarks = self.model.remarks(prompts, [sample.text for sample in predictions.samples])
-        return super().propose(task, prompt, replace(predictions, remarks=remarks), diagnosis, rephrasings, pool)
+        remarked = replace(predictions, remarks=remarks)
+        return super().propose(task, prompt, remarked, diagnosis, rephrasings, pool, on_progress)
 
 
 MOST_TEXTS = 50  # of train; chosen for its cost (steps x rephrasings x this many runs), not measured

@@ -56,7 +56,7 @@ from psopt.runs._run import Run, read_run, scores_and_bounds
 from psopt.runs._search_estimate import SearchBasis
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_note import StudyNote
-from psopt.runs._writing_estimate import judging_phases, rephrasing_phases, text_phases
+from psopt.runs._writing_estimate import WRITTEN, judging_phases, rephrasing_phases, text_phases
 from psopt.runs._written_prompt import (
     WrittenForm,
     WrittenPrompt,
@@ -84,6 +84,7 @@ __all__ = [
     "TRACKING",
     "TRIALS",
     "WEAK_SPOTS",
+    "WRITTEN",
     "CallPrice",
     "CostEstimate",
     "Found",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
+WRITTEN = (REPHRASED, DRAFTED) = ("rephrasings, written", "drafts of edits")
+"""The phases in which another model than the answering one writes."""
+
 _TOKENS_OF_A_DRAFT = (500, 1100, 2200)
 _ASKED_AGAIN = 1.3  # a draft that is refused is asked for once more
 # Per answer, in both orders. Equal answers are rated once, and a rating that can't be read is asked for again; how many
@@ -46,7 +49,7 @@ def rephrasing_phases(
     n_texts *= len(passages)
     why = "more where texts are refused"
     own_price = price_of(options.rephraser or "") or price
-    phases = [_written("rephrasings, written", n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), why, own_price)]
+    phases = [_written(REPHRASED, n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), why, own_price)]
     if options.judge is not None:
         judging = price_of(options.judge) or price
         phases.append(_written("rephrasings, judged", n_texts, length * 3 + 80, (0.8, 1, 1.6), why, judging))
@@ -70,7 +73,7 @@ def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price 
     few, middle, many = _TOKENS_OF_A_DRAFT
     span = (few / middle / rounds / 2 if rounds else 0.0, 1, many / middle)
     why = "fewer where fewer groups are weak"
-    return [_written("drafts of edits", n_drafts, middle, span, why, price_of(proposer) or price)]
+    return [_written(DRAFTED, n_drafts, middle, span, why, price_of(proposer) or price)]
 
 
 def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, price: Price | None) -> list[Phase]:

@@ -113,7 +113,9 @@ def _propose(
         return by_rule
     problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")
     rephrasings = problem.evaluator.rephrasings.search
-    by_model = problem.proposer.propose(problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule])
+    by_model = problem.proposer.propose(
+        problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule], problem.observer.answers
+    )
     if problem.proposer.unfit:
         problem.observer.phase(f"{problem.proposer.unfit}: edits are made by rule; --proposer takes another model")
     elif not is_english(prompt.description):  # the writer's notes are in the prompt's language

@@ -38,6 +38,7 @@ class Writer:
         temperature: float = 0.0,
         sample: int = 0,
         schemas: Sequence[str] = (),
+        on_progress: Callable[[int, int], None] | None = None,
     ) -> list[str]:
         """Return what the model writes next in each conversation; empty where it refused.
 
@@ -54,7 +55,7 @@ class Writer:
             Query(messages, (), temperature, sample, form, max_tokens)
             for messages, form in zip(conversations, forms, strict=True)
         ]
-        return [answer.text or "" for answer in self._engine.answers(queries)]
+        return [answer.text or "" for answer in self._engine.answers(queries, on_progress)]
 
 
 def same_meaning(writer: Writer) -> Callable[[str, str], bool]:

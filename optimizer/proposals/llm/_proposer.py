@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
+    from psopt.models import OnProgress
     from psopt.models.chat import Writer
     from psopt.proposals.llm._requests import DraftRequest
     from psopt.search_spaces import Edit, Prompt
@@ -72,6 +73,7 @@ class LLMProposer:
         diagnosis: Diagnosis,
         rephrasings: Sequence[str],
         pool: Sequence[Edit] = (),
+        on_progress: OnProgress | None = None,
     ) -> list[Edit]:
         """Return edits that passed the checks; `predictions` are of train samples under `rephrasings`."""
         if self.unfit:
@@ -84,7 +86,7 @@ class LLMProposer:
         for number in range(_ATTEMPTS):
             again = []
             n_bad = 0
-            for request, draft in zip(requests, self._drafts(requests, number), strict=True):
+            for request, draft in zip(requests, self._drafts(requests, number, on_progress), strict=True):
                 try:
                     new += self._read(request, draft, checks, [*pool, *new], topics)
                 except DraftError as error:
@@ -141,7 +143,9 @@ class LLMProposer:
                 merged.append(merged_edit(notes, edit.text, self.writer.name))
         return merged
 
-    def _drafts(self, requests: Sequence[DraftRequest], number: int = 0) -> list[str]:
+    def _drafts(
+        self, requests: Sequence[DraftRequest], number: int = 0, on_progress: OnProgress | None = None
+    ) -> list[str]:
         """What the model writes for each request, on the first or a later attempt."""
         if not requests:
             return []
@@ -150,6 +154,7 @@ class LLMProposer:
             temperature=_LATER_TEMPERATURE if number else 0.0,
             sample=number,
             schemas=[request.schema for request in requests],
+            on_progress=on_progress,
         )
 
     def _read(
