@@ -22,14 +22,20 @@ if TYPE_CHECKING:
 
 
 def run_command(
-    *words: Any, cwd: Path, env: Mapping[str, str], texts: str = "", code: int | None = None
+    *words: Any,
+    cwd: Path,
+    env: Mapping[str, str],
+    texts: str = "",
+    code: int | None = None,
+    encoding: str = "utf-8",
 ) -> subprocess.CompletedProcess[str]:
     """Run `psopt` with these words, as `subprocess.run` would: in a folder, with texts on standard input.
 
-    Where an exit code is given, that is how it must end.
+    Where an exit code is given, that is how it must end. The streams are in the encoding.
     """
     command = ["psopt", *map(str, words)]
-    streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for name in ("stdout", "stderr")}
+    kinds = {"stdout": "strict", "stderr": "backslashreplace"}
+    streams = {name: io.TextIOWrapper(io.BytesIO(), encoding, kind, write_through=True) for name, kind in kinds.items()}
     with pytest.MonkeyPatch.context() as patch, _environment(env):
         patch.chdir(cwd)
         patch.setattr(sys, "argv", command)
@@ -39,7 +45,8 @@ def run_command(
         patch.setattr("psopt.cli._main.leave", sys.exit)  # it ends a process that has threads left, as this one has
         with pytest.raises(SystemExit) as ended:
             main(command[1:])
-    out, err = (stream.buffer.getvalue().decode("utf-8") for stream in streams.values())
+    written = "utf-8" if encoding == "ascii" else encoding  # Typer takes ASCII for a mistake of the system's
+    out, err = (stream.buffer.getvalue().decode(written) for stream in streams.values())
     ending = ended.value.code
     assert isinstance(ending, int)
     assert code in {None, ending}, err

@@ -76,9 +76,7 @@ LONG_MODULES = (
     "test_what_is_what",
     "test_terminal",
     "test_limits_keep_the_end",
-    "test_efforts",
     "test_hub",
-    "test_waiting",
     "test_racing_runs",
     "test_dashboard_in_a_browser",
 )

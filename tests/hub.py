@@ -1,4 +1,4 @@
-"""A stand-in for the Hugging Face hub on the loopback: the paths that `datasets` asks for, answered from memory.
+"""A stand-in for the Hugging Face hub on the loopback: the paths of data sets and of models, answered from memory.
 
 What it answers, and by which headers, is what huggingface_hub reads: https://huggingface.co/docs/hub/api. Programs are
 sent to it by ``HF_ENDPOINT``, which they read when they start.
@@ -11,14 +11,14 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
+
+from tests.loopback import Answer, Request, answering
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,15 +33,9 @@ _JSON = {"Content-Type": "application/json"}
 
 @dataclass
 class Repository:
-    """A data set's repository: commits by their sha, and the branches and tags that name them.
+    """A repository of a data set or a model: commits by their sha, and the branches and tags that name them."""
 
-    Attributes
-    ----------
-    access : str
-        ``public``; ``private``, which is hidden from those without the token; or ``gated``, which refuses them.
-    """
-
-    access: str = "public"
+    access: str = "public"  # or private, which is hidden from those without the token; or gated, which refuses them
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
 
@@ -99,43 +93,24 @@ class Clerk:
         self._process.communicate()
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a request is answered."""
+def _of_json(content: Any) -> Answer:
+    return Answer(HTTPStatus.OK, json.dumps(content).encode(), _JSON)
 
-    status: HTTPStatus
-    body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def of_json(cls, content: Any) -> Answer:
-        """An answer of the API."""
-        return cls(HTTPStatus.OK, json.dumps(content).encode(), _JSON)
-
-    @classmethod
-    def refused(cls, status: HTTPStatus, code: str) -> Answer:
-        """A refusal, with the code by which huggingface_hub tells what is missing."""
-        headers = {**_JSON, "X-Error-Code": code, "X-Error-Message": code}
-        return cls(status, json.dumps({"error": code}).encode(), headers)
+def _refused(code: str, status: HTTPStatus = HTTPStatus.NOT_FOUND) -> Answer:
+    """A refusal, with the code by which huggingface_hub tells what is missing."""
+    headers = {**_JSON, "X-Error-Code": code, "X-Error-Message": code}
+    return Answer(status, json.dumps({"error": code}).encode(), headers)
 
 
 @dataclass
 class HubStandIn:
-    """The repositories, and the requests that came in.
-
-    Attributes
-    ----------
-    url : str
-    repositories : dict of ORG/NAME to Repository
-    requests : list of (method, path)
-    broken : bool
-        Answer everything with an error of the server's.
-    """
+    """The repositories by ORG/NAME, and the requests that came in, as (method, path)."""
 
     url: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
-    broken: bool = False
+    broken: bool = False  # everything is answered with an error of the server's
 
     def add(self, name: str, files: Files, *, access: str = "public", tag: str = "") -> str:
         """Add a repository, or a commit to one, and return the commit's sha."""
@@ -152,56 +127,60 @@ class HubStandIn:
             "NO_PROXY": "127.0.0.1",
         }
 
-    def answer(self, method: str, target: str, authorization: str, body: bytes) -> Answer:
+    def answer(self, request: Request) -> Answer:
         """Answer one request."""
-        self.requests.append((method, target))
+        self.requests.append((request.method, request.target))
+        answer = self._whole(request)
+        wanted = request.headers.get("Range")
+        if not wanted or answer.status != HTTPStatus.OK:
+            return answer
+        first, _, last = wanted.removeprefix("bytes=").partition("-")
+        start, end = int(first), min(int(last or len(answer.body)), len(answer.body) - 1)
+        headers = {**answer.headers, "Content-Range": f"bytes {start}-{end}/{len(answer.body)}"}
+        return Answer(HTTPStatus.PARTIAL_CONTENT, answer.body[start : end + 1], headers)
+
+    def _whole(self, request: Request) -> Answer:
         if self.broken:
             return Answer(HTTPStatus.INTERNAL_SERVER_ERROR, b"the stand-in is broken")
-        path = unquote(urlsplit(target).path).strip("/")
+        url = urlsplit(request.target)
+        path = unquote(url.path).strip("/")
         is_api = path.startswith("api/")
         parts = path.removeprefix("api/").split("/")
-        if parts[0] != "datasets" or len(parts) < 3:
+        if not is_api and parts[0] != "datasets":
+            parts = ["models", *parts]
+        if parts[0] not in {"datasets", "models"} or len(parts) < 3:
             return Answer(HTTPStatus.NOT_FOUND)
         name, rest = "/".join(parts[1:3]), parts[3:]
         repository = self.repositories.get(name)
-        is_known = authorization == f"Bearer {TOKEN}"
+        is_known = request.headers.get("Authorization") == f"Bearer {TOKEN}"
         if repository is None or (repository.access == "private" and not is_known):
-            return Answer.refused(HTTPStatus.NOT_FOUND if is_known else HTTPStatus.UNAUTHORIZED, "RepoNotFound")
+            return _refused("RepoNotFound", HTTPStatus.NOT_FOUND if is_known else HTTPStatus.UNAUTHORIZED)
         if repository.access == "gated" and not is_known and not (is_api and not rest):
-            return Answer.refused(HTTPStatus.FORBIDDEN, "GatedRepo")
-        return (
-            self._of_api(repository, name, rest, urlsplit(target).query, body)
-            if is_api
-            else self._of_file(repository, rest)
-        )
-
-    def _of_api(self, repository: Repository, name: str, rest: list[str], query: str, body: bytes) -> Answer:
-        what, revision, *inner = [*rest, "revision", "main"][: max(2, len(rest))] if rest else ["revision", "main"]
+            return _refused("GatedRepo", HTTPStatus.FORBIDDEN)
+        what, revision, *inner = rest if len(rest) > 1 else ["revision", "main"]
         sha = repository.refs.get(revision, revision)
         if sha not in repository.commits:
-            return Answer.refused(HTTPStatus.NOT_FOUND, "RevisionNotFound")
+            return _refused("RevisionNotFound")
+        if not is_api:
+            return _of_file(repository.commits[sha].get("/".join(inner)), sha)
         files = repository.commits[sha]
         if what == "tree":
-            found = _tree(files, "/".join(inner), is_recursive="recursive=true" in query.lower())
-            return Answer.of_json(found) if found else Answer.refused(HTTPStatus.NOT_FOUND, "EntryNotFound")
+            found = _tree(files, "/".join(inner), is_recursive="recursive=true" in url.query.lower())
+            return _of_json(found) if found else _refused("EntryNotFound")
         if what == "paths-info":
-            asked = _paths_in(body)
-            return Answer.of_json([_entry(path, files[path]) for path in asked if path in files])
+            asked = json.loads(request.body)["paths"]
+            paths = [asked] if isinstance(asked, str) else asked
+            return _of_json([_entry(path, files[path]) for path in paths if path in files])
         siblings = [{"rfilename": path} for path in files]
         content = {"_id": name, "id": name, "sha": sha, "private": False, "gated": False, "siblings": siblings}
-        return Answer.of_json({**content, "disabled": False, "tags": [], "downloads": 0, "likes": 0})
+        return _of_json({**content, "disabled": False, "tags": [], "downloads": 0, "likes": 0})
 
-    def _of_file(self, repository: Repository, rest: list[str]) -> Answer:
-        if rest[:1] != ["resolve"] or len(rest) < 3:
-            return Answer(HTTPStatus.NOT_FOUND)
-        sha = repository.refs.get(rest[1], rest[1])
-        if sha not in repository.commits:
-            return Answer.refused(HTTPStatus.NOT_FOUND, "RevisionNotFound")
-        data = repository.commits[sha].get("/".join(rest[2:]))
-        if data is None:
-            return Answer.refused(HTTPStatus.NOT_FOUND, "EntryNotFound")
-        headers = {"ETag": f'"{_digest(data)}"', "X-Repo-Commit": sha, "Accept-Ranges": "bytes"}
-        return Answer(HTTPStatus.OK, data, {**headers, "Content-Type": "application/octet-stream"})
+
+def _of_file(data: bytes | None, sha: str) -> Answer:
+    if data is None:
+        return _refused("EntryNotFound")
+    headers = {"ETag": f'"{_digest(data)}"', "X-Repo-Commit": sha, "Accept-Ranges": "bytes"}
+    return Answer(HTTPStatus.OK, data, {**headers, "Content-Type": "application/octet-stream"})
 
 
 def _entry(path: str, data: bytes) -> dict[str, Any]:
@@ -227,57 +206,9 @@ def _digest(data: bytes) -> str:
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
-def _paths_in(body: bytes) -> list[str]:
-    """The paths of a request for information on paths, which is JSON."""
-    paths = json.loads(body)["paths"]
-    return [paths] if isinstance(paths, str) else list(paths)
-
-
 @contextmanager
 def hub_stand_in() -> Iterator[HubStandIn]:
-    """Serve a stand-in on a free port of 127.0.0.1 until the block ends."""
+    """Serve a stand-in until the block ends."""
     hub = HubStandIn()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_HEAD(self) -> None:
-            self._answer()
-
-        def do_GET(self) -> None:
-            self._answer()
-
-        def do_POST(self) -> None:
-            self._answer()
-
-        def _answer(self) -> None:
-            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            answer = hub.answer(self.command, self.path, self.headers.get("Authorization", ""), sent)
-            status, data, headers = answer.status, answer.body, dict(answer.headers)
-            wanted = self.headers.get("Range")
-            if wanted and status == HTTPStatus.OK:
-                first, _, last = wanted.removeprefix("bytes=").partition("-")
-                start, end = int(first), min(int(last or len(data)), len(data) - 1)
-                headers["Content-Range"] = f"bytes {start}-{end}/{len(data)}"
-                status, data = HTTPStatus.PARTIAL_CONTENT, data[start : end + 1]
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(data))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(data)
-
-        def log_message(self, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    hub.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with answering(hub.answer) as hub.url:
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

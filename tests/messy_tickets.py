@@ -10,23 +10,24 @@ if TYPE_CHECKING:
 
 SIZES = {"billing": 160, "delivery": 100, "login": 60, "returns": 40, "bugs": 24, "sales": 12, "privacy": 8, "press": 4}
 """How many tickets each class has: 40 to 1."""
+# Of each class a subject, and what is said.
 _SAID = {
     "billing": (
         "Invoice wrong",
-        ("the invoice shows {n} dollars too much", "I was charged twice", "a refund is missing"),
+        "the invoice shows {n} dollars too much",
+        "I was charged twice",
+        "a refund is missing",
     ),
-    "delivery": ("Re: delivery", ("the parcel never arrived", "the courier left no parcel", "delivery takes too long")),
-    "login": ("Cannot log in", ("my password is refused", "the password reset fails", "the login page hangs")),
-    "returns": ("Return", ("I want to return the shoes", "the return label is missing", "how do I send the return")),
-    "bugs": ("App crashes", ("the app crashes on start", "a crash shows an error screen", "the app shows an error")),
-    "sales": (
-        "Offer",
-        ("we need an offer for fifty licenses", "please quote licenses for a school", "licenses for us"),
-    ),
-    "privacy": ("Data", ("delete my personal data", "which personal data do you keep", "personal data request")),
-    "press": ("Interview", ("we ask for an interview", "an interview with your founder", "an interview on trade")),
+    "delivery": ("Re: delivery", "the parcel never arrived", "the courier left no parcel", "delivery takes too long"),
+    "login": ("Cannot log in", "my password is refused", "the password reset fails", "the login page hangs"),
+    "returns": ("Return", "I want to return the shoes", "the return label is missing", "how do I send the return"),
+    "bugs": ("App crashes", "the app crashes on start", "a crash shows an error screen", "the app shows an error"),
+    "sales": ("Offer", "we need an offer for fifty licenses", "please quote licenses for a school", "licenses for us"),
+    "privacy": ("Data", "delete my personal data", "which personal data do you keep", "personal data request"),
+    "press": ("Interview", "we ask for an interview", "an interview with your founder", "an interview on trade"),
 }
 _OPENINGS = ("Hello", "Hi Laura,", "Dear Sir or Madam,", "", "Good day", "Dear Ms Whitfield,")
+_COLORS = ("late", "blue", "large", "small", "old", "paid")
 _FILLERS = (
     "since the update nothing works for me",
     "do people read this at all",
@@ -57,11 +58,11 @@ def messy_tickets(seed: int = 1) -> list[dict[str, str]]:
 
 
 def _ticket(draw: random.Random, team: str, number: int) -> dict[str, str]:
-    subject, sayings = _SAID[team]
+    subject, *sayings = _SAID[team]
     saying = draw.choice(sayings).format(n=draw.randrange(3, 90))
     lines = [draw.choice(_OPENINGS), *draw.sample([f"{saying}.", f"{draw.choice(_FILLERS)}."], 2)]
     if draw.random() < 0.5:
-        lines.append(f"My order no. {draw.randrange(10**5, 10**6)} is {_color(draw)}.")
+        lines.append(f"My order no. {draw.randrange(10**5, 10**6)} is {draw.choice(_COLORS)}.")
     if draw.random() < 0.6:
         lines += ["Best regards", draw.choice(NAMES[:4]), draw.choice(_contacts(draw))]
     body = "<br/>".join(lines) if draw.random() < 0.3 else "\n".join(lines)
@@ -83,10 +84,6 @@ def _contacts(draw: random.Random) -> Sequence[str]:
         f"{draw.randrange(1, 99)} Baker Street",
         f"Customer {draw.randrange(10**7, 10**8)}",
     )
-
-
-def _color(draw: random.Random) -> str:
-    return draw.choice(("late", "blue", "large", "small", "old", "paid"))
 
 
 SENTIMENT = [

@@ -11,43 +11,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psopt.models
 import pytest
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
+from psopt.models.scoring import label_tree
 
 from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
+RESULTS = EXPERIMENTS / "results"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
-SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # sim answers at once
-BESIDES = (
-    "confidence.py",
-    "dspy_equal_calls.py",
-    "groups_on_trec.py",
-    "answer_lead.py",
-    "example_turns.py",
-    "label_map.py",
-    "lm_edits.py",
-    "lm_fixes.py",
-    "lm_formats.py",
-    "lm_promise.py",
-    "lm_prosa.py",
-    "lm_racing.py",
-    "lm_table1.py",
-    "drafts.py",
-    "meaning_threshold.py",
-    "minilm_constants.py",
-    "near_constant.py",
-    "real_grids.py",
-    "whose_words.py",
-    "promise.py",
-    "proposal_constants.py",
-    "prosa_free.py",
-    "racing.py",
-    "shipping.py",
-    "write_results.py",
-)
-SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
+SEARCHING = ("ablation", "appendix_b", "appendix_c", "transfer")  # sim answers at once
+# Those that need what is not here, take minutes, or are run below
+BESIDES = """
+    answer_lead confidence drafts dspy_equal_calls example_turns groups_on_trec label_map lm_edits lm_fixes lm_formats
+    lm_promise lm_prosa lm_racing lm_table1 meaning_threshold minilm_constants near_constant promise proposal_constants
+    prosa_free racing real_grids shipping whose_words write_results
+"""
+SCRIPTS = sorted({path.stem for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES.split()))
+
+
+@pytest.fixture(autouse=True)
+def experiments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let experiments be imported, as they import each other."""
+    monkeypatch.syspath_prepend(EXPERIMENTS)
 
 
 @pytest.fixture
@@ -57,70 +44,66 @@ def run(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
     def run_script(script: str, *words: Any, folder: str = "--results") -> Any:
         monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
         monkeypatch.chdir(tmp_path)
-        monkeypatch.syspath_prepend(EXPERIMENTS)
-        monkeypatch.setattr(sys, "argv", [script, *words, folder, str(tmp_path / "results")])
-        runpy.run_path(str(EXPERIMENTS / script), run_name="__main__")
-        return json.loads((tmp_path / "results" / script).with_suffix(".json").read_text("utf-8"))
+        monkeypatch.setattr(sys, "argv", [f"{script}.py", *words, folder, "results"])
+        runpy.run_path(str(EXPERIMENTS / f"{script}.py"), run_name="__main__")
+        return json.loads((tmp_path / "results" / f"{script}.json").read_text("utf-8"))
 
     return run_script
 
 
-def page(results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
-    monkeypatch.setattr(sys, "argv", ["x", "--results", str(results), "--page", str(tmp_path / "page.md")])
-    runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
-    return (tmp_path / "page.md").read_text("utf-8")
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Write the page of a folder of results."""
+
+    def written(results: Path = tmp_path / "results") -> str:
+        monkeypatch.setattr(sys, "argv", ["x", "--results", str(results), "--page", str(tmp_path / "page.md")])
+        runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
+        return (tmp_path / "page.md").read_text("utf-8")
+
+    return written
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_script_leaves_json_a_figure_and_its_part_of_the_page(
-    script: Any, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, run: Any, page: Any, tmp_path: Path
 ) -> None:
-    name = script.removesuffix(".py")
     model = "sim/" if script in SEARCHING else "minilm"
     found = run(script, *SMALL, "--model", model)
     assert found["setting"]["sources"] == {"trec": "bundled"}
-    assert (tmp_path / "results" / f"{name}.svg").read_text("utf-8").endswith("</svg>\n")
-    written = page(tmp_path / "results", tmp_path, monkeypatch)
-    assert f"](results/{name}.svg)" in written
+    assert (tmp_path / "results" / f"{script}.svg").read_text("utf-8").endswith("</svg>\n")
+    written = page()
+    assert f"](results/{script}.svg)" in written
     assert f"trec (bundled); {model}" in written
 
 
 def test_the_same_script_asks_a_server(run: Any) -> None:
     pytest.importorskip("openai")
     with FakeServer() as server:
-        found = run("table1.py", *SMALL, "--model", "openai/test", "--api-base", server.url)
+        found = run("table1", *SMALL, "--model", "openai/test", "--api-base", server.url)
         assert server.counts()["requests"] == 3 * 10 * 3  # strategies, samples, wordings
     assert [row["model"] for row in found["rows"]] == ["openai/test"] * 3
     assert all(0 <= row["f1"] <= 1 for row in found["rows"])
 
 
-def test_the_promise_is_counted_with_known_truths(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = run("promise.py", "--runs", "3", "--searches", "0", "--sizes", "60")
-    kinds = [cell["population"] for cell in found["cells"]]
-    assert {"no effect", "harmful", "small effects", "large effects"} <= set(kinds)
+def test_the_promise_is_counted_with_known_truths_and_told_by_the_readme(run: Any, page: Any) -> None:
+    from _promise_page import readme_line  # type: ignore[import-not-found]
+
+    found = run("promise", "--runs", "3", "--searches", "0", "--sizes", "60")
+    by_kind = {cell["population"]: cell for cell in found["cells"]}
+    assert {"no effect", "harmful", "small effects", "large effects"} <= set(by_kind)
     for cell in found["cells"]:
         for way in cell["ways"].values():
             assert 0 <= way["worse"] <= way["handed_back"] <= cell["runs"] == 3
             assert way["worse"] / 3 <= way["worse_most"] <= 1
-    by_kind = dict(zip(kinds, found["cells"], strict=True))
     assert by_kind["F1 just lower, S better"]["ways"]["always"]["worse"] == 3
     assert by_kind["large effects"]["ways"]["sure"]["worse"] == 0
     assert by_kind["large effects"]["ways"]["always"]["gain"] > 0.1
-    assert "a worse prompt was handed back in" in page(tmp_path / "results", tmp_path, monkeypatch)
+    assert "a worse prompt was handed back in" in page()
+    counted = readme_line(json.loads((RESULTS / "promise.json").read_text("utf-8")))
+    assert counted in " ".join((EXPERIMENTS.parent / "README.md").read_text("utf-8").split())
 
 
-def test_the_readme_says_what_was_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
-    from _promise_page import readme_line  # type: ignore[import-not-found]
-
-    counted = readme_line(json.loads((EXPERIMENTS / "results" / "promise.json").read_text("utf-8")))
-    readme = (EXPERIMENTS.parent / "README.md").read_text("utf-8")
-    assert counted in " ".join(readme.split())
-
-
-def test_true_scores_are_what_many_answers_come_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
+def test_true_scores_are_what_many_answers_come_to() -> None:
     from _promise_population import LABELS, N_EDITS, Draw, Population  # type: ignore[import-not-found]
 
     rng = np.random.default_rng(0)
@@ -136,13 +119,11 @@ def test_true_scores_are_what_many_answers_come_to(monkeypatch: pytest.MonkeyPat
     assert (np.abs(means - (f1, s)) < 4 * errors).all()
 
 
-def test_the_page_of_results_is_what_the_json_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = page(EXPERIMENTS / "results", tmp_path, monkeypatch)
-    assert (EXPERIMENTS / "RESULTS.md").read_text("utf-8") == written, "run experiments/write_results.py"
+def test_the_page_of_results_is_what_the_json_says(page: Any) -> None:
+    assert (EXPERIMENTS / "RESULTS.md").read_text("utf-8") == page(RESULTS), "run experiments/write_results.py"
 
 
-def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
+def test_a_claim_is_seen_only_beyond_chance_and_the_placebo() -> None:
     import _claims
 
     def row(difference: Any, p_value: Any) -> dict[str, Any]:
@@ -171,8 +152,7 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch: pytest.
     assert _claims.improves("by a writer")([fix(29, 3)])[0].startswith("not testable")
 
 
-def test_a_ranking_settles_where_it_stays_settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
+def test_a_ranking_settles_where_it_stays_settled() -> None:
     from how_many_rephrasings import settles, tau
 
     assert settles([2, 3, 4, 5], [0.95, 0.5, 0.92, 0.99]) == 4
@@ -182,8 +162,7 @@ def test_a_ranking_settles_where_it_stays_settled(monkeypatch: pytest.MonkeyPatc
     assert tau([1, 2, 3], [1, 3, 2], [(0, 1)]) == 1
 
 
-def test_hypervolume_is_a_share_of_the_cube(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
+def test_hypervolume_is_a_share_of_the_cube() -> None:
     from ablation import hypervolume
 
     one = {"f1": 0.5, "sensitivity": 0.5, "consistency": 0.5}
@@ -191,8 +170,8 @@ def test_hypervolume_is_a_share_of_the_cube(monkeypatch: pytest.MonkeyPatch) -> 
     assert hypervolume([one, {"f1": 1.0, "sensitivity": 0.5, "consistency": 0.25}]) == pytest.approx(3 / 16)
 
 
-def test_what_racing_saves_is_counted(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = run("racing.py", "--small")
+def test_what_racing_saves_is_counted(run: Any, page: Any) -> None:
+    found = run("racing", "--small")
     of_sim = {row["arm"]: row for row in found["rows"] if row["dataset"] == "sim"}
     plain, raced = of_sim["plain"], of_sim["racing"]
     assert {row["dataset"] for row in found["rows"]} == {"sim", "messages"}
@@ -202,34 +181,24 @@ def test_what_racing_saves_is_counted(run: Any, tmp_path: Path, monkeypatch: pyt
     assert raced["stopped"] > 0
     assert raced["share"] < 1
     assert plain["stopped"] == 0
-    written = page(tmp_path / "results", tmp_path, monkeypatch)
+    written = page()
     assert "## Racing" in written
     assert f"| racing | {raced['share']:.1%} ({raced['share']:.1%}) |" in written
 
 
-@pytest.fixture
-def quick_lm(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Put a language model that answers at once in minilm's place: labels by text, which it gets right mostly."""
+def test_optimizers_are_compared_within_the_same_number_of_calls(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     from tests.dspy_programs.keyword_lm import knowing_lm
 
-    truth: dict[str, str] = {}
-    monkeypatch.setattr("psopt.models.minilm_lm", lambda *_, **__: knowing_lm(truth))
-    return truth
-
-
-def test_optimizers_are_compared_within_the_same_number_of_calls(
-    run: Any, quick_lm: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
     bench = importlib.import_module("_equal_calls_bench")
-    monkeypatch.setattr(bench, "minilm_lm", psopt.models.minilm_lm)
+    truth: dict[str, str] = {}  # in minilm's place stands a model that answers at once, and mostly rightly
+    monkeypatch.setattr(bench, "minilm_lm", lambda *_, **__: knowing_lm(truth))
     splits = bench.load_splits("messages", EXPERIMENTS, (40, 24, 12), 0)
-    quick_lm.update(row for rows in splits for row in rows)
+    truth.update(row for rows in splits for row in rows)
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(jobs))
     monkeypatch.setattr("logging.disable", lambda *_: None)  # as long as the process
     options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "200", "--jobs", "1")
-    found = run("dspy_equal_calls.py", *options, folder="--out")
+    found = run("dspy_equal_calls", *options, folder="--out")
     (rows,) = found["runs"].values()
     assert len(rows) == 9
     for name, row in rows.items():
@@ -242,9 +211,8 @@ def test_optimizers_are_compared_within_the_same_number_of_calls(
     assert "Decide what a message to a shop is about." in rows["GEPA / 200"]["instructions"]
 
 
-def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown() -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    monkeypatch.syspath_prepend(EXPERIMENTS)
     writer = importlib.import_module("_rule_writer")
     wrong = {"Inputs": {"message": "my parcel is late"}, "Feedback": "Wrong: it is Delivery, not Payment."}
     right = {"Inputs": {"message": "a card"}, "Feedback": "Right."}
@@ -254,8 +222,7 @@ def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown(monk
     assert writer._advice_of_runs(shown) == "Texts about parcel, late are Delivery."
 
 
-def test_auroc_is_the_chance_that_an_error_looks_less_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(EXPERIMENTS)
+def test_auroc_is_the_chance_that_an_error_looks_less_sure() -> None:
     tells = importlib.import_module("confidence")._tells
     confidence, wrong = np.array([0.9, 0.8, 0.8, 0.1]), np.array([False, False, True, True])
     auroc, _, left = tells(confidence, wrong)
@@ -264,3 +231,40 @@ def test_auroc_is_the_chance_that_an_error_looks_less_sure(monkeypatch: pytest.M
     # 2.8 of 4 are kept: the first, and of the two equals 1.8, half of which are wrong
     assert left == pytest.approx(100 * 0.9 / 2.8, abs=0.05)
     assert tells(confidence, np.zeros(4, dtype=bool)) is None
+
+
+TREE = label_tree([[1, 2], [1, 3], [4, 5]])  # two labels begin alike; the last token of the third is a matter of course
+STEPS = np.log([[0.6, 0.3, 0.6, 0.1, 0.2, 0.9]])  # 1; 2 behind it; 1; 3 behind it; 4; 5 behind it
+
+
+@each(
+    "kind, expected",
+    [
+        ("whole", [0.18, 0.06, 0.18]),
+        ("mean", [0.18**0.5, 0.06**0.5, 0.18**0.5]),
+        ("decoded", [0.75 * 0.75, 0.75 * 0.25, 0.25]),
+    ],
+)
+def test_a_label_is_scored_in_three_ways(kind: str, expected: list[float]) -> None:
+    rules = importlib.import_module("_lm_rules")
+    np.testing.assert_allclose(np.exp(rules.label_scores(TREE, STEPS, kind))[0], expected)
+
+
+def test_the_prior_is_taken_out_by_what_is_asked_for() -> None:
+    rules = importlib.import_module("_lm_rules")
+    texts = np.log([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])
+    unlabelled = np.log([[0.6, 0.3, 0.1], [0.6, 0.3, 0.1]])
+    content_free = np.log([[0.8, 0.1, 0.1]])
+    scored = rules.Scored(texts, unlabelled, content_free)
+    shares = np.array([0.9, 0.05, 0.05])
+    assert rules.answers(scored, "none", shares).tolist() == [0, 0]
+    assert rules.answers(scored, "batch", shares).tolist() == [0, 2]  # .7 / .6; .2 / .1
+    assert rules.answers(scored, "content-free", shares).tolist() == [1, 1]  # .2 / .1; .3 / .1
+    assert rules.answers(scored, "classes", shares).tolist() == [0, 0]
+
+
+def test_answers_are_kept_as_letters() -> None:
+    rules = importlib.import_module("_lm_rules")
+    columns = [rules.as_letters(column) for column in ([0, 2], [1, 1])]
+    assert columns == ["ac", "bb"]
+    assert rules.from_letters(columns).tolist() == [[0, 1], [2, 1]]

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.errors import DataError, InputError
+from psopt.errors import DataError
+
+from tests.sweeps import each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 ALL = ["commonsenseqa", "arc_challenge", "math", "alpaca_eval", "arena_hard"]
@@ -79,14 +81,11 @@ def test_what_is_measured_is_what_the_script_says(
         assert (row["n"], row["na_rate"]) == (12, 0)
 
 
-def test_what_stands_as_known_is_what_is_measured(measured: Any) -> None:
+def test_what_stands_as_known_is_measured_and_examples_settle_the_model_whose_script_says_so(measured: Any) -> None:
     assert len(measured["rows"]) == 3 * (len(TWELVE) + len(LABELS) + len(THREE))
     for row in measured["rows"]:
         assert row["pss"] == pytest.approx(row["known_pss"], abs=1e-12)
         assert row["sensitivity"] == pytest.approx(row["known_sensitivity"], abs=1e-12)
-
-
-def test_examples_settle_the_model_whose_script_says_so(measured: Any) -> None:
     for name in LABELS:
         assert of(measured, name, "wavering", 4)["pss"] == 0
         assert of(measured, name, "wavering", 4)["quality"] == pytest.approx(3 / 4)
@@ -97,9 +96,8 @@ def test_confidence_goes_against_pss_where_the_script_says_so(measured: Any) -> 
     rows = {(row["set"], row["model"].removeprefix("openai/")): row for row in measured["by_confidence"]}
     assert set(rows) == {(name, model) for name in LABELS for model in ("steady", "wavering", "scattered")}
     for name in LABELS:
-        row = rows[name, "wavering"]
-        assert row["confidence"] == pytest.approx((3 * 0.9 + 0.6) / 4)
-        assert row["rho"] == pytest.approx(-1)
+        assert rows[name, "wavering"]["confidence"] == pytest.approx((3 * 0.9 + 0.6) / 4)
+        assert rows[name, "wavering"]["rho"] == pytest.approx(-1)
         assert rows[name, "steady"]["rho"] is None  # nothing varies
 
 
@@ -117,32 +115,32 @@ def test_the_judge_is_asked_in_both_orders_and_calls_are_as_expected(measured: A
     assert 0 < measured["calls"]["ratings"] <= measured["expected_calls"]["ratings"]
 
 
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path, *words: Any) -> None:
-    """Run the script in this process."""
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["prosa_free.py", *map(str, words), "--results", str(tmp_path / "results")])
-    runpy.run_path(str(EXPERIMENTS / "prosa_free.py"), run_name="__main__")
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path) -> Any:
+    """Run a script in this process."""
+
+    def run_script(script: str, *words: Any) -> None:
+        monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [script, *map(str, words), "--results", "results"])
+        runpy.run_path(str(EXPERIMENTS / script), run_name="__main__")
+
+    return run_script
 
 
-def test_models_and_a_judge_by_name_are_asked_and_tabled(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path
-) -> None:
+def test_models_and_a_judge_by_name_are_asked_and_tabled(run: Any, tmp_path: Path) -> None:
     from _prosa_cases import Case  # type: ignore[import-not-found]
     from _prosa_server import ScriptedServer  # type: ignore[import-not-found]
-    from _prosa_sets import SETS  # type: ignore[import-not-found]
     from prosa_free import OWN_SAMPLES
 
-    sets = {case.name: case for case in SETS}
-    cases = [Case.read(sets[name], OWN_SAMPLES, 4, "x/y", with_examples=False) for name in ("math", "arena_hard")]
-    asked = [(case.of, case.questions, case.wordings) for case in cases]
-    with ScriptedServer(asked) as server:
+    cases = [Case.read(sets()[name], OWN_SAMPLES, 4, "x/y", with_examples=False) for name in ("math", "arena_hard")]
+    with ScriptedServer([(case.of, case.questions, case.wordings) for case in cases]) as server:
         words = ["--model", "openai/wavering", "--judge", "openai/scripted-judge", "--own-samples", "--limit", 4]
         words += ["--set", "math", "arena_hard", "--api-base", server.url]
-        run(monkeypatch, tmp_path, cache_dir, *words, "--dry-run")
+        run("prosa_free.py", *words, "--dry-run")
         assert server.n_asked == {}
         assert not (tmp_path / "results").exists()
-        run(monkeypatch, tmp_path, cache_dir, *words)
+        run("prosa_free.py", *words)
         assert server.n_asked["wavering"] == 4 * 12 + 4 * 3
     found = json.loads((tmp_path / "results" / "prosa_free_models.json").read_text("utf-8"))
     assert found["expected_calls"] == {"answers": 60, "ratings": 24}
@@ -150,100 +148,37 @@ def test_models_and_a_judge_by_name_are_asked_and_tabled(
     page = (tmp_path / "results" / "prosa_free_models.md").read_text("utf-8")
     assert "| openai/wavering | 0.121 | 0.111 |" in page
     assert "| Llama3-70B-Instruct | not found | not found | not found | 0.016 | 0.258 |" in page
+    run("write_results.py", "--page", "page.md")
+    heading = "## ProSA: PSS by model and set\n\nopenai/wavering, judge openai/scripted-judge;"
+    assert heading in (tmp_path / "page.md").read_text("utf-8")
 
-    written = tmp_path / "page.md"
-    monkeypatch.setattr(sys, "argv", ["x", "--results", str(tmp_path / "results"), "--page", str(written)])
-    runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
-    assert "## ProSA: PSS by model and set\n\nopenai/wavering, judge openai/scripted-judge;" in written.read_text(
-        "utf-8"
-    )
+
+ARENA = "put {0}/arena_hard/question.jsonl there, from https://github.com/lmarena/arena-hard-auto"
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ["--model", "openai/x", "--set", "math"],
-            "MATH: put {0}/math/test or {0}/math/test.jsonl there, from https://",
-        ),
-        (
-            ["--model", "openai/x", "--judge", "openai/y", "--set", "arena_hard"],
-            "Arena-Hard: put {0}/arena_hard/question.jsonl there, from https://github.com/lmarena/arena-hard-auto",
-        ),
-        (["--model", "openai/x"], "AlpacaEval and Arena-Hard: a judge rates free answers; add --judge MODEL"),
+        (["--set", "math"], "MATH: put {0}/math/test or {0}/math/test.jsonl there, from https://"),
+        (["--judge", "openai/y", "--set", "arena_hard"], f"Arena-Hard: {ARENA}"),
+        ([], "AlpacaEval and Arena-Hard: a judge rates free answers; add --judge MODEL"),
     ],
 )
 def test_what_is_missing_is_named_in_one_line(
-    words: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    cache_dir: Path,
-    capsys: pytest.CaptureFixture[str],
+    words: list[str], said: str, run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as left:
-        run(monkeypatch, tmp_path, cache_dir, *words, "--data", tmp_path)
+        run("prosa_free.py", "--model", "openai/x", *words, "--data", tmp_path)
     assert left.value.code == 2
     said_so = capsys.readouterr().err
     assert said_so.startswith(said.format(tmp_path))
     assert said_so.count("\n") == 1
 
 
-CHOICES = {"label": ["1", "2", "3"], "text": ["ice", "steam", "sand"]}
-LISTED = [{"label": label, "text": text} for label, text in zip("123", CHOICES["text"], strict=True)]
+def sets() -> dict[str, Any]:
+    from _prosa_sets import SETS  # type: ignore[import-not-found]
 
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"id": "q", "question": {"stem": "What melts?", "choices": LISTED}, "answerKey": "1"},
-        {"id": "q", "question": "What melts?", "choices": CHOICES, "answerKey": "1"},
-    ],
-)
-def test_choices_are_lettered_in_both_official_forms(row: Any, tmp_path: Path) -> None:
-    from _prosa_sets import Question, read_choices
-
-    path = tmp_path / "test.jsonl"
-    path.write_text(f"{json.dumps(row)}\n\n", "utf-8")
-    assert read_choices(path) == [Question("q", "What melts?\nA. ice\nB. steam\nC. sand", "A")]
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{broken", "is no valid JSON"),
-        ("[1]", "is no JSON object"),
-        ('{"question": {"choices": []}, "answerKey": "A"}', "has 0 labels and 0 texts of choices"),
-        ('{"question": "Why?", "answerKey": "A"}', "has no choices with label and text"),
-        (
-            '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x"]}, "answerKey": "A"}',
-            "has 2 labels and 1 texts",
-        ),
-        (
-            '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "C"}',
-            "answerKey 'C' is none of the choices A, B",
-        ),
-        (
-            '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}}',
-            "answerKey None is none of the choices A, B",
-        ),
-        (
-            '{"question": {"choices": [{"label": "A", "text": "x"}, {"label": "B"}]}, "answerKey": "A"}',
-            "the text of a choice must be a text, and is missing",
-        ),
-        (
-            '{"question": " ", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "A"}',
-            "the question must be a text, and is ' '",
-        ),
-    ],
-)
-def test_a_faulty_question_is_named_by_file_and_line(line: str, said: str, tmp_path: Path) -> None:
-    from _prosa_sets import read_choices
-
-    path = tmp_path / "test.jsonl"
-    sound = '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "A"}'
-    path.write_text(f"{sound}\n{line}\n", "utf-8")
-    refused(lambda: read_choices(path), f"{path}, line 2: ", said)
+    return {case.name: case for case in SETS}
 
 
 def refused(read: Any, where: str, said: str) -> None:
@@ -254,29 +189,63 @@ def refused(read: Any, where: str, said: str) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_choices_are_lettered_in_both_official_forms(tmp_path: Path) -> None:
+    from _prosa_sets import Question, read_choices
+
+    texts = ["ice", "steam", "sand"]
+    listed = [{"label": str(number), "text": text} for number, text in enumerate(texts, 1)]
+    one = {"question": {"stem": "What melts?", "choices": listed}}
+    other = {"question": "What melts?", "choices": {"label": ["1", "2", "3"], "text": texts}}
+    path = tmp_path / "test.jsonl"
+    for row in (one, other):
+        path.write_text(f"{json.dumps({'id': 'q', **row, 'answerKey': '1'})}\n\n", "utf-8")
+        assert read_choices(path) == [Question("q", "What melts?\nA. ice\nB. steam\nC. sand", "A")]
+
+
+ONE_TEXT = [{"label": "A", "text": "x"}, {"label": "B"}]
+SOUND = {"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "A"}
+
+
+@each(
+    "line, said",
+    [
+        ("{broken", "is no valid JSON"),
+        ("[1]", "is no JSON object"),
+        ({**SOUND, "question": {"choices": []}}, "has 0 labels and 0 texts of choices"),
+        ({**SOUND, "choices": None}, "has no choices with label and text"),
+        ({**SOUND, "choices": {"label": ["A", "B"], "text": ["x"]}}, "has 2 labels and 1 texts"),
+        ({**SOUND, "answerKey": "C"}, "answerKey 'C' is none of the choices A, B"),
+        ({**SOUND, "answerKey": None}, "answerKey None is none of the choices A, B"),
+        ({**SOUND, "question": {"choices": ONE_TEXT}}, "the text of a choice must be a text, and is missing"),
+        ({**SOUND, "question": " "}, "the question must be a text, and is ' '"),
+    ],
+)
+def test_a_faulty_question_is_named_by_file_and_line(line: Any, said: str, tmp_path: Path) -> None:
+    from _prosa_sets import read_choices
+
+    path = tmp_path / "test.jsonl"
+    path.write_text(f"{json.dumps(SOUND)}\n{line if isinstance(line, str) else json.dumps(line)}\n", "utf-8")
+    refused(lambda: read_choices(path), f"{path}, line 2: ", said)
+
+
 def test_math_is_read_from_folders_and_from_lines(tmp_path: Path) -> None:
     from _prosa_sets import read_math
 
     row = {"problem": "Halve it.", "level": "Level 1", "type": "Algebra", "solution": r"So \boxed{\dfrac12}."}
+    folder, lines = tmp_path / "test", tmp_path / "test.jsonl"
+    for subject in (folder / "algebra", folder / "geometry", tmp_path / "empty"):
+        subject.mkdir(parents=True)
     for number in (2, 10):
-        (tmp_path / "test" / "algebra").mkdir(parents=True, exist_ok=True)
-        (tmp_path / "test" / "algebra" / f"{number}.json").write_text(json.dumps({**row, "problem": f"P{number}"}))
-    read = read_math(tmp_path / "test")
-    assert [(question.id, question.text, question.right) for question in read] == [
-        ("1", "P2", "0.5"),
-        ("2", "P10", "0.5"),
-    ]
-    lines = tmp_path / "test.jsonl"
+        (folder / "algebra" / f"{number}.json").write_text(json.dumps({**row, "problem": f"P{number}"}))
+    read = [(question.id, question.text, question.right) for question in read_math(folder)]
+    assert read == [("1", "P2", "0.5"), ("2", "P10", "0.5")]
     lines.write_text(json.dumps({**row, "unique_id": "test/algebra/2.json"}))
     assert [(question.id, question.right) for question in read_math(lines)] == [("test/algebra/2.json", "0.5")]
-
-    faulty = tmp_path / "test" / "geometry" / "1.json"
-    faulty.parent.mkdir()
+    faulty = folder / "geometry" / "1.json"
     faulty.write_text(json.dumps({**row, "solution": "It is 5."}))
-    refused(lambda: read_math(tmp_path / "test"), f"{faulty}: ", "no \\boxed{..}")
+    refused(lambda: read_math(folder), f"{faulty}: ", "no \\boxed{..}")
     faulty.write_bytes(b"\xff\xfe")
-    refused(lambda: read_math(tmp_path / "test"), f"{faulty} ", "no text in UTF-8")
-    (tmp_path / "empty").mkdir()
+    refused(lambda: read_math(folder), f"{faulty} ", "no text in UTF-8")
     refused(lambda: read_math(tmp_path / "empty"), f"{tmp_path / 'empty'}: ", "holds no SUBJECT/NUMBER.json")
 
 
@@ -287,86 +256,90 @@ def test_alpaca_eval_is_a_list_of_instructions(tmp_path: Path) -> None:
     row = {"dataset": "d", "instruction": "Say hello.", "output": "Hello!", "generator": "g"}
     path.write_text(json.dumps([row]))
     assert read_alpaca(path) == [Question("1", "Say hello.", "Hello!")]
-    path.write_text(json.dumps([row, {**row, "output": 3}]))
-    refused(lambda: read_alpaca(path), f"{path}, row 2: ", "the output must be a text, and is 3")
-    path.write_text(json.dumps([row, "x"]))
-    refused(lambda: read_alpaca(path), f"{path}, row 2: ", "is no JSON object")
-    path.write_text("{}")
-    refused(lambda: read_alpaca(path), f"{path}: ", "is no JSON list")
+    faults = [
+        ([row, {**row, "output": 3}], ", row 2", "the output must be a text, and is 3"),
+        ([row, "x"], ", row 2", "is no JSON object"),
+        ({}, "", "is no JSON list"),
+    ]
+    for content, where, said in faults:
+        path.write_text(json.dumps(content))
+        refused(lambda: read_alpaca(path), f"{path}{where}: ", said)
 
 
 OLD = {"question_id": "q1", "model_id": "m", "choices": [{"index": 0, "turns": [{"content": "Use find."}]}]}
 ASKED = {"role": "user", "content": "How?"}
 NEW = {"uid": "q1", "model": "m", "messages": [ASKED, {"role": "assistant", "content": {"answer": "Use find."}}]}
+ARENA_FORMS: list[tuple[Any, Any]] = [
+    ({"question_id": "q1", "cluster": "c", "turns": [{"content": "How?"}]}, OLD),
+    ({"uid": "q1", "category": "c", "prompt": "How?"}, NEW),
+]
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ({"question_id": "q1", "cluster": "c", "turns": [{"content": "How?"}]}, OLD),
-        ({"uid": "q1", "category": "c", "prompt": "How?"}, NEW),
-    ],
-)
-def test_arena_hard_is_read_with_its_baseline_in_both_forms(question: Any, answer: Any, tmp_path: Path) -> None:
+def test_arena_hard_is_read_with_its_baseline_in_both_forms(tmp_path: Path) -> None:
     from _prosa_sets import Question, read_arena
 
     questions, answers = tmp_path / "question.jsonl", tmp_path / "answers.jsonl"
-    questions.write_text(json.dumps(question))
-    answers.write_text(json.dumps(answer))
-    assert read_arena(questions, answers) == [Question("q1", "How?", "Use find.")]
-    answers.write_text(json.dumps({**answer, "question_id": "q2", "uid": "q2"}))
-    refused(lambda: read_arena(questions, answers), f"{questions}, line 1: ", "has no answer to question q1")
+    for question, answer in ARENA_FORMS:
+        questions.write_text(json.dumps(question))
+        answers.write_text(json.dumps(answer))
+        assert read_arena(questions, answers) == [Question("q1", "How?", "Use find.")]
+        answers.write_text(json.dumps({**answer, "question_id": "q2", "uid": "q2"}))
+        refused(lambda: read_arena(questions, answers), f"{questions}, line 1: ", "has no answer to question q1")
 
 
-def test_each_request_is_asked_in_the_authors_versions(tmp_path: Path) -> None:
-    from _prosa_sets import SETS
+VERSIONS = (("How?", "Why?", "How?"), ("In what way?", "What for?", "By what?"), ("How so?", "Why so?", "How so?"))
 
-    sets = {case.name: case for case in SETS}
+
+@pytest.fixture
+def in_versions(tmp_path: Path) -> Path:
+    """A folder with both sets of requests, each of which is asked in three versions."""
     alpaca, arena = tmp_path / "alpaca_eval", tmp_path / "arena_hard"
     (arena / "model_answer").mkdir(parents=True)
     alpaca.mkdir()
-    rows = [{"instruction": text, "output": "x"} for text in ("How?", "Why?", "How?")]
+    rows = [{"instruction": text, "output": "x"} for text in VERSIONS[0]]
     (alpaca / "alpaca_eval.json").write_text(json.dumps(rows))
     (arena / "question.jsonl").write_text(json.dumps({"question_id": "q1", "turns": [{"content": "How?"}]}))
     (arena / "model_answer" / "gpt-4-0314.jsonl").write_text(json.dumps(OLD))
-    versions = (("How?", "Why?", "How?"), ("In what way?", "What for?", "By what?"), ("How so?", "Why so?", "How so?"))
-    for number, texts in enumerate(versions, 1):
-        said = [{"question": text, "others": {"index": f"AE-{n}"}} for n, text in enumerate(texts, 1)]
-        (alpaca / f"alpaca_eval_v{number}.json").write_text(json.dumps(said))
+    for number, texts in enumerate(VERSIONS, 1):
+        (alpaca / f"alpaca_eval_v{number}.json").write_text(json.dumps(version(texts)))
         asked = {"question_id": "q1", "turns": [{"content": texts[0]}]}
         (arena / f"question_v{number}.jsonl").write_text(json.dumps(asked))
-    # the third stands there twice in a version, and is left out
-    read = sets["alpaca_eval"].questions_in_versions(tmp_path)
-    assert [[question.text for question in of_row] for of_row in read] == [
-        ["How?", "In what way?", "How so?"],
-        ["Why?", "What for?", "Why so?"],
-    ]
-    (row,) = sets["arena_hard"].questions_in_versions(tmp_path)
-    assert [(question.text, question.right) for question in row] == [
-        ("How?", "Use find."),
-        ("In what way?", "Use find."),
-        ("How so?", "Use find."),
-    ]
+    return tmp_path
 
-    second = alpaca / "alpaca_eval_v2.json"
-    second.write_text(json.dumps(said[:2]))
-    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{second}: ", "has no version of question 3")
-    second.write_text(json.dumps([{"question": "How?"}]))
-    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{second}, row 1: ", "holds no 'index'")
-    second.write_text(json.dumps(said))
-    first = alpaca / "alpaca_eval_v1.json"
-    first.write_text(json.dumps([{**row, "question": f"Other {n}"} for n, row in enumerate(said)]))
-    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{first}: ", "says 0 of 3 questions")
-    first.unlink()
-    refused(
-        lambda: sets["alpaca_eval"].questions_in_versions(tmp_path),
-        f"AlpacaEval: put {first} there, from https://github.com/open-compass/ProSA",
-        "",
-    )
+
+def version(texts: Sequence[str]) -> list[dict[str, Any]]:
+    return [{"question": text, "others": {"index": f"AE-{n}"}} for n, text in enumerate(texts, 1)]
+
+
+def test_each_request_is_asked_in_the_authors_versions(in_versions: Path) -> None:
+    # the third stands there twice in a version, and is left out
+    one, other = sets()["alpaca_eval"].questions_in_versions(in_versions)
+    assert [question.text for question in one] == ["How?", "In what way?", "How so?"]
+    assert [question.text for question in other] == ["Why?", "What for?", "Why so?"]
+    (row,) = sets()["arena_hard"].questions_in_versions(in_versions)
+    assert [question.text for question in row] == ["How?", "In what way?", "How so?"]
+    assert {question.right for question in row} == {"Use find."}
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("number", "content", "where", "said"),
+    [
+        (2, version(VERSIONS[1])[:2], "{0}: ", "has no version of question 3"),
+        (2, [{"question": "How?"}], "{0}, row 1: ", "holds no 'index'"),
+        (1, version(("Other 1", "Other 2", "Other 3")), "{0}: ", "says 0 of 3 questions"),
+        (1, None, "AlpacaEval: put {0} there, from https://github.com/open-compass/ProSA", ""),
+    ],
+)
+def test_a_faulty_version_is_named(number: int, content: Any, where: str, said: str, in_versions: Path) -> None:
+    file = in_versions / "alpaca_eval" / f"alpaca_eval_v{number}.json"
+    file.unlink()
+    if content:
+        file.write_text(json.dumps(content))
+    refused(lambda: sets()["alpaca_eval"].questions_in_versions(in_versions), where.format(file), said)
+
+
+@each(
+    "answer, said",
     [
         ({**OLD, "choices": []}, "'choices' holds no 'content' where it is looked for"),
         ({"uid": "q1", "messages": [{"content": None}]}, "the answer must be a text, and is missing"),
@@ -382,50 +355,39 @@ def test_a_faulty_baseline_is_named_by_file_and_line(answer: Any, said: str, tmp
     refused(lambda: read_arena(tmp_path / "none", answers), f"{answers}, line 1: ", said)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
+@each(
+    "first, second, are_same",
     [
-        (r"\frac{3}{4}", r"\dfrac34"),
-        (r"\frac{3}{4}", "0.75"),
-        (r"-\frac{1}{2}", "-0.5"),
-        (r"\frac{-1}{2}", "-1/2"),
-        (r"\left(1, 2\right]", "(1,2]"),
-        (r"$x^2+1$", "x^2 + 1"),
-        (r"12 \text{ cm}", "12cm"),
-        (r"90^\circ", "90"),
-        (r"10,\!000", "10000"),
-        (r"\sqrt2", r"\sqrt{2}"),
-        (r"25\%", "25"),
+        (r"\frac{3}{4}", r"\dfrac34", True),
+        (r"\frac{3}{4}", "0.75", True),
+        (r"-\frac{1}{2}", "-0.5", True),
+        (r"\frac{-1}{2}", "-1/2", True),
+        (r"\left(1, 2\right]", "(1,2]", True),
+        (r"$x^2+1$", "x^2 + 1", True),
+        (r"12 \text{ cm}", "12cm", True),
+        (r"90^\circ", "90", True),
+        (r"10,\!000", "10000", True),
+        (r"\sqrt2", r"\sqrt{2}", True),
+        (r"25\%", "25", True),
+        ("(1,2]", "[1,2]", False),
+        ("x^2", "x-2", False),
+        ("x+1", "x-1", False),
+        ("3,4", "34", False),
+        ("A", "a", False),
+        (r"\frac{1}{3}", "0.33", False),
+        (r"x\rightarrow 1", "x1", False),
+        ("1" * 20, "1" * 19 + "2", False),
+        (r"\frac{1}{0}", "0", False),
     ],
 )
-def test_results_that_are_written_otherwise_are_the_same(first: str, second: str) -> None:
+def test_results_are_the_same_however_they_are_written(first: str, second: str, *, are_same: bool) -> None:
     from _prosa_math import canonical  # type: ignore[import-not-found]
 
-    assert canonical(first) == canonical(second)
+    assert (canonical(first) == canonical(second)) == are_same
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("(1,2]", "[1,2]"),
-        ("x^2", "x-2"),
-        ("x+1", "x-1"),
-        ("3,4", "34"),
-        ("A", "a"),
-        (r"\frac{1}{3}", "0.33"),
-        (r"x\rightarrow 1", "x1"),
-        ("1" * 20, "1" * 19 + "2"),
-        (r"\frac{1}{0}", "0"),
-    ],
-)
-def test_results_that_differ_stay_different(first: str, second: str) -> None:
-    from _prosa_math import canonical
-
-    assert canonical(first) != canonical(second)
-
-
-@pytest.mark.parametrize(
-    ("answer", "result"),
+@each(
+    "answer, result",
     [
         (r"First \boxed{3}, but then \boxed{\text{(C)}}", '"(C)"'),
         ("We add.\n**Final Answer:** 12", "12"),
@@ -441,20 +403,12 @@ def test_a_result_is_read_from_what_a_model_writes(answer: str, result: str | No
     assert answer_of(answer) == result
 
 
-@pytest.mark.parametrize(("name", "n"), [("prosa_choices", 12), ("prosa_math", 12), ("prosa_free", 3)])
+@each("name, n", [("prosa_choices", 12), ("prosa_math", 12), ("prosa_free", 3)])
 def test_wordings_are_as_many_as_the_paper_had(name: str, n: int) -> None:
     from psopt.rephrasings import read_file
 
     rephrasings = read_file(EXPERIMENTS / "wordings" / f"{name}.json")
     assert (len(rephrasings.search), rephrasings.heldout, rephrasings.source) == (n, (), "file")
-
-
-def test_free_answers_without_a_judge_are_refused() -> None:
-    from prosa_free import OWN_SAMPLES, read_cases
-
-    words = argparse.Namespace(sets=["alpaca_eval"], limit=None)
-    with pytest.raises(InputError, match=r"^AlpacaEval: a judge rates free answers"):
-        read_cases(words, OWN_SAMPLES, "", with_examples=False, with_versions=False)
 
 
 def test_the_page_in_the_results_is_what_the_json_says() -> None:

@@ -1,4 +1,4 @@
-"""What the README and the guides say can be done, can be done."""
+"""What the README, the guides and the page of providers say can be done, can be done."""
 
 from __future__ import annotations
 
@@ -56,48 +56,64 @@ def test_its_python_names_exist() -> None:
             assert hasattr(psopt, name)
 
 
-def smaller(program: str, *sizes: tuple[str, str]) -> str:
-    """A program with smaller sizes: thousands of calls through DSPy take a minute."""
-    for size, small in sizes:
+(GUIDE,) = [block for block in python_blocks(ROOT / "docs" / "guides" / "dspy.md") if "import dspy\n" in block]
+GUIDE += "\nprint(len(better.pareto_front), 'on the front')"
+EXAMPLE = (ROOT / "examples" / "dspy_program.py").read_text("utf-8")
+SMALL = ("num_trials=2, num_rephrasings=2", "subset(samples, 6,")  # thousands of calls through DSPy take a minute
+
+
+@pytest.mark.parametrize(
+    ("program", "sizes", "said"),
+    [
+        (GUIDE, ("num_trials=12, num_rephrasings=5", "subset(samples, 60,"), r"^[1-9]\d* on the front$"),
+        (EXAMPLE, ("num_trials=8, num_rephrasings=4", "subset(samples, 40,"), r"S by step: \{'find_topic'"),
+    ],
+    ids=["guide", "example"],
+)
+def test_its_dspy_program_and_the_example_of_two_steps_run(
+    program: str, sizes: tuple[str, str], said: str, tmp_path: Path, cache_dir: Path
+) -> None:
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    for size, small in zip(sizes, SMALL, strict=True):
         assert program.count(size) == 1, size
         program = program.replace(size, small)
-    return program
-
-
-def test_its_dspy_program_runs(tmp_path: Path, cache_dir: Path) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    (block,) = [block for block in python_blocks(ROOT / "docs" / "guides" / "dspy.md") if "import dspy\n" in block]
-    environment = dict(os.environ)
-    environment["PSOPT_CACHE_DIR"] = str(cache_dir)
-    sizes = (
-        ("subset(samples, 60,", "subset(samples, 6,"),
-        ("num_trials=12, num_rephrasings=5", "num_trials=3, num_rephrasings=2"),
-    )
-    script = f"{smaller(block, *sizes)}\nprint(len(better.pareto_front), better.run.path)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=1200
-    )
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "better.json").is_file()
-    assert int(done.stdout.split()[0]) >= 1
-
-
-def test_the_example_of_two_steps_runs(tmp_path: Path, cache_dir: Path) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    example = (ROOT / "examples" / "dspy_program.py").read_text("utf-8")
-    sizes = (
-        ("subset(samples, 40,", "subset(samples, 6,"),
-        ("num_trials=8, num_rephrasings=4", "num_trials=3, num_rephrasings=2"),
-    )
-    (tmp_path / "example.py").write_text(smaller(example, *sizes), "utf-8")
+    (tmp_path / "program.py").write_text(program, "utf-8")
+    words = [sys.executable, "program.py", str(tmp_path)]
     environment = {**os.environ, "PSOPT_CACHE_DIR": str(cache_dir)}
-    done = subprocess.run(
-        [sys.executable, "example.py", str(tmp_path)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=1200,
-    )
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
-    assert "S by step: {'find_topic'" in done.stdout
+    assert re.search(said, done.stdout, re.MULTILINE)
+    assert (tmp_path / "better.json").is_file()
+
+
+MODELS = (ROOT / "docs" / "models.md").read_text("utf-8")
+MODEL_LINES = [
+    line for block in re.findall(r"```sh\n(.*?)```", MODELS, re.DOTALL) for line in block.splitlines() if line[0] != "#"
+]
+
+
+def parsed(line: str) -> Any:
+    """What a command's options are; a value set before it is nothing to psopt."""
+    words = shlex.split(line)
+    start = words.index("psopt")
+    assert all(re.fullmatch(r"OPENAI_API_KEY=\$[A-Z_]+", word) for word in words[:start])
+    name, *arguments = words[start + 1 :]
+    command = command_line().load(name)
+    assert command is not None
+    return command.make_context(name, arguments).params
+
+
+@each("line", MODEL_LINES)
+def test_commands_of_the_page_of_providers_parse(line: Any) -> None:
+    params = parsed(line)
+    kind, _, name = params["model"].partition("/")
+    assert name
+    if kind == "openai" and params["api_base"]:
+        assert f"`{params['api_base']}`" in MODELS.replace("NAME", "my-resource")
+
+
+def test_tables_of_providers_name_no_address_without_a_command() -> None:
+    told = set(re.findall(r"\| `(https?://[^`]+)`", MODELS))
+    given = {parsed(line)["api_base"] for line in MODEL_LINES}
+    assert {address.replace("NAME", "my-resource") for address in told} <= given
+    assert "(docs/models.md)" in README

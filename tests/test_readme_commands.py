@@ -40,53 +40,49 @@ ELSEWHERE = {
     "--into": "tests/cli/test_promptfoo.py",
     "--without": "tests/cli/test_export.py",  # what edits a run has is not known before
 }
-STARS = ((1, "support"), (3, "legal"), (5, "sales"))
-SEVERITIES = (("low", "sales"), ("medium", "billing"), ("high", "support"))
+TEXTS = {
+    "billing": "the invoice of month {} is wrong",
+    "support": "the export crashes on file {}",
+    "sales": "what would {} more seats cost",
+    "legal": "clause {} of the contract is not clear",
+}
+ASKED = "Decide which team has to answer the ticket: billing or support. Answer with its name."
+TRACKER = ("trackers/wandb_tracker.py", "")
+COLUMNS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "named.csv": ("body", "team", {team: team for team in TEXTS}),
+    "tickets.csv": ("text", "label", {team: team for team in TEXTS}),
+    "reviews.csv": ("text", "stars", {"support": 1, "legal": 3, "sales": 5}),
+    "severities.csv": ("text", "severity", {"sales": "low", "billing": "medium", "support": "high"}),
+}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Support tickets, and what else the commands name."""
     folder = tmp_path_factory.mktemp("readme")
-    texts = {
-        "billing": "the invoice of month {} is wrong",
-        "support": "the export crashes on file {}",
-        "sales": "what would {} more seats cost",
-        "legal": "clause {} of the contract is not clear",
-    }
-    rows = [f"{texts[team].format(number)},{team}" for number in range(30) for team in texts]
-    plain = "\n".join(["text,label", *rows])
-    (folder / "named.csv").write_text("\n".join(["body,team", *rows]))
-    (folder / "tickets.csv").write_text(plain)
-    stars = "\n".join(
-        ["text,stars", *(f"{texts[team].format(row)},{star}" for row in range(30) for star, team in STARS)]
-    )
-    (folder / "reviews.csv").write_text(stars)
-    severities = (f"{texts[team].format(row)},{level}" for row in range(30) for level, team in SEVERITIES)
-    (folder / "severities.csv").write_text("\n".join(["text,severity", *severities]))
+    for name, (text, label, values) in COLUMNS.items():
+        rows = [f"{TEXTS[team].format(number)},{value}" for number in range(30) for team, value in values.items()]
+        (folder / name).write_text("\n".join([f"{text},{label}", *rows]))
+    tickets = [(TEXTS[team].format(row), team) for row in range(30) for team in ("billing", "support")]
+    tests = [{"vars": {"message": text}, "assert": [{"type": "equals", "value": team}]} for text, team in tickets]
+    config = {"prompts": [f"{ASKED} {{{{message}}}}"], "providers": ["openai:gpt-5.4-mini"], "tests": tests}
+    (folder / "promptfooconfig.yaml").write_text(json.dumps(config))  # JSON is YAML
+    messages = [{"role": "developer", "content": ASKED}, {"role": "user", "content": "{{ ticket_text }}"}]
+    (folder / "messages.json").write_text(json.dumps(messages))
     for name in ("prompt.txt", "old.txt"):
         (folder / name).write_text("Decide which team has to answer the ticket.")
-    own = ROOT / "examples" / "own_prompt"
-    shutil.copy(own / "mail.csv", folder)
-    shutil.copy(own / "sections.md", folder / "prompt.md")
-    shutil.copy(ROOT / "examples" / "trackers" / "wandb_tracker.py", folder)
-    tickets = [(texts[team].format(row), team) for row in range(30) for team in ("billing", "support")]
-    items = [{"item": {"ticket_text": text, "correct_label": team}} for text, team in tickets]
-    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)))
-    asked = "Decide which team has to answer the ticket: billing or support. Answer with its name."
-    tests = [{"vars": {"message": text}, "assert": [{"type": "equals", "value": team}]} for text, team in tickets]
-    config = {"prompts": [f"{asked} {{{{message}}}}"], "providers": ["openai:gpt-5.4-mini"], "tests": tests}
-    (folder / "promptfooconfig.yaml").write_text(json.dumps(config))  # JSON is YAML
-    messages = [{"role": "developer", "content": asked}, {"role": "user", "content": "{{ ticket_text }}"}]
-    (folder / "messages.json").write_text(json.dumps(messages))
     (folder / "new.csv").write_text("subject,body\nInvoice,It is wrong.\n")
     (folder / "new.txt").write_text("the invoice is wrong\nit crashes\n")
-    mails = [{"text": row["text"], "teams": row["answer"]} for row in open_tasks.complaints()]
-    (folder / "mails.jsonl").write_text("\n".join(map(json.dumps, mails)))
-    with (folder / "bills.csv").open("w", newline="") as file:
-        bills = csv.writer(file)
-        bills.writerows([("text", "total"), *((row["text"], row["answer"]) for row in open_tasks.bills())])
     (folder / "tickets.toml").write_text(task_file().replace("tickets.csv", "named.csv"))
+    for example, name in (("own_prompt/mail.csv", ""), ("own_prompt/sections.md", "prompt.md"), TRACKER):
+        shutil.copy(ROOT / "examples" / example, folder / name)
+    items = [{"item": {"ticket_text": text, "correct_label": team}} for text, team in tickets]
+    mails = [{"text": row["text"], "teams": row["answer"]} for row in open_tasks.complaints()]
+    for name, rows_of in (("items.jsonl", items), ("mails.jsonl", mails)):
+        (folder / name).write_text("\n".join(map(json.dumps, rows_of)))
+    with (folder / "bills.csv").open("w", newline="") as file:
+        bills = [(row["text"], row["answer"]) for row in open_tasks.bills()]
+        csv.writer(file).writerows([("text", "total"), *bills])
     return folder
 
 
@@ -97,35 +93,33 @@ def task_file() -> str:
 
 
 def environment(folder: Path, server: FakeServer) -> dict[str, Any]:
-    kept = dict(os.environ)
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ours = {
-        "OPENAI_API_KEY": "sk-of-no-use",
-        "OPENAI_BASE_URL": server.url,
-        "COLUMNS": "80",
-        "PATH": paths,
-        "WANDB_MODE": "offline",
-    }
-    return {**kept, **ours, "PSOPT_CACHE_DIR": str(folder / "cache"), "PSOPT_OFFLINE": "1"}
+    keys = {"OPENAI_API_KEY": "sk-of-no-use", "OPENAI_BASE_URL": server.url, "WANDB_MODE": "offline"}
+    ours = {"COLUMNS": "80", "PATH": paths, "PSOPT_CACHE_DIR": str(folder / "cache"), "PSOPT_OFFLINE": "1"}
+    return {**os.environ, **keys, **ours}
 
 
 def small(line: str, folder: Path, server: FakeServer) -> str:
     """A command as it is run here."""
-    line = line.replace("http://localhost:8000/v1", server.url)
-    line = line.replace("postgresql://psopt@db.local/studies", f"sqlite:///{folder}/study.db")
-    line = line.replace("psopt optimize --dataset trec ", "psopt optimize --dataset tickets.csv ")
-    line = line.replace("psopt diagnose --dataset cb", "psopt diagnose --dataset cb --samples 20 --rephrasings 3")
-    if "--label-column severity" in line:
-        line = line.replace("tickets.csv", "severities.csv")
-    if "--text-column" in line:
-        line = line.replace("tickets.csv", "named.csv")
-    if line.startswith("psopt optimize") and "--dry-run" not in line:
-        line += f" {SMALL}"
     of_a_run = "p.json" in line or "1a2b3c.json" in line  # such a prompt says its model itself
+    for told, ours in (
+        ("http://localhost:8000/v1", server.url),
+        ("postgresql://psopt@db.local/studies", f"sqlite:///{folder}/study.db"),
+        ("psopt optimize --dataset trec ", "psopt optimize --dataset tickets.csv "),
+        ("psopt diagnose --dataset cb", "psopt diagnose --dataset cb --samples 20 --rephrasings 3"),
+        ("--trials 16", "--trials 5"),
+        ("--model minilm", f"--model {SIMULATED}"),
+    ):
+        line = line.replace(told, ours)
+    for option, data in (("--label-column severity", "severities.csv"), ("--text-column", "named.csv")):
+        line = line.replace("tickets.csv", data) if option in line else line
     if any(name in line for name in ("mail.csv", "promptfooconfig.yaml", "items.jsonl")):
         # The test server answers otherwise
         line = line.replace("openai/gpt-5.4-mini", SIMULATED)
-    asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
+    is_optimize = line.startswith("psopt optimize")
+    if is_optimize and "--dry-run" not in line:
+        line += f" {SMALL}"
+    asks = is_optimize or line.startswith(("psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:
         line += f" --model {SIMULATED}"
     if "--batch" in line:
@@ -135,10 +129,7 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
         if made:
             shutil.copy(made[0], folder / "p.json")
             line = line.replace(f"runs/{name}/prompts/1a2b3c.json", str(made[0]))
-    line = line.replace("--trials 16", "--trials 5").replace("--model minilm", f"--model {SIMULATED}")
-    if "--storage" in line and line.startswith("psopt optimize"):
-        line = line.replace("runs/tickets", "runs/shared")
-    return line
+    return line.replace("runs/tickets", "runs/shared") if is_optimize and "--storage" in line else line
 
 
 def run(line: str, folder: Path, server: FakeServer) -> subprocess.CompletedProcess[str]:

@@ -50,8 +50,8 @@ def check_bounds(
     """
     active_bounds = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
     if not active_bounds:
-        names = ", ".join("--" + option.replace("_", "-") for option in OPTIONS)
-        raise InputError(f"nothing to check: give at least one of {names} or --pin")
+        *names, last = ["--" + option.replace("_", "-") for option in OPTIONS]
+        raise InputError(f"nothing to check: give at least one of {', '.join(names)} or {last}")
     if "max_sensitivity" in active_bounds and n_rephrasings == 1:
         raise InputError(ONE_WORDING)
     for option, message in _NO_CLASSES.items():

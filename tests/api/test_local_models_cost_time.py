@@ -13,7 +13,7 @@ import psopt
 import pytest
 from psopt import LMConfig, Task
 from psopt.api import plan_run
-from psopt.errors import BudgetReachedError, InputError, ModelError
+from psopt.errors import BudgetReachedError, ModelError
 from psopt.models import Capabilities
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
@@ -25,6 +25,7 @@ from psopt.settings import DataOptions, SizeOptions
 
 from tests.cli.limited_runs import own_words
 from tests.models.tiny_lm import make_network, save_model
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,15 +48,13 @@ class Stopped(Exception):  # noqa: N818  # no error
 
 
 class Listener(Observer):
-    """Keeps what it is told, and on request ends the run once that has begun."""
+    """Keeps what it is told, and ends the run once that has begun."""
 
-    def __init__(self, *, stops: bool = True) -> None:
+    def __init__(self) -> None:
         self.told: list[str] = []
-        self.stops = stops
 
     def started(self, task: Task, folder: Path) -> None:  # `Observer`'s
-        if self.stops:
-            raise Stopped
+        raise Stopped
 
     def phase(self, what: str) -> None:
         self.told.append(what)
@@ -87,24 +86,26 @@ class CachedModel(LocalModel):
     computed = 0
 
 
-def optimize(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, model: LocalModel, listener: Listener, **options: Any
-) -> Any:
-    (folder / "cache").mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr("psopt.api._planning.perf_counter", lambda: model.now)
-    options = {"out": folder / "run", **options}
-    return psopt.optimize(TASK, model=model, cache_dir=folder / "cache", observer=listener, **options)
+FEW: Any = {"samples": 20, "rephrasings": 2, "test_samples": 20, "heldout": 2, "rounds": 1, "race": "off"}
 
 
-def timed(monkeypatch: pytest.MonkeyPatch, folder: Path, model: LocalModel, **options: Any) -> list[str]:
-    """What is told before the search begins."""
-    listener = Listener()
-    with pytest.raises(Stopped):
-        optimize(monkeypatch, folder, model, listener, **options)
-    return listener.told
+@pytest.fixture
+def timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """What is told before the search begins, by the clock of a model."""
+
+    def told(model: LocalModel, **options: Any) -> list[str]:
+        listener = Listener()
+        (tmp_path / "cache").mkdir(exist_ok=True)
+        monkeypatch.setattr("psopt.api._planning.perf_counter", lambda: model.now)
+        given = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", **options}
+        with pytest.raises(Stopped):
+            psopt.optimize(TASK, model=model, observer=listener, **given)
+        return listener.told
+
+    return told
 
 
-@pytest.mark.parametrize("model", [LocalModel(), lambda _: "aaa", "openai/test"])
+@each("model", [LocalModel(), lambda _: "aaa", "openai/test"])
 def test_what_costs_time_or_money_is_a_light_run(model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     settings = RunSettings(DataOptions("data.csv"), "openai/test")
@@ -114,8 +115,8 @@ def test_what_costs_time_or_money_is_a_light_run(model: Any, tmp_path: Path, mon
         assert model.asked == []
 
 
-@pytest.mark.parametrize(
-    ("can", "effort"),
+@each(
+    "can, effort",
     [
         (MiniLM.capabilities, "full"),
         (SimulatedModel.capabilities, "full"),
@@ -127,9 +128,10 @@ def test_the_embedded_ones_answer_everything(can: Capabilities, effort: str) -> 
     assert can.costs_time == (effort == "light")
 
 
-def test_answers_that_the_run_asks_for_anyway_are_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model = LocalModel(per_second=14.0)
-    told = timed(monkeypatch, tmp_path, model)
+def test_answers_that_the_run_asks_for_anyway_are_timed(timed: Any, tmp_path: Path) -> None:
+    model, cached = LocalModel(), CachedModel(per_second=1e6)
+    assert timed(cached, out=tmp_path / "1") == ["timing a few answers of mine/local"]
+    told = timed(model)
     # One for which the model is loaded; 8 take .57 s, which is over too soon, and 16 take 1.14 s.
     assert model.asked == [1, 8, 16]
     plan = json.loads((tmp_path / "run" / "run.json").read_text())["plan"]
@@ -137,48 +139,37 @@ def test_answers_that_the_run_asks_for_anyway_are_timed(monkeypatch: pytest.Monk
     how_long = f"about {minutes:.0f} to {2.5 * minutes:.0f} minutes: 14 answers per second{LONGER}"
     assert told[:2] == ["timing a few answers of mine/local", how_long]
     assert json.loads((tmp_path / "cache" / "rates.json").read_text())["mine/local"]["per_minute"] == pytest.approx(840)
+    assert timed(cached, out=tmp_path / "2") == told  # the rate that was measured before
 
 
-def test_of_a_long_run_it_is_said_what_fits_in_five_minutes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    *_, how_long, shorter = timed(monkeypatch, tmp_path, LocalModel(per_second=10.0))
-    assert how_long.endswith(f"minutes: 10 answers per second{LONGER}")
-    assert shorter == "within five minutes: --max-calls 1200"
-
-
-def test_of_a_run_that_is_the_smallest_no_smaller_one_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    told = timed(monkeypatch, tmp_path, LocalModel(per_second=1.0), max_calls=900)
-    assert len(told) == 2
-    assert told[-1].endswith(f"minutes: 60 answers per minute{LONGER}")
-
-
-def test_a_run_that_its_limit_stops_takes_as_long_as_that_allows(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("per_second", "options", "how_long", "shorter"),
+    [
+        (10, {}, rf"minutes: 10 answers per second{LONGER}$", ["within five minutes: --max-calls 1200"]),
+        (
+            10,
+            {"effort": "full"},
+            rf": 10 answers per second{LONGER}$",
+            ["within five minutes: --max-calls 1200 and no --effort"],
+        ),
+        (1, {"max_calls": 900}, rf"minutes: 60 answers per minute{LONGER}$", []),  # it is the smallest
+        (5, {"max_calls": 300}, r"^about 1 to [23] minutes: 5 answers per second", []),  # as long as that allows
+    ],
+)
+def test_it_is_said_how_long_a_run_takes_and_what_fits_in_five_minutes(
+    timed: Any, per_second: float, options: dict[str, Any], how_long: str, shorter: list[str]
 ) -> None:
-    told = timed(monkeypatch, tmp_path, LocalModel(per_second=5.0), max_calls=300)
-    assert len(told) == 2
-    assert re.match(r"about 1 to [23] minutes: 5 answers per second", told[1]), told[1]
+    _, told, *more = timed(LocalModel(per_second), **options)
+    assert re.search(how_long, told), told
+    assert more == shorter
 
 
-def test_a_run_that_is_asked_for_in_full_is_timed_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    *_, how_long, shorter = timed(monkeypatch, tmp_path, LocalModel(per_second=10.0), effort="full")
-    assert how_long.endswith(f": 10 answers per second{LONGER}")
-    assert shorter == "within five minutes: --max-calls 1200 and no --effort"
-
-
-def test_of_cached_answers_the_rate_that_was_measured_before_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    cached = CachedModel(per_second=1e6)
-    assert timed(monkeypatch, tmp_path, cached, out=tmp_path / "1") == ["timing a few answers of mine/local"]
-    first = timed(monkeypatch, tmp_path, LocalModel(per_second=14.0), out=tmp_path / "2")
-    assert timed(monkeypatch, tmp_path, cached, out=tmp_path / "3") == first
-
-
-def test_a_limit_holds_and_pays_the_final_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_limit_holds_and_pays_the_final_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LocalModel()
-    few = {"samples": 20, "rephrasings": 2, "test_samples": 20, "heldout": 2, "rounds": 1, "race": "off"}
+    monkeypatch.setattr("psopt.api._planning.perf_counter", lambda: model.now)
+    folders: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache"}
     with pytest.raises(BudgetReachedError, match="--max-calls 400 is reached"):
-        optimize(monkeypatch, tmp_path, model, Listener(stops=False), trials=40, lm=LMConfig(max_calls=400), **few)
+        psopt.optimize(TASK, model=model, trials=40, lm=LMConfig(max_calls=400), **folders, **FEW)
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["calls"]["made"] == sum(model.asked) <= 900
     assert run["baseline"]["test"]
@@ -186,22 +177,11 @@ def test_a_limit_holds_and_pays_the_final_test(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_limit_holds_over_resume(tmp_path: Path) -> None:
     model = f"hf/{save_model(tmp_path / 'model')}"
-    few = {"samples": 20, "rephrasings": 2, "test_samples": 20, "heldout": 2, "rounds": 1, "race": "off"}
-    options: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", "max_calls": 400, **few}
+    options: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", "max_calls": 400, **FEW}
     for trials in (30, 40):
         with pytest.raises(BudgetReachedError, match="--max-calls 400 is reached"):
             psopt.optimize(TASK, model=model, trials=trials, resume=trials == 40, **options)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["calls"]["made"] <= 400
-
-
-def test_a_limit_that_pays_nothing_is_refused_before_the_first_answer(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    model = LocalModel()
-    with pytest.raises(InputError, match="can't pay the original prompt on val and the final test: at least"):
-        optimize(monkeypatch, tmp_path, model, Listener(), lm=LMConfig(max_calls=50))
-    assert model.asked == []
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_search_tries_nothing_that_its_model_can_not_read(tmp_path: Path) -> None:
@@ -215,6 +195,14 @@ def test_a_search_tries_nothing_that_its_model_can_not_read(tmp_path: Path) -> N
     eight = tuple(Example(sample.text, str(sample.label)) for sample in TASK.train[:8])
     with pytest.raises(ModelError, match="exceed the 270 tokens"):
         psopt.measure(TASK, replace(run.baseline.prompt, examples=eight), model=model, rephrasings=2)
+
+
+def asked_beside(folder: Path) -> dict[str, Any]:
+    """Wordings of people, and probes: what a user can ask for beside the search."""
+    (folder / "people.txt").write_text("Say what the text is.\n\nWhich of the two is it?\n\nName its kind.\n")
+    rows = [json.dumps({"text": f"what is {i} ?", "label": "ab"[i % 2] * 3}) for i in range(30)]
+    (folder / "probes.jsonl").write_text("\n".join(rows))
+    return {"heldout_from": folder / "people.txt", "probe": str(folder / "probes.jsonl"), "out": folder / "run"}
 
 
 class OneSided(LocalModel):
@@ -231,15 +219,9 @@ class OneSided(LocalModel):
         return np.stack([of_a, 1 - np.array(of_a), np.zeros_like(of_a)], axis=2)
 
 
-def test_a_limit_pays_for_wordings_of_others_and_for_probes_with_the_label_priors_that_they_take(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "people.txt").write_text("Say what the text is.\n\nWhich of the two is it?\n\nName its kind.\n")
-    rows = [json.dumps({"text": f"what is {i} ?", "label": "ab"[i % 2] * 3}) for i in range(30)]
-    (tmp_path / "probes.jsonl").write_text("\n".join(rows))
-    given: dict[str, Any] = {"heldout_from": tmp_path / "people.txt", "probe": str(tmp_path / "probes.jsonl")}
+def test_a_limit_pays_for_wordings_of_others_and_for_probes_with_their_label_priors(tmp_path: Path) -> None:
     with pytest.raises(BudgetReachedError):
-        psopt.optimize(TASK, model=OneSided(), max_calls=1100, out=tmp_path / "run", **given)
+        psopt.optimize(TASK, model=OneSided(), max_calls=1100, **asked_beside(tmp_path))
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["recommended"]["verdict"] == "better"
     assert {"after", "before"} <= set(run["other_wordings"]["differences"]["f1"])
@@ -262,11 +244,7 @@ class Trading(LocalModel):
 
 
 def test_a_large_front_is_tested_after_what_the_user_has_asked_for(tmp_path: Path) -> None:
-    rows = [json.dumps({"text": f"what is {i} ?", "label": "ab"[i % 2] * 3}) for i in range(30)]
-    (tmp_path / "probes.jsonl").write_text("\n".join(rows))
-    (tmp_path / "people.txt").write_text("Say what the text is.\n\nWhich of the two is it?\n\nName its kind.\n")
-    given: dict[str, Any] = {"heldout_from": tmp_path / "people.txt", "probe": str(tmp_path / "probes.jsonl")}
-    psopt.optimize(TASK, model=Trading(), max_calls=3000, race="off", out=tmp_path / "run", **given)
+    psopt.optimize(TASK, model=Trading(), max_calls=3000, race="off", **asked_beside(tmp_path))
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert len([member for member in run["front"] if not member["test"]]) == 1
     assert run["other_wordings"]

@@ -1,4 +1,4 @@
-"""What a notebook shows: short reprs, small HTML in which data are texts, and DataFrames whose rows can be counted."""
+"""What a notebook shows: short reprs, small HTML in which data are texts, DataFrames, figures and tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.errors import InputError, MissingExtraError
-from psopt.search_spaces import Example, Prompt
+from psopt.search_spaces import Example, Prompt, seed_prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ class Tags(HTMLParser):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_html_is_small_whole_and_holds_no_script(shown: dict[str, Any], view: str) -> None:
+def test_html_is_small_whole_and_holds_no_script_and_reprs_are_a_line(shown: dict[str, Any], view: str) -> None:
     html = shown[view]._repr_html_()
     assert len(html) < MOST
     tags = Tags()
@@ -94,24 +94,16 @@ def test_html_is_small_whole_and_holds_no_script(shown: dict[str, Any], view: st
     assert not any(name.startswith("on") for name in tags.attributes)
     assert "http" not in html
     assert "alert(1)" in tags.text or view == "prompt"
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_reprs_are_a_line(shown: dict[str, Any], view: str) -> None:
     assert len(repr(shown[view])) < 300
     assert "\n" not in repr(shown[view])
 
 
 def test_reprs_of_what_they_hold_are_a_line(run: psopt.Run, diagnosis: psopt.PromptReport) -> None:
-    held = [
-        run.recommended,
-        run.recommendation,
-        run.recommendation.verdict,
-        diagnosis.diagnosis,
-        *run.recommended.edits,
-    ]
-    for value in held:
+    of_run = [run.recommended, run.recommendation, run.recommendation.verdict, *run.recommended.edits]
+    for value in (*of_run, diagnosis.diagnosis):
         assert len(repr(value)) < 300, type(value)
+    long = Prompt("Sort it. " * 50, ("a", "b"), examples=(Example("long " * 300, "a"),) * 20)
+    assert len(repr(long)) < 200
 
 
 def test_a_run_shows_its_front_and_what_it_recommends(run: psopt.Run) -> None:
@@ -176,19 +168,13 @@ def test_samples_without_labels_and_open_answers_have_rows_too(tmp_path: Path) -
     assert report._repr_html_()
 
 
-@pytest.mark.parametrize("method", ["to_frame", "trials_frame", "diagnosis"])
 def test_without_pandas_a_line_says_how_to_get_it(
-    run: psopt.Run, diagnosis: psopt.PromptReport, method: str, monkeypatch: pytest.MonkeyPatch
+    run: psopt.Run, diagnosis: psopt.PromptReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    asked = diagnosis.to_frame if method == "diagnosis" else getattr(run, method)
-    with pytest.raises(MissingExtraError, match=r"needs pandas, which is not installed: pip install 'psopt\[pandas\]'"):
-        asked()
-
-
-def test_a_prompt_of_many_examples_is_still_a_line() -> None:
-    prompt = Prompt("Sort it. " * 50, ("a", "b"), examples=(Example("long " * 300, "a"),) * 20)
-    assert len(repr(prompt)) < 200
+    for asked in (run.to_frame, run.trials_frame, diagnosis.to_frame):
+        with pytest.raises(MissingExtraError, match=r"needs pandas, .* not installed: pip install 'psopt\[pandas\]'"):
+            asked()
 
 
 def test_figures_are_of_plotly_and_hold_every_prompt_and_sample(run: psopt.Run, diagnosis: psopt.PromptReport) -> None:
@@ -206,3 +192,34 @@ def test_figures_are_of_plotly_and_hold_every_prompt_and_sample(run: psopt.Run, 
 def test_what_was_put_together_by_hand_says_that_it_can_t_be_drawn(run: psopt.Run) -> None:
     with pytest.raises(InputError, match=r"psopt\.load_run"):
         replace(run, draw=None).figure()
+
+
+@pytest.fixture(scope="module")
+def compared(task: psopt.Task) -> Any:
+    prompts = {name: seed_prompt(task, name) for name in ("simple", "1-shot")}
+    return psopt.compare(task, prompts, model="sim", rephrasings=4, samples=10)
+
+
+def test_of_a_comparison_a_frame_has_a_row_and_a_figure_a_point_a_prompt(compared: Any) -> None:
+    frame = compared.to_frame()
+    assert list(frame["prompt"]) == ["simple", "1-shot"]
+    assert (frame["f1_low"] <= frame["f1"]).all()
+    assert frame["pss"].between(0, 1).all()
+    assert frame["f1_difference"].isna().tolist() == [True, False]
+    assert frame["f1"][1] - frame["f1"][0] == pytest.approx(frame["f1_difference"][1])
+    figure = compared.figure()
+    assert [trace.name for trace in figure.data] == ["simple, sim", "1-shot, sim"]
+    assert all(trace.error_x.array[0] >= 0 for trace in figure.data)
+    assert compared[0].predictions.array.shape == (10, 4)
+    assert (len(compared), isinstance(compared, list)) == (2, True)
+
+
+def test_tables_hold_every_prompt_with_f1_s_and_c(compared: Any) -> None:
+    head, rule, *rows = compared.to_markdown().splitlines()
+    assert head == "| prompt | model | F1 | S | C | PSS | N | Q |"
+    assert set(rule) <= set("| -")
+    assert [row.split(" | ")[0] for row in rows] == ["| simple", "| 1-shot"]
+    latex = compared.to_latex()
+    columns = "prompt & model & F1 & S & C & PSS & N & Q"
+    assert latex.startswith(f"\\begin{{tabular}}{{llrrrrrr}}\n\\toprule\n{columns} \\\\\n\\midrule\nsimple &")
+    assert latex.count("\\\\\n") == 3

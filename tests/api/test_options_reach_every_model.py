@@ -1,85 +1,47 @@
-"""Each option of each command is there in Python too, and arrives at each model or in the run.
-
-A new option without a place here fails the first test.
-"""
+"""What is said to Python's verbs arrives at each model or in the run; those of the command line have a sweep there."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
 from psopt import LMConfig, RephrasingOptions
 from psopt.rephrasings import to_file
-from psopt.search_spaces import Prompt
 
-from tests.cli.test_options_reach_every_model import check_all, engines, folder
+from tests.cli.test_options_reach_every_model import engines, folder
 from tests.fake_server import FakeServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["engines", "folder"]  # fixtures
 
 
-def everything(server: FakeServer) -> LMConfig:
-    """All of `LMConfig` other than by default, but for what the sweep of the command line leaves out too."""
-    return LMConfig(
-        api_base=server.url,
-        concurrency=3,
-        timeout=44,
-        retries=5,
-        max_tokens=99,
-        structured=False,
-        requests_per_minute=1e6,
-        max_unanswered=0.5,
-        max_calls=100000,
-        max_tokens_total=100000000,
-        max_cost=1000,
-        hf_likelihood="sum",
-        calibration="off",
-        extra_body={"top_k": 5},
-        headers={"X-Test": "yes"},
-        api_version="2024-10-21",
-        renegotiate=True,
-        batch=True,
-        batch_size=1000,
-        batch_tick=0.01,
-        max_batches=7,
-        batch_keep_files=True,
-    )
-
-
-@pytest.mark.parametrize("verb", ["optimize", "diagnose", "compare", "check", "measure", "classify", "rephrase"])
+@pytest.mark.parametrize("verb", ["optimize", "measure"])
 def test_options_arrive_at_every_model_of_a_verb(verb: str, folder: Path, engines: list[Any]) -> None:
     task = psopt.load_task("data.csv")
     rephrasing = RephrasingOptions("openai/writer", judge="openai/judge", keep_labels=False)
-    prompt = Prompt("Sort the question by what it asks for.", task.labels, "question")
+    asked: dict[str, Any] = {"model": "openai/model", "rephrasings": 3, "rephrasing": rephrasing}
+    asked["cache_dir"] = folder / "kept"
     with FakeServer() as server:
-        common: dict[str, Any] = {"lm": everything(server), "cache_dir": folder / "kept"}
-        measured: dict[str, Any] = {**common, "model": "openai/model", "rephrasings": 3, "rephrasing": rephrasing}
-        names = {"openai/model", "openai/writer", "openai/judge"}
-        if verb == "optimize":
-            small: dict[str, Any] = {"trials": 2, "rounds": 1, "samples": 8, "test_samples": 4, "heldout": 2}
-            psopt.optimize(task, **measured, **small, proposer="openai/writer", out="run")
-        elif verb == "compare":
-            other = Prompt("Order the question by what it asks for.", task.labels, "question")
-            psopt.compare(task, {"one": prompt, "other": other}, **measured)
-        elif verb == "check":
-            assert psopt.check(task, prompt, max_sensitivity=1, **measured).met
-        elif verb == "classify":
-            psopt.classify(["what is this ?"], prompt, model="openai/model", **common)
-            names = {"openai/model"}
-        elif verb == "rephrase":
-            psopt.rephrase(task, rephrasings=2, heldout=2, rephrasing=rephrasing, **common)
-            names = {"openai/writer", "openai/judge"}
+        lm = LMConfig(api_base=server.url, timeout=44, extra_body={"top_k": 5}, max_calls=100_000, max_cost=1000)
+        if verb == "measure":
+            psopt.measure(task, lm=lm, **asked)
         else:
-            getattr(psopt, verb)(task, prompt, **measured)
-    check_all(engines, names, folder / "kept")
-    if verb == "optimize":
-        settings = json.loads(Path("run/run.json").read_text())["settings"]
-        assert settings["rephraser"] == "openai/writer"
-        assert settings["judge"] == "openai/judge"
-        assert settings["keep_labels"] is False
+            small: dict[str, Any] = {"trials": 2, "rounds": 1, "samples": 8, "test_samples": 4, "heldout": 2}
+            run = psopt.optimize(task, lm=lm, **asked, **small, proposer="openai/writer", out="run")
+            settings = json.loads((run.path / "run.json").read_text())["settings"]
+            told = (settings["rephraser"], settings["judge"], settings["keep_labels"])
+            assert told == ("openai/writer", "openai/judge", False)
+    for _, options, budget, file in engines:
+        assert (options.timeout, options.extra_body) == (44, {"top_k": 5})
+        assert (budget.max_calls, budget.max_cost) == (100_000, 1000)
+        assert file.startswith(str(folder / "kept"))
+    spent = {client.name: id(budget) for client, _, budget, _ in engines if budget.usage.made}
+    assert set(spent) == {"openai/model", "openai/writer", "openai/judge"}
+    assert len(set(spent.values())) == 1
 
 
 def test_a_run_takes_families_and_a_file_of_rephrasings_and_is_resumed(folder: Path) -> None:
@@ -87,21 +49,13 @@ def test_a_run_takes_families_and_a_file_of_rephrasings_and_is_resumed(folder: P
     by_rule = psopt.rephrase(task, rephrasings=3)
     file = folder / "rephrasings.json"
     file.write_text(json.dumps(to_file(by_rule)))
-    asked: dict[str, Any] = {
-        "model": "sim/accuracy=0.8",
-        "rephrasings": 3,
-        "trials": 2,
-        "rounds": 1,
-        "samples": 8,
-        "heldout": 2,
-    }
-    run = psopt.optimize(task, **asked, rephrasing=RephrasingOptions(file=file), out="by-file")
+    asked: dict[str, Any] = {"model": "sim/accuracy=0.8", "rephrasings": 3, "rounds": 1, "samples": 8, "heldout": 2}
+    run = psopt.optimize(task, **asked, trials=2, rephrasing=RephrasingOptions(file=file), out="by-file")
     assert json.loads((run.path / "run.json").read_text())["rephrasings"]["search"] == list(by_rule.search)
-    varied = psopt.optimize(task, **asked, rephrasing=RephrasingOptions(families=("format",)), out="varied")
+    varied = psopt.optimize(task, **asked, trials=1, rephrasing=RephrasingOptions(families=("format",)), out="varied")
     assert json.loads((varied.path / "run.json").read_text())["settings"]["vary"] == "format"
-    again = psopt.optimize(
-        task, **{**asked, "trials": 3}, rephrasing=RephrasingOptions(file=file), out="by-file", resume=True
-    )
+    more = {**asked, "trials": 3, "resume": True}
+    again = psopt.optimize(task, **more, rephrasing=RephrasingOptions(file=file), out="by-file")
     assert again.baseline.id == run.baseline.id
 
 

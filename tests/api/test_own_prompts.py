@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.api import run
-from psopt.errors import InputError
+from psopt.errors import InputError, NoLabelsError
 from psopt.runs import RunSettings, load_data, read_source
 from psopt.search import Observer
+from psopt.search_spaces import Prompt
 from psopt.settings import DataOptions, SearchOptions
+from psopt.templates import Field, Message, Part, Template
 
 from tests.mails import CHAT, LABELS, TEXT, make_mails
 
@@ -54,9 +56,8 @@ def test_verbs_take_a_value_a_file_and_options(task: Task) -> None:
     assert psopt.estimate(task, "mail.txt", prompt_options=options, **SMALL).calls > 0
     named = psopt.compare(task, ["mail.txt", "mail.yaml"], **SMALL)
     mapped = psopt.compare(task, {"text": "mail.txt", "yaml": read_source("mail.yaml")}, **SMALL)
-    assert [(result.prompt, result.scores) for result in named] == [
-        (name, result.scores) for name, result in zip(["mail.txt", "mail.yaml"], mapped, strict=True)
-    ]
+    assert [result.prompt for result in named] == ["mail.txt", "mail.yaml"]
+    assert [result.scores for result in named] == [result.scores for result in mapped]
 
 
 def test_a_text_and_messages_are_taken_as_they_are(task: Task, folder: Path) -> None:
@@ -87,13 +88,14 @@ def test_a_prompt_that_does_not_fit_the_data_is_refused_before_anything_is_writt
     assert not (folder / "runs").exists()
 
 
-@pytest.mark.parametrize("verb", ["optimize", "measure", "diagnose", "check", "estimate"])
-def test_two_prompts_to_start_from_are_refused(verb: str, task: Task, folder: Path) -> None:
-    bounds = {"min_f1": 0.5} if verb == "check" else {}
-    with pytest.raises(InputError, match="leave one of them out"):
-        getattr(psopt, verb)(task, prompt="mail.txt", strategy="detail", **bounds)
-    with pytest.raises(InputError, match="give the prompt too"):
-        getattr(psopt, verb)(task, prompt_options=psopt.PromptOptions(answer="json:team"), **bounds)
+def test_two_prompts_to_start_from_are_refused(task: Task, folder: Path) -> None:
+    verbs: tuple[Any, ...] = (psopt.optimize, psopt.measure, psopt.diagnose, psopt.check, psopt.estimate)
+    for verb in verbs:
+        bounds: Any = {"min_f1": 0.5} if verb is psopt.check else {}
+        with pytest.raises(InputError, match="leave one of them out"):
+            verb(task, prompt="mail.txt", strategy="detail", **bounds)
+        with pytest.raises(InputError, match="give the prompt too"):
+            verb(task, prompt_options=psopt.PromptOptions(answer="json:team"), **bounds)
     assert not (folder / "runs").exists()
 
 
@@ -132,3 +134,25 @@ def test_a_killed_run_and_its_workers_go_on_with_the_prompt_though_its_file_is_g
     assert {candidate.prompt.template for candidate in resumed.front} == {prompt.template}
     trials = [trial for trial in resumed.study.trials if trial.values]
     assert len(trials) == 4
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "n_calls"), [("json:kind", NoLabelsError, 20), ("operator:neg", InputError, 1)]
+)
+def test_nothing_is_left_of_a_run_whose_answers_are_not_read(
+    tmp_path: Path, spec: str, error: type[Exception], n_calls: int
+) -> None:
+    task = psopt.Task.from_records([(f"mail {i}", LABELS[i % 2]) for i in range(60)])
+    asked = []
+
+    def model(messages: Any) -> str:
+        asked.append(messages)
+        return f"kind: {task.labels[0]}"
+
+    messages = (Message("user", (Part(0), "\n", Field("text", "{text}"))),)
+    prompt = Prompt("Sort it.", task.labels, template=Template(messages, answer=spec))
+    with pytest.raises(error, match=f"--answer {spec}") as raised:
+        psopt.optimize(task, prompt=prompt, model=model, trials=3, rephrasings=3, concurrency=1, out=tmp_path / "run")
+    assert len(asked) == n_calls
+    assert "go on with" not in str(raised.value)
+    assert not (tmp_path / "run").exists()

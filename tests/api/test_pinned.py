@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
     from psopt.evaluation import Predictions
     from psopt.models import OnProgress
     from psopt.search_spaces import Prompt
@@ -26,36 +24,22 @@ WRONG = "text 7"  # of which the model is never right
 SHAKY = "text 8"  # of which it is right under the first wording alone
 
 
-@dataclass
 class Knowing:
     """A model that knows the answers, but for one text, and one under all wordings but the first."""
 
-    name: str = "knowing"
+    name = "knowing"
 
-    def predict(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
-        del on_progress
+    def predict(self, prompts: Sequence[Prompt], texts: Sequence[str], _: OnProgress | None = None) -> Any:
         answers = np.array([[int(text.split()[1]) % 2] * len(prompts) for text in texts], dtype=np.int64)
-        for row, text in enumerate(texts):
-            if text == WRONG:
-                answers[row] = 1 - answers[row]
-            if text == SHAKY:
-                answers[row, 1:] = 1 - answers[row, 1:]
+        for row, text in zip(answers, texts, strict=True):
+            first_wrong = {WRONG: 0, SHAKY: 1}.get(text, len(prompts))
+            row[first_wrong:] = 1 - row[first_wrong:]
         return answers
 
 
 def task(*pinned: int) -> Task:
-    return Task.from_records(
-        {
-            "id": f"s{i}",
-            "text": f"text {i}",
-            "label": "ab"[i % 2],
-            "split": ("train", "val", "test")[i % 3],
-            "pinned": str(i in pinned),
-        }
-        for i in range(60)
-    )
+    rows = [{"id": f"s{i}", "text": f"text {i}", "label": "ab"[i % 2], "pinned": str(i in pinned)} for i in range(60)]
+    return Task.from_records({**row, "split": ("train", "val", "test")[i % 3]} for i, row in enumerate(rows))
 
 
 def test_pinned_samples_of_any_split_must_be_right_under_every_wording() -> None:
@@ -94,18 +78,9 @@ def test_the_gate_looks_at_what_the_data_pin_and_at_what_is_named(
         return gate(baseline, nominees, pinned=pinned, **options)
 
     monkeypatch.setattr("psopt.api._finishing.gate", watched)
-    psopt.optimize(
-        task(2, 7, 56),  # of test are those whose number is 2 more than a multiple of three
-        model="sim/wobble=0.5,accuracy=0.6",
-        pinned=["s5"],
-        trials=3,
-        rounds=1,
-        rephrasings=2,
-        heldout=2,
-        test_samples=8,
-        out=tmp_path / "run",
-        cache_dir=tmp_path / "cache",
-    )
+    small: Any = {"trials": 3, "rounds": 1, "rephrasings": 2, "heldout": 2, "test_samples": 8, "cache_dir": tmp_path}
+    pinned_too = task(2, 7, 56)  # of test are those whose number is 2 more than a multiple of three
+    psopt.optimize(pinned_too, model="sim/wobble=0.5,accuracy=0.6", pinned=["s5"], out=tmp_path / "run", **small)
     ((pinned, samples),) = seen
     assert pinned == {"s2", "s5", "s56"}
     assert pinned <= samples

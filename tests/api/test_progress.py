@@ -80,16 +80,12 @@ def test_an_error_ends_the_bar_too(task: Task, tmp_path: Path, cell: Cell) -> No
     assert "<progress" not in cell.states[-1]
 
 
-@pytest.mark.parametrize("how", ["off", "observer", "on_progress"])
 def test_nothing_is_shown_to_whoever_watches_already_or_wants_none(
-    task: Task, keyword_model: KeywordModel, tmp_path: Path, cell: Cell, how: str
+    task: Task, keyword_model: KeywordModel, tmp_path: Path, cell: Cell
 ) -> None:
-    if how == "on_progress":
-        psopt.measure(task, model=keyword_model, rephrasings=2, on_progress=lambda *_: None)
-    elif how == "observer":
-        psopt.optimize(task, model=keyword_model, out=tmp_path / "run", observer=Observer(), **SMALL)
-    else:
-        psopt.optimize(task, model=keyword_model, out=tmp_path / "run", progress=False, **SMALL)
+    psopt.measure(task, model=keyword_model, rephrasings=2, on_progress=lambda *_: None)
+    for name, options in (("watched", {"observer": Observer()}), ("off", {"progress": False})):
+        psopt.optimize(task, model=keyword_model, out=tmp_path / name, **options, **{**SMALL, "trials": 1})
     assert cell.states == []
 
 

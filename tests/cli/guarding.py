@@ -45,13 +45,7 @@ socket.getaddrinfo = _resolve
 
 
 class Guard:
-    """Makes the environment of a guarded process, and tells what it tried to reach.
-
-    >>> guard = Guard(tmp_path, server.port)  # doctest: +SKIP
-    >>> subprocess.run(command, env={**os.environ, **guard.environment})  # doctest: +SKIP
-    >>> guard.tried  # doctest: +SKIP
-    []
-    """
+    """Makes the environment of a guarded process, and tells what it tried to reach."""
 
     def __init__(self, folder: Path, port: int) -> None:
         place = folder / "guard"

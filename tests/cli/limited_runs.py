@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
-from tests.commands import run_command
+from tests import commands
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
     from pathlib import Path
 
+KEY = "sk-very-secret-0123456789"
 SMALL = ["--effort", "full", "--trials", "4", "--samples", "30", "--rephrasings", "3", "--heldout", "4"]
 SMALL += ["--rounds", "2", "--concurrency", "8"]
 
 
-def write_questions(folder: Path, n: int = 30, end: str = "") -> Path:
-    """Write data.csv: `n` questions of two classes a split, each in words of its own: a near copy is no example."""
-    rows = ["id,text,label,split"]
-    for place, split in enumerate(("train", "val", "test")):
-        rows += [
-            f'{split}{i},"what is {own_words(place * n + i)} called{end} ?",{"ab"[i % 2] * 3},{split}' for i in range(n)
-        ]
-    (folder / "data.csv").write_text("\n".join(rows) + "\n")
+def write_data(folder: Path, n: int, text_and_label: Callable[[str, int], str]) -> Path:
+    """Write data.csv: `n` samples a split, of which a function gives the text and the label."""
+    splits = [(split, i) for split in ("train", "val", "test") for i in range(n)]
+    rows = [f"{split}{i},{text_and_label(split, i)},{split}" for split, i in splits]
+    (folder / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
     return folder
+
+
+def write_questions(folder: Path, n: int = 30, end: str = "") -> Path:
+    """Write questions of two classes, each in words of its own: a near copy is no example."""
+    places = itertools.count()
+    return write_data(folder, n, lambda _, i: f'"what is {own_words(next(places))} called{end} ?",{"ab"[i % 2] * 3}')
 
 
 def own_words(place: int) -> str:
@@ -41,20 +45,14 @@ def make_data(folder: Path) -> Path:
     return write_questions(folder)
 
 
-def psopt(folder: Path, *arguments: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command there, with a cache of its own."""
-    return run_command(*arguments, cwd=folder, env=environment(folder), code=code)
-
-
 def environment(folder: Path) -> dict[str, str]:
-    """What a command is told there: a cache and prices of its own."""
-    return {
-        **os.environ,
-        "PSOPT_CACHE_DIR": str(folder / "cache"),
-        "PSOPT_PRICES": str(folder / "prices.toml"),
-        "OPENAI_API_KEY": "none",
-        "COLUMNS": "140",
-    }
+    """What a command is told there: a cache and prices of its own, and a key."""
+    return commands.environment(folder, 140, PSOPT_PRICES=str(folder / "prices.toml"), OPENAI_API_KEY=KEY)
+
+
+def psopt(folder: Path, *words: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command there."""
+    return commands.run_command(*words, cwd=folder, env=environment(folder), code=code)
 
 
 def optimize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests import commands
+from tests.cli.limited_runs import write_data
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -16,78 +17,71 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NONSENSE = "fixed:That is hard to say."
+THINKING = "fixed:<think>Hm, a</think> aaa"
+REFUSING = "bomb:refusal,3 called:refusal,5 called:refusal"
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Questions of two classes, 30 a split; three of each split are about bombs."""
-    rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        for i in range(30):
-            about = "bomb" if i % 10 == 0 else "thing"
-            rows.append(f"{split}{i},what is {about} {split} {i} called ?,{'ab'[i % 2] * 3},{split}")
-    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    write_data(
+        tmp_path,
+        30,
+        lambda split, i: f"what is {'thing' if i % 10 else 'bomb'} {split} {i} called ?,{'ab'[i % 2] * 3}",
+    )
+    (tmp_path / "p.txt").write_text("Say what the question is about.")
+    prompt = {"description": "Sort it.", "labels": ["aaa", "bbb"], "noun": "question"}
+    (tmp_path / "prompt.json").write_text(json.dumps(prompt))
     return tmp_path
 
 
+DATA = ["--dataset", "data.csv", "--rephrasings", "2"]
+VERBS = {
+    "diagnose": DATA,
+    "check": [*DATA, "--max-sensitivity", "1"],
+    "compare": [*DATA, "--prompt", "p.txt", "--model2", "openai/other"],
+    "optimize": [*DATA, "--trials", "2", "--rounds", "1", "--out", "run"],
+    "classify": ["--prompt", "prompt.json", "-"],
+}
+
+
 def psopt(
-    folder: Path, verb: str, server: FakeServer, *arguments: str, **more: Any
+    folder: Path, verb: str, server: FakeServer, *more: str, code: int = 0, texts: str = ""
 ) -> subprocess.CompletedProcess[str]:
     where = ["--model", "openai/test", "--api-base", server.url, "--concurrency", "4"]
-    return commands.psopt(
-        folder, verb, *where, *arguments, columns=100, OPENAI_API_KEY="sk-very-secret-0123456789", **more
-    )
-
-
-def measure(
-    folder: Path, verb: str, server: FakeServer, *arguments: str, code: int | None = None
-) -> subprocess.CompletedProcess[str]:
-    given = ["--dataset", "data.csv", "--rephrasings", "2", *arguments]
-    if verb == "optimize":
-        given += ["--trials", "2", "--rounds", "1", "--out", "run"]
-    if verb == "compare":
-        (folder / "p.txt").write_text("Say what the question is about.")
-        given += ["--prompt", "p.txt", "--model2", "openai/other"]
-    if verb == "check":
-        given += ["--max-sensitivity", "1"]
-    return psopt(folder, verb, server, *given, code=code)
+    words: list[Any] = [verb, *where, *VERBS[verb], *more]
+    return commands.psopt(folder, *words, columns=100, OPENAI_API_KEY="k", code=code, texts=texts)
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "check", "compare", "optimize"])
 def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data: Path, verb: str) -> None:
     with FakeServer(answer=NONSENSE) as server:
-        done = measure(data, verb, server)
+        done, again = (psopt(data, verb, server, code=2) for _ in range(2))
         assert server.counts()["requests"] == 20
-    assert done.returncode == 2
     assert "none of the first 20 answers names a label (20 unknown label)" in done.stderr
     assert "it said: 'That is hard to say.'" in done.stderr
     assert "try --plain" in done.stderr
     assert "Traceback" not in done.stderr
+    assert "names a label" in again.stderr or verb == "optimize"  # whose folder is there already
 
 
-def test_tokens_used_up_by_thinking_are_said_with_the_cure(data: Path) -> None:
-    with FakeServer(shape="thought-out") as server:
-        done = measure(data, "diagnose", server, "--max-tokens", "64")
-        assert server.counts()["requests"] == 20
-    assert done.returncode == 2
-    assert "20 cut off" in done.stderr
-    assert "raise --max-tokens (64)" in done.stderr
-
-
-def test_fewer_than_twenty_answers_are_looked_at_all(data: Path) -> None:
-    with FakeServer(answer=NONSENSE) as server:
-        done = measure(data, "diagnose", server, "--samples", "4", "--rephrasings", "1")
-    assert done.returncode == 2
-    assert "none of 4 answers names a label" in done.stderr
-
-
-def test_it_is_found_out_again_without_asking_again(data: Path) -> None:
-    with FakeServer(answer=NONSENSE) as server:
-        measure(data, "diagnose", server)
-        done = measure(data, "diagnose", server)
-        assert server.counts()["requests"] == 20
-    assert done.returncode == 2
-    assert "names a label" in done.stderr
+@pytest.mark.parametrize(
+    ("options", "more", "said"),
+    [
+        ({"answer": NONSENSE}, ["--samples", "4", "--rephrasings", "1"], ["none of 4 answers names a label"]),
+        ({"shape": "thought-out"}, ["--max-tokens", "64"], ["20 cut off", "raise --max-tokens (64)"]),
+        ({"unanswerable": "called:vllm_context"}, ["--max-unanswered", "0.9"], ["20 context length"]),
+        ({"answer": THINKING, "structured": "ignore"}, ["--logprobs"], ["thinks before it answers"]),
+        ({"logprobs": "no"}, ["--logprobs"], ["sent no probabilities"]),
+    ],
+)
+def test_what_makes_answers_useless_is_found_out_at_once_and_said_with_the_cure(
+    data: Path, options: dict[str, Any], more: list[str], said: list[str]
+) -> None:
+    with FakeServer(**options) as server:
+        done = psopt(data, "diagnose", server, *more, code=2)
+        assert server.counts()["requests"] <= 24
+    assert [words for words in said if words not in done.stderr] == []
 
 
 @pytest.mark.parametrize(
@@ -106,21 +100,18 @@ def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(
     data: Path, kind: str, name: str, said: str
 ) -> None:
     with FakeServer(unanswerable=f"bomb:{kind}") as server:
-        done = measure(data, "diagnose", server, "--max-unanswered", "0.2", "--json")
-        again = measure(data, "diagnose", server, "--max-unanswered", "0.2", "--json")
+        done, again = (psopt(data, "diagnose", server, "--max-unanswered", "0.2", "--json") for _ in range(2))
         assert server.counts()["requests"] == 60
-    assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["na_kinds"] == {name: 6}
+    assert report["na_kinds"] == json.loads(again.stdout)["na_kinds"] == {name: 6}
     assert report["na_rate"] == pytest.approx(0.1)
     assert report["na_examples"][name]["samples"] == ["train0", "train10", "train20"]
     assert said in report["na_examples"][name]["said"]
-    assert json.loads(again.stdout)["na_kinds"] == {name: 6}
 
 
 def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_allowed(data: Path) -> None:
     with FakeServer(unanswerable="bomb:content_filter") as server:
-        stopped = measure(data, "optimize", server, code=2)
+        stopped = psopt(data, "optimize", server, code=2)
         assert "more than --max-unanswered 0.05 allows" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
         commands.psopt(data, "resume", "run", "--max-unanswered", "0.2", "--json", OPENAI_API_KEY="k", code=0)
@@ -132,43 +123,26 @@ def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_a
         assert (arrays["test_na_kinds"] == "content filter").sum() == 6
 
 
-def test_a_server_that_refuses_every_text_is_found_out_at_once(data: Path) -> None:
-    with FakeServer(unanswerable="called:vllm_context") as server:
-        done = measure(data, "diagnose", server, "--max-unanswered", "0.9")
-        assert server.counts()["requests"] <= 24
-    assert done.returncode == 2
-    assert "20 context length" in done.stderr
-
-
-def test_a_check_fails_where_s_rests_on_n_a(data: Path) -> None:
-    with FakeServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
-        given = ["--max-unanswered", "1", "--max-sensitivity", "1"]
-        missed = measure(data, "check", server, *given, "--min-consistency", "0")
-        allowed = measure(data, "check", server, *given, "--max-na-rate", "0.3")
-    assert missed.returncode == 1, missed.stderr
-    assert "missed: S is unreliable: 30 % of the answers name no label (18 refused)" in missed.stderr
-    assert allowed.returncode == 0, allowed.stderr
-    assert "Note: S is unreliable" in allowed.stderr
-
-
-def test_answers_that_are_cut_are_said_beside_the_scores(data: Path) -> None:
-    with FakeServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
-        done = measure(data, "diagnose", server, "--max-unanswered", "1", "--html", "page.html")
-        compared = measure(data, "compare", server, "--max-unanswered", "1")
+def test_scores_that_rest_on_n_a_are_said_to_be_unreliable_and_fail_a_check(data: Path) -> None:
+    given = ["--max-unanswered", "1"]
+    with FakeServer(unanswerable=REFUSING) as server:
+        done = psopt(data, "diagnose", server, *given, "--html", "page.html")
+        compared = psopt(data, "compare", server, *given)
+        missed = psopt(data, "check", server, *given, "--min-consistency", "0", code=1)
+        allowed = psopt(data, "check", server, *given, "--max-na-rate", "0.3")
     assert "S is unreliable" in done.stdout
     assert 'N/A, refused: 18, such as "I can\'t help with that."' in done.stdout
     assert "N/A, refused: 18" in (data / "page.html").read_text()
     assert compared.stdout.count("S is unreliable") == 2
+    assert "missed: S is unreliable: 30 % of the answers name no label (18 refused)" in missed.stderr
+    assert "Note: S is unreliable" in allowed.stderr
 
 
 def test_classify_says_why_a_text_has_no_label(data: Path) -> None:
-    prompt = {"description": "Sort it.", "labels": ["aaa", "bbb"], "noun": "question"}
-    (data / "prompt.json").write_text(json.dumps(prompt))
     texts = "what is it ?\nhow to make a bomb ?\n"
     with FakeServer(unanswerable="bomb:content_filter") as server:
-        done = psopt(data, "classify", server, "--prompt", "prompt.json", "--json", "-", texts=texts)
-        plain = psopt(data, "classify", server, "--prompt", "prompt.json", "-", texts=texts)
-    assert done.returncode == 0, done.stderr
+        done = psopt(data, "classify", server, "--json", texts=texts)
+        plain = psopt(data, "classify", server, texts=texts)
     first, second = map(json.loads, done.stdout.splitlines())
     assert "na_kind" not in first
     assert (second["label"], second["na_kind"]) == (None, "content filter")
@@ -176,27 +150,10 @@ def test_classify_says_why_a_text_has_no_label(data: Path) -> None:
     assert "N/A: 1 of 2 texts (1 content filter)" in plain.stderr
 
 
-def test_log_probabilities_that_begin_with_thoughts_are_said(data: Path) -> None:
-    with FakeServer(answer="fixed:<think>Hm, a</think> aaa", structured="ignore") as server:
-        done = measure(data, "diagnose", server, "--logprobs")
-        assert server.counts()["requests"] <= 20
-    assert done.returncode == 2
-    assert "thinks before it answers" in done.stderr
-
-
-def test_a_server_without_log_probabilities_is_found_out_by_twenty_answers(data: Path) -> None:
-    with FakeServer(logprobs="no") as server:
-        done = measure(data, "diagnose", server, "--logprobs")
-        assert server.counts()["requests"] <= 20
-    assert done.returncode == 2
-    assert "sent no probabilities" in done.stderr
-
-
 @pytest.mark.parametrize("verb", ["diagnose", "optimize"])
-def test_a_judge_without_rephrasings_to_judge_is_refused(data: Path, verb: str) -> None:
-    with FakeServer() as server:
-        done = measure(data, verb, server, "--judge", "openai/judge")
-        assert server.counts()["requests"] == 0
-    assert done.returncode == 2
+def test_a_judge_without_rephrasings_to_judge_is_refused(data: Path, server: FakeServer, verb: str) -> None:
+    before = server.counts()["requests"]
+    done = psopt(data, verb, server, "--judge", "openai/judge", code=2)
+    assert server.counts()["requests"] == before
     assert "--judge openai/judge has nothing to judge" in done.stderr
     assert not (data / "run").exists()

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.commands import exit_code
+from tests.cli.telling import check_refused
+from tests.commands import psopt
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 GOOD = "text,label\n" + "".join(f"when did {i} end,Number\nwho built {i},Person\n" for i in range(10))
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PSOPT_OFFLINE", "1")
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    (tmp_path / "good.csv").write_text(GOOD)
-    return tmp_path
-
-
-def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    assert exit_code(*arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    (line,) = err.strip().splitlines()
-    assert line.startswith("psopt: ")
-    return line
-
-
 DATA = {  # all faults are swept in tests/tasks/test_bad_data.py
     "latin.csv": ("text,label\ncaf\u00e9,a\n".encode("latin-1"), "UTF-8"),
     "columns.csv": (b"words,kind\nx,a\n", "words"),
@@ -41,72 +23,92 @@ DATA = {  # all faults are swept in tests/tasks/test_bad_data.py
     "few.csv": (b"text,label\nx,a\ny,b\n", "few"),
     "no.parquet": (b"PAR1", "arquet"),
 }
+OPTIMIZE = ["optimize", "--dataset", "good.csv"]
+DIAGNOSE = ["diagnose", "--dataset", "good.csv"]
+OPENAI = [*OPTIMIZE, "--model", "openai/test"]
 
 
-@pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("command", ["optimize", "diagnose"])
-def test_data_that_can_t_be_used(here: Path, capsys: pytest.CaptureFixture[str], command: str, name: Any) -> None:
-    content, message = DATA[name]
-    (here / name).write_bytes(content)
-    line = fails(capsys, command, "--dataset", name)
-    assert name in line
-    assert message in line
-    assert not (here / "runs").exists()
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bad")
+    files = {name: content for name, (content, _) in DATA.items()}
+    files |= {"good.csv": GOOD.encode(), "full/notes.txt": b"mine", "broken.json": b"{"}
+    files["other.json"] = json.dumps({"description": "d", "labels": ["x", "y"]}).encode()
+    (folder / "full").mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+def check_fails(folder: Path, words: list[Any], *said: str) -> None:
+    before = sorted(folder.rglob("*"))
+    check_refused(psopt(folder, *words, PSOPT_OFFLINE="1", OPENAI_API_KEY="none"), *said)
+    assert [path for path in folder.rglob("*") if path not in before and "cache" not in path.parts] == []
+
+
+@each("command, name", list(itertools.product(["optimize", "diagnose"], DATA)))
+def test_data_that_can_t_be_used(folder: Path, command: str, name: Any) -> None:
+    check_fails(folder, [command, "--dataset", name], name, DATA[name][1])
+
+
+@each(
+    "words, message",
     [
+        (["optimise"], "No such command 'optimise': did you mean optimize?"),
+        (["data", "lst"], "No such command 'lst': did you mean list?"),
+        (["--json"], "No such option --json (see: psopt --help)"),
+        (["optimize", "--trails", "3"], "No such option --trails: did you mean --trials?"),
+        ([*DIAGNOSE, "--split", "tset"], "'tset' is not one of train, val, test, all: did you mean"),
+        (["completion", "csh"], "'csh' is not one of bash, zsh, fish, powershell"),
+        (["export"], "Missing argument 'RUN'"),
+        (["optimize", "--dataset"], "Option '--dataset' requires an argument"),
+        ([*OPTIMIZE, "--trials", "0"], "'--trials': a whole number of 1 or more is expected, not '0'"),
+        ([*OPTIMIZE, "--trials", "many"], "--trials"),
+        ([*OPTIMIZE, "--seed", "1.5"], "'--seed': a whole number of 0 or more is expected, not '1.5'"),
+        ([*OPTIMIZE, "--seed", "-1"], "--seed"),
+        ([*OPTIMIZE, "--max-unanswered", "2"], "'--max-unanswered': a number from 0 to 1 is expected, not '2'"),
+        ([*OPTIMIZE, "--timeout", "0"], "'--timeout': a number above 0 is expected, not 0"),
+        ([*OPTIMIZE, "--max-cost", "much"], "'--max-cost': a number of 0 or more is expected, not 'much'"),
+        ([*OPENAI, "--max-cost", "nan"], "--max-cost"),
+        ([*OPENAI, "--max-calls", "-1"], "--max-calls"),
+        ([*OPENAI, "--max-tokens-total", "-1"], "--max-tokens-total"),
+        ([*OPTIMIZE, "--extra-body", "[1]"], "'--extra-body': a JSON object is expected"),
+        ([*OPTIMIZE, "--header", "Key"], "'--header': number 1 has no '='"),
+        ([*OPTIMIZE, "--effort", "huge"], "'huge' is not one of"),
+        (
+            [*OPTIMIZE, "--effort", "light", "--program", "mine:program"],
+            "nobody knows how often a --program calls its model",
+        ),
         (["optimize"], "--dataset"),
         (["optimize", "--dataset", "nowhere.csv"], "no such file"),
         (["optimize", "--dataset", "god.csv"], "good.csv"),
         (["optimize", "--dataset", "tric"], "did you mean 'trec'"),
         (["optimize", "--dataset", "hf:name"], "hf:ORG/NAME"),
         (["optimize", "--dataset", "trec", "--strict-data"], "trec"),
-        (["optimize", "--dataset", "good.csv", "--model", "minlm"], "did you mean 'minilm'"),
-        (["optimize", "--dataset", "good.csv", "--model", "openai/"], "lacks a name"),
-        (["optimize", "--dataset", "good.csv", "--sampler", "tpee"], "did you mean tpe"),
-        (["optimize", "--dataset", "good.csv", "--strategy", "detail"], "task file"),
-        (["optimize", "--dataset", "good.csv", "--trials", "0"], "--trials"),
-        (["optimize", "--dataset", "good.csv", "--trials", "many"], "--trials"),
-        (["optimize", "--dataset", "good.csv", "--seed", "-1"], "--seed"),
-        (["optimize", "--dataset", "good.csv", "--rephrasings", "5000"], "5000"),
-        (["optimize", "--dataset", "good.csv", "--resume"], "--out"),
-        (["optimize", "--dataset", "good.csv", "--out", "good.csv"], "is a file"),
-        (["optimize", "--dataset", "good.csv", "--out", "full"], "not empty"),
-        (["optimize", "--dataset", "good.csv", "--out", "run", "--storage", "nonsense://"], "nonsense"),
-        (["optimize", "--datset", "good.csv"], "--dataset"),
-        (["optimise"], "optimise"),
-        (["diagnose", "--dataset", "good.csv", "--prompt", "none.txt"], "none.txt"),
-        (["diagnose", "--dataset", "good.csv", "--prompt", "other.json", "--model", "minilm"], "labels"),
-        (["diagnose", "--dataset", "good.csv", "--prompt", "broken.json"], "JSON"),
+        ([*OPTIMIZE, "--model", "minlm"], "did you mean 'minilm'"),
+        ([*OPTIMIZE, "--model", "openai/"], "lacks a name"),
+        ([*OPTIMIZE, "--sampler", "tpee"], "did you mean tpe"),
+        ([*OPTIMIZE, "--strategy", "detail"], "task file"),
+        ([*OPTIMIZE, "--rephrasings", "5000"], "5000"),
+        ([*OPTIMIZE, "--resume"], "--out"),
+        ([*OPTIMIZE, "--out", "good.csv"], "is a file"),
+        ([*OPTIMIZE, "--out", "full"], "not empty"),
+        ([*OPTIMIZE, "--out", "/proc/psopt-run"], "can't be written"),
+        ([*OPTIMIZE, "--out", "run", "--storage", "nonsense://"], "nonsense"),
+        ([*DIAGNOSE, "--prompt", "none.txt"], "none.txt"),
+        ([*DIAGNOSE, "--prompt", "other.json", "--model", "minilm"], "labels"),
+        ([*DIAGNOSE, "--prompt", "broken.json"], "JSON"),
+        (["rephrase", "--dataset", "good.csv", "--rephraser", "minilm"], "unknown rephraser 'minilm'"),
+        (["doctor", "--model", "minilm"], "doctor looks at openai/NAME"),
         (["resume", "full"], "no run directory"),
         (["report", "nowhere"], "no run directory"),
         (["export", "nowhere"], "no run directory"),
         (["dashboard", "nowhere"], "no run directory"),
         (["dashboard"], "which run"),
         (["data", "fetch", "trek"], "did you mean 'trec'"),
-        (["data", "fetch", "trec"], "PSOPT_OFFLINE"),
         (["models", "fetch", "smolm"], "did you mean 'smollm2'"),
         (["models", "fetch", "smollm2"], "PSOPT_OFFLINE"),
     ],
 )
-def test_usage_that_makes_no_sense(
-    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    (here / "full").mkdir()
-    (here / "full" / "notes.txt").write_text("mine")
-    (here / "other.json").write_text(json.dumps({"description": "d", "labels": ["x", "y"]}))
-    (here / "broken.json").write_text("{")
-    assert message in fails(capsys, *arguments)
-    assert (here / "full" / "notes.txt").read_text() == "mine"
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_can_t_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "locked").mkdir(mode=0o500)
-    assert "can't be written" in fails(capsys, "optimize", "--dataset", "good.csv", "--out", "locked/run")
-
-
-def test_an_out_folder_on_a_file_system_that_can_t_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "can't be written" in fails(capsys, "optimize", "--dataset", "good.csv", "--out", "/proc/psopt-run")
+def test_usage_that_makes_no_sense_is_one_line_of_our_words(folder: Path, words: list[str], message: str) -> None:
+    check_fails(folder, words, message)

@@ -1,33 +1,48 @@
-"""What `psopt check` leaves for CI: JUnit XML, a summary on GitHub's page, the samples that fail."""
+"""What `psopt check` leaves for CI: JUnit XML, a summary on GitHub's page, the samples that fail.
+
+The action and the pre-commit hook say what it takes, and the guide what they take.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 from psopt.api import CheckResult, FailingSample, Threshold
+from psopt.cli import command_line
 from psopt.cli._check import junit_xml, summary
 
+from tests.cli.limited_runs import write_data
+from tests.cli.telling import check_refused, failed_cases
 from tests.commands import psopt
 
 if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
+    from collections.abc import Sequence
 
 DATA = ["--dataset", "data.csv", "--rephrasings", "5", "--samples", "40"]
 SHAKY = ["--model", "sim/wobble=0.6,accuracy=0.6,na=0"]
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "guides" / "ci.md").read_text("utf-8")
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEPS = ACTION["runs"]["steps"]
+HOSTILE = 'a]]>b<&"\x00\x1b[31m|`*\n\ud800\ufffe é 漢'
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data set of two classes."""
+    """A data set of two classes, two samples of which are pinned in a copy."""
     folder = tmp_path_factory.mktemp("checked")
-    rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        rows += [f"{split}{i},text {split} {i},{'Number' if i % 2 else 'Person'},{split}" for i in range(40)]
-    (folder / "data.csv").write_text("\n".join(rows) + "\n")
+    write_data(folder, 40, lambda split, i: f"text {split} {i},{'Number' if i % 2 else 'Person'}")
+    head, *rows = (folder / "data.csv").read_text().splitlines()
+    marked = [f"{row},{'yes' if row.startswith(('test3,', 'train4,')) else ''}" for row in rows]
+    (folder / "pinned.csv").write_text("\n".join([f"{head},keep", *marked]) + "\n")
     return folder
 
 
@@ -40,17 +55,15 @@ def test_bounds_and_failing_samples_are_test_cases_and_rows(folder: Path) -> Non
     page.write_text("before\n")
     bounds = ("--min-macro-f1", "0.1", "--min-class-f1", "Person=0.99", "--each", "0.8", "--max-sensitivity", "1")
     done = check(folder, *bounds, "--junit", "check.xml", "--json", GITHUB_STEP_SUMMARY=str(page), code=1)
-    result = json.loads(done.stdout)
-    by_option = {one["option"]: one for one in result["checks"]}
+    by_option = {one["option"]: one for one in json.loads(done.stdout)["checks"]}
     assert by_option["min_macro_f1"]["met"]
     assert by_option["min_class_f1"]["label"] == "Person"
     failing = {sample["id"] for sample in by_option["min_each"]["failing"]}
     assert len(failing) == round(40 * (1 - by_option["min_each"]["value"]))
-    root = ET.parse(folder / "check.xml").getroot()
-    failures = {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None}
+    failures = failed_cases(folder / "check.xml")
     assert failures == {"f1 of Person", "samples right under 80 % of wordings", *failing}
-    assert root.get("tests") == str(4 + len(failing))
-    assert root.get("failures") == str(len(failures))
+    root = ET.parse(folder / "check.xml").getroot()
+    assert (root.get("tests"), root.get("failures")) == (str(4 + len(failing)), str(len(failures)))
     text = page.read_text("utf-8")
     assert text.startswith("before\n### psopt check: 2 of 4 bounds missed\n")
     assert text.count("\n| kept |") == 2
@@ -64,11 +77,6 @@ def test_on_the_screen_ten_failing_samples_are_named(folder: Path) -> None:
     check(folder, "--each", "1", "--min-each", "0", code=0)
 
 
-def test_a_page_that_can_not_be_written_is_a_warning(folder: Path) -> None:
-    done = check(folder, "--min-f1", "0", GITHUB_STEP_SUMMARY=str(folder / "nowhere" / "page.md"), code=0)
-    assert "Warning: the summary $GITHUB_STEP_SUMMARY can't be written: No such file or directory\n" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -80,45 +88,40 @@ def test_a_page_that_can_not_be_written_is_a_warning(folder: Path) -> None:
         (["--min-class-f1", ".5", "--min-class-f1", "Person=.5"], "give it alone, or LABEL=NUMBER for each class"),
         (["--min-each", ".5"], "--min-each says how many samples must keep their right answer: give --each too"),
         (["--each", "0"], "a number above 0 is expected"),
+        ([], " or --pin"),
     ],
 )
 def test_what_can_not_be_asked_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
-    done = check(folder, *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
+    check_refused(check(folder, *arguments), message, alone=False)
 
 
-def test_a_file_of_an_earlier_check_is_replaced_whole_and_nothing_else_is_left(folder: Path) -> None:
+def test_a_file_of_an_earlier_check_is_replaced_whole_and_a_page_that_can_not_be_written_is_a_warning(
+    folder: Path,
+) -> None:
     (folder / "reports").mkdir()
     (folder / "reports" / "check.xml").write_text("x" * 100_000)
-    check(folder, "--min-f1", "0", "--junit", "reports/check.xml", code=0)
-    ET.parse(folder / "reports" / "check.xml")
+    nowhere = str(folder / "nowhere" / "page.md")
+    done = check(folder, "--min-f1", "0", "--junit", "reports/check.xml", GITHUB_STEP_SUMMARY=nowhere, code=0)
+    assert "Warning: the summary $GITHUB_STEP_SUMMARY can't be written: No such file or directory\n" in done.stderr
+    assert failed_cases(folder / "reports" / "check.xml") == set()
     assert [path.name for path in (folder / "reports").iterdir()] == ["check.xml"]
 
 
-HOSTILE = 'a]]>b<&"\x00\x1b[31m|`*\n\ud800\ufffe é 漢'
+def result_of(*held: Threshold) -> CheckResult:
+    scores: Any = None
+    return CheckResult(scores, held)
 
 
-def hostile_result(**more: Any) -> CheckResult:
-    held = [
+def test_junit_is_xml_and_a_summary_a_table_whatever_the_texts_hold() -> None:
+    result = result_of(
         Threshold("min_class_f1", 0.5, 0.4, label=HOSTILE),
         Threshold("min_each", 1.0, 0.5, each=0.8, n_rephrasings=5, failing=(FailingSample(HOSTILE, HOSTILE, 0.2),)),
         Threshold("rests_on_na", 0.2, 0.5, note=HOSTILE),
-    ]
-    scores: Any = None
-    return CheckResult(scores, tuple(held))
-
-
-def test_junit_is_xml_whatever_the_texts_hold() -> None:
-    text = junit_xml(hostile_result(), {"prompt": HOSTILE})
-    root = ET.fromstring(text.encode("utf-8"))
+    )
+    root = ET.fromstring(junit_xml(result, {"prompt": HOSTILE}).encode("utf-8"))
     (name,) = [case.get("name") for case in root.iter("testcase") if case.get("classname") == "psopt.check.samples"]
     assert name == 'a]]>b<&"\\x00\\x1b[31m|`*\n\\ud800\\ufffe é 漢'
-
-
-def test_a_summary_is_a_table_whatever_the_texts_hold() -> None:
-    text = summary(hostile_result(), {"prompt": HOSTILE})
+    text = summary(result, {"prompt": HOSTILE})
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 3
     assert {row.replace("\\|", "").count("|") for row in rows} == {8}
@@ -128,31 +131,76 @@ def test_a_summary_is_a_table_whatever_the_texts_hold() -> None:
 
 def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures() -> None:
     held = Threshold("min_each", 0.5, 0.9, each=0.8, n_rephrasings=5, failing=(FailingSample("s1", "a", 0.2),))
-    scores: Any = None
-    root = ET.fromstring(junit_xml(CheckResult(scores, (held,)), {}))
+    root = ET.fromstring(junit_xml(result_of(held), {}))
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("2", "0", "1")
 
 
 def test_pinned_samples_fail_a_check_with_their_ids(folder: Path) -> None:
-    rows = (folder / "data.csv").read_text().splitlines()
-    pinned = {"test3", "train4"}
-    marked = [f"{rows[0]},keep", *(f"{row},{'yes' if row.split(',')[0] in pinned else ''}" for row in rows[1:])]
-    (folder / "pinned.csv").write_text("\n".join(marked) + "\n")
     arguments = ("--dataset", "pinned.csv", "--pinned-column", "keep", "--pin", "val5")
     wrong = check(folder, *arguments, "--model", "sim/accuracy=0.3", "--junit", "pinned.xml", "--json", code=1)
     (of_pinned,) = json.loads(wrong.stdout)["checks"]
     assert (of_pinned["option"], of_pinned["n_samples"]) == ("pinned", 3)
     failing = {sample["id"] for sample in of_pinned["failing"]}
     assert failing <= {"test3", "train4", "val5"}
-    root = ET.parse(folder / "pinned.xml").getroot()
-    failures = {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None}
-    assert failures == {"pinned samples right under all wordings", *failing}
-    right = check(folder, *arguments, "--model", "sim/accuracy=1,wobble=0,na=0")
-    assert right.returncode == 0, right.stdout + right.stderr
+    assert failed_cases(folder / "pinned.xml") == {"pinned samples right under all wordings", *failing}
+    right = check(folder, *arguments, "--model", "sim/accuracy=1,wobble=0,na=0", code=0)
     assert "ok: pinned samples right under all wordings 100.0 >= 100" in right.stdout
 
 
-def test_a_check_of_nothing_is_refused(folder: Path) -> None:
-    done = check(folder, code=2)
-    assert "nothing to check" in done.stderr
-    assert "or --pin" in done.stderr
+def run_step(step: dict[str, Any], tmp_path: Path, program: str, inputs: dict[str, str]) -> tuple[int, Sequence[str]]:
+    """Run a step as GitHub does, with a program in the place of the real one that notes its words and ends with 1."""
+    told = tmp_path / "told"
+    fake = tmp_path / program
+    fake.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >'{told}'\nexit 1\n")
+    fake.chmod(0o755)
+    defaults = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
+    values = {**defaults, **inputs}
+    variables = {
+        name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: values[found.group(1)], value)
+        for name, value in step["env"].items()
+    }
+    env = {**os.environ, **variables, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    code = subprocess.run(script, env=env, cwd=tmp_path, check=False).returncode
+    return code, told.read_text().splitlines()
+
+
+def test_the_action_checks_with_words_as_they_were_quoted_and_runs_none_of_them(tmp_path: Path) -> None:
+    inputs = {
+        "dataset": "my tickets.csv",
+        "prompt": "$(touch ran).txt",
+        "arguments": "--max-sensitivity 0.1\n--min-class-f1 'very angry=.8' --each .8 '$(touch ran)'",
+    }
+    code, words = run_step(STEPS[2], tmp_path, "psopt", inputs)
+    assert code == 1
+    assert words == [
+        *("check", "--dataset", "my tickets.csv", "--junit", "psopt.xml", "--prompt", "$(touch ran).txt"),
+        *("--max-sensitivity", "0.1", "--min-class-f1", "very angry=.8", "--each", ".8", "$(touch ran)"),
+    ]
+    assert not (tmp_path / "ran").exists()
+    assert all("${{" not in step.get("run", "") for step in STEPS)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "requirement"),
+    [
+        ({}, "psopt"),
+        ({"version": "0.2.0"}, "psopt==0.2.0"),
+        ({"version": "0.2.0", "extras": "local,dspy"}, "psopt[local,dspy]==0.2.0"),
+    ],
+)
+def test_the_action_installs_the_version_that_is_named(
+    tmp_path: Path, inputs: dict[str, str], requirement: str
+) -> None:
+    _, words = run_step(STEPS[1], tmp_path, "python", inputs)
+    assert words == ["-m", "pip", "install", "--quiet", requirement]
+
+
+def test_the_action_s_options_are_the_command_s_and_its_inputs_are_in_the_guide_and_so_is_the_hook() -> None:
+    known = {flag for one in command_line().load("check").params for flag in one.opts}
+    assert set(re.findall(r"--[a-z]+(?:-[a-z]+)*", STEPS[2]["run"])) <= known
+    told = dict(re.findall(r"^\| `([\w-]+)` \| (.+?) \|$", GUIDE.split("## GitHub")[1].split("\n## ")[0], re.MULTILINE))
+    assert told == {name: one["description"] for name, one in ACTION["inputs"].items()}
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert (hook["entry"], hook["language"], hook["pass_filenames"]) == ("psopt check", "python", False)
+    assert f"id: {hook['id']}" in GUIDE

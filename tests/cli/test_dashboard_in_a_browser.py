@@ -1,119 +1,112 @@
-"""Optuna's dashboard on a run, in a real headless Chromium."""
+"""Optuna's dashboard on a run: it is told of one best trial, and shown in a real headless Chromium."""
 
 from __future__ import annotations
 
-import functools
 import json
-import os
 import re
 import shutil
 import socket
 import subprocess
-import sys
-import urllib.request
 from typing import TYPE_CHECKING, Any
+from wsgiref.util import setup_testing_defaults
 
 import optuna
+import optuna_dashboard
 import pytest
+from psopt.cli._dashboard import OneBadge
 
-from tests.commands import run_command
+from tests.cli.limited_runs import read
+from tests.cli.test_json_schemas import summaries
+from tests.commands import environment, psopt
+from tests.processes import Process
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed (Debian: chromium)")
 
 
 @pytest.fixture(scope="module")
 def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str]]:
-    """A small run, and the address of its dashboard."""
+    """A small run, and the address of its dashboard's page on the study."""
+    if not CHROMIUM:
+        pytest.skip("no Chromium is installed (Debian: chromium)")
     folder = tmp_path_factory.mktemp("dashboard")
-    environment = dict(os.environ)
-    environment["PSOPT_CACHE_DIR"] = str(folder / "cache")
-    psopt = [sys.executable, "-P", "-m", "psopt"]
-    small = ["--model", "sim/accuracy=0.6,wobble=0.3", "--trials", "12", "--samples", "30", "--rephrasings", "4"]
-    words = ["optimize", "--dataset", "trec", *small, "--out", "run", "--quiet"]
-    assert run_command(*words, cwd=folder, env=environment).returncode == 0
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+    small = ["--model", "sim/accuracy=0.7,wobble=0.6", "--trials", "12", "--samples", "30", "--rephrasings", "4"]
+    psopt(folder, "optimize", "--dataset", "trec", *small, "--out", "run", "--quiet", code=0)
+    with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [*psopt, "dashboard", "run", "--port", str(port)], cwd=folder, env=environment, stdout=subprocess.DEVNULL
-    )
+    server = Process(["dashboard", "run", "--port", port], cwd=folder, env=environment(folder))
     url = f"http://127.0.0.1:{port}"
-    wait_until(lambda: answers(f"{url}/api/studies"))
-    yield folder / "run", url
+    wait_until(lambda: summaries(f"{url}/api/studies"), process=server)
+    yield folder / "run", f"{url}/dashboard/studies/1"
     server.kill()
     server.wait()
 
 
-def answers(url: str) -> bool:
-    try:
-        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=2).close()
-    except OSError:
-        return False
-    return True
-
-
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """What a page shows once its scripts have run; each is opened once."""
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1800", "--virtual-time-budget=30000"]
     words += [f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--no-proxy-server", "--dump-dom"]
-
-    @functools.cache
-    def shown(url: str) -> str:
-        done = subprocess.run([str(CHROMIUM), *words, url], capture_output=True, text=True, timeout=600)
-        return done.stdout
-
-    return shown
+    return lambda url: subprocess.run([str(CHROMIUM), *words, url], capture_output=True, text=True, timeout=600).stdout
 
 
-def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str], page: Callable[[str], str]) -> None:
+def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str], shown: Callable[[str], str]) -> None:
     run, url = dashboard
-    found = page(f"{url}/dashboard/studies/1")
-    assert "Pareto" in found
-    assert "js-plotly-plot" in found
+    page = shown(url)
+    assert "Pareto" in page
+    assert "js-plotly-plot" in page
+    assert "define Person: " in page  # parameters are called by what edits say
+    assert "edit:" not in page
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    (study,) = optuna.get_all_study_summaries(f"sqlite:///{run / 'study.db'}")
-    trials = optuna.load_study(study_name=study.study_name, storage=f"sqlite:///{run / 'study.db'}").trials
-    done = [trial for trial in trials if trial.values]
-    front = json.loads((run / "front.json").read_text())["prompts"]
-    best = next(trial for trial in done if trial.user_attrs["prompt_id"] == front[0]["id"])
-    found = page(f"{url}/dashboard/studies/1/trials?numbers={best.number}")
-    assert f"Prompt {front[0]['id']}" in found
-    assert "Where it is weak" in found
-    assert "Classify the question" in found
-    assert not re.search(r"&amp;#?\w+;", found), "an entity is shown as such"
+    trials = optuna.load_study(study_name="run", storage=f"sqlite:///{run / 'study.db'}").trials
+    best_id = read(run.parent, "front.json")["prompts"][0]["id"]
+    best = next(trial for trial in trials if trial.values and trial.user_attrs["prompt_id"] == best_id)
+    page = shown(f"{url}/trials?numbers={best.number}")
+    for said in (f"Prompt {best_id}", "Where it is weak", "Classify the question"):
+        assert said in page
+    assert not re.search(r"&amp;#?\w+;", page), "an entity is shown as such"
 
 
-def test_the_study_s_note_says_what_it_is_about_and_what_to_use(
-    dashboard: tuple[Any, str], page: Callable[[str], str]
+def test_the_study_s_note_says_what_to_use_and_one_trial_bears_a_badge(
+    dashboard: tuple[Any, str], shown: Callable[[str], str]
 ) -> None:
     run, url = dashboard
-    found = page(f"{url}/dashboard/studies/1/note")
-    chosen = json.loads((run / "run.json").read_text())["recommended"]["id"]
-    for said in ("trec (bundled)", "Recommended: trial", chosen, "psopt export run", "report.html"):
-        assert said in found
+    recommended, front = read(run.parent)["recommended"], read(run.parent, "front.json")["prompts"]
+    page = shown(f"{url}/note")
+    for said in ("trec (bundled)", "Recommended: trial", recommended["id"], "psopt export run", "report.html"):
+        assert said in page
+    assert len(front) > 1
+    number = 1 if recommended["verdict"] == "keep" else 0  # one without a badge is shown in full
+    page = shown(f"{url}/trials?numbers={number}")
+    assert page.count(">Trial ") > len(front)
+    assert page.count(">Best Trial<") == 1
 
 
-def test_one_trial_bears_a_badge_though_several_are_on_the_front(
-    dashboard: tuple[Any, str], page: Callable[[str], str]
-) -> None:
-    run, url = dashboard
-    prompts = json.loads((run / "front.json").read_text())["prompts"]
-    assert len(prompts) > 1
-    is_kept = json.loads((run / "run.json").read_text())["recommended"]["verdict"] == "keep"
-    shown = 1 if is_kept else 0  # beside the list of all stands a trial in full, one without a badge
-    found = page(f"{url}/dashboard/studies/1/trials?numbers={shown}")
-    assert found.count(">Trial ") > len(prompts)
-    assert found.count(">Best Trial<") == 1
+def details(study: optuna.Study, query: str = "after=0", path: str | None = None) -> tuple[str, Any]:
+    """The status of an answer, and what it holds."""
+    request: dict[str, Any] = {"PATH_INFO": path or f"/api/studies/{study._study_id}", "QUERY_STRING": query}
+    setup_testing_defaults(request)
+    begun: list[Any] = []
+    served = OneBadge(optuna_dashboard.wsgi(study._storage), study._storage)
+    body = b"".join(served(request, lambda *words: begun.append(words)))  # type: ignore[arg-type]
+    status, headers = begun[-1][:2]
+    assert int(dict(headers)["Content-Length"]) == len(body)
+    return status, json.loads(body)
 
 
-def test_parameters_are_called_by_what_edits_say(dashboard: tuple[Any, str], page: Callable[[str], str]) -> None:
-    _, url = dashboard
-    found = page(f"{url}/dashboard/studies/1")
-    assert "define Person: " in found
-    assert "edit:" not in found
+def test_the_chosen_trial_is_told_as_the_best_one_and_the_others_are_those_asked_for() -> None:
+    """Three trials are on the front, and one behind; the first has the badge once it is chosen."""
+    study = optuna.create_study(directions=["maximize", "minimize"])
+    for pair in ((0.5, 0.1), (0.4, 0.1), (0.6, 0.2), (0.7, 0.3)):
+        study.add_trial(optuna.trial.create_trial(values=pair))
+    assert [trial["number"] for trial in details(study)[1]["best_trials"]] == [0, 2, 3]  # as before 0.2
+    study._storage.set_study_system_attr(study._study_id, "psopt:chosen", 1)
+    for after in range(5):
+        _, found = details(study, f"after={after}")
+        assert [trial["number"] for trial in found["best_trials"]] == [1]
+        assert [trial["number"] for trial in found["trials"]] == list(range(after, 4))
+    assert details(study, path="/api/studies/99")[0].startswith("404")
+    assert "study_summaries" in details(study, path="/api/studies")[1]

@@ -1,4 +1,4 @@
-"""What a command would take is said before it is sent, as a range, by every verb that asks a model."""
+"""What a command would take is said before it is sent, by every verb that asks a model, and corrected as it goes on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import re
 from typing import Any
 
 import pytest
+from psopt.cli._screen import Expected
+from psopt.models.chat import Need, Usage
+from psopt.runs import CostEstimate, Phase
 
 from tests.cli.limited_runs import optimize, psopt, read
 from tests.fake_server import FakeServer
@@ -42,21 +45,22 @@ def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
 
 def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:
     before = server.counts()["requests"]
-    said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2", code=0)
-    assert re.search(r"--max-cost 0.2 is reached after about \d+( to \d+)? of 40 trials", said.stdout)
-    assert "USD: " in said.stdout
+    said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2", code=0).stdout
+    assert re.search(r"--max-cost 0.2 is reached after about \d+( to \d+)? of 40 trials", said)
+    assert "USD: " in said
     first = r"About [\d,]+ calls, (.+, )?[\d.]+ USD; (at most .+; )?never more than .*0\.2 USD\."
-    assert re.fullmatch(first, said.stdout.splitlines()[0])
-    enough = optimize(data, server, "--dry-run", "--max-cost", "200")
-    assert "is reached" not in enough.stdout
+    assert re.fullmatch(first, said.splitlines()[0])
+    assert "is reached" not in optimize(data, server, "--dry-run", "--max-cost", "200").stdout
     assert server.counts()["requests"] == before
+    said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run", code=0).stdout
+    assert "This model costs nothing." in said
+    assert "--max-cost: nothing to limit, minilm asks no server" in said
 
 
-@pytest.mark.parametrize("verb", ["diagnose", "check", "compare"])
-def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data: Any, server: FakeServer, verb: str) -> None:
-    more = {"check": ["--min-f1", "0"], "compare": ["--model2", "openai/other"], "diagnose": ["--split", "test"]}[verb]
+@pytest.mark.parametrize("words", ["diagnose --split test", "check --min-f1 0", "compare --model2 openai/other"])
+def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data: Any, server: FakeServer, words: str) -> None:
     (data / "prices.toml").write_text('"openai/test" = { in = 1, out = 4 }\n"openai/other" = { in = 1, out = 4 }\n')
-    given = [verb, "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, *more]
+    given = [*words.split(), "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url]
     before = server.counts()["requests"]
     plan = planned(psopt(data, *given, "--dry-run", "--json"))
     assert server.counts()["requests"] == before
@@ -78,7 +82,43 @@ def test_rephrasing_and_resuming_are_counted_too(data: Any, server: FakeServer) 
     assert read(data)["settings"]["trials"] == 4
 
 
-def test_a_limit_without_effect_is_said(data: Any) -> None:
-    said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run", code=0)
-    assert "This model costs nothing." in said.stdout
-    assert "--max-cost: nothing to limit, minilm asks no server" in said.stdout
+def test_what_was_said_is_corrected_once_as_tokens_come_in() -> None:
+    """100 calls, 80 of them certain, and 1,000 to 3,000 tokens, which cost nothing."""
+    need = Need(80, 1000, 0.0)
+    sure = Phase("baseline", need, need, need)
+    more = Phase("front", Need(20, 0, 0.0), Need(20, 1000, 0.0), Need(20, 2000, 0.0))
+    run = Expected(CostEstimate((sure, more), None))
+    assert run.surprise(Usage(made=10, tokens_in=5000)) is None  # too early to tell
+    assert run.surprise(Usage(made=20, tokens_in=400)) is None
+    said = run.surprise(Usage(made=20, tokens_in=900))
+    assert said == "this run will take about 4,500 tokens, more than the 1,000 to 3,000 said before"
+    assert run.surprise(Usage(made=30, tokens_in=2000)) is None
+
+
+def test_candidates_that_stopped_make_those_to_come_cheap_and_the_end_is_counted_down() -> None:
+    """8 candidates of 100 calls each, less what racing saves; 60 calls of diagnoses, 500 for the end."""
+    candidates = Phase("candidates on val", Need(480), Need(640), Need(800))
+    diagnoses = Phase("diagnoses on train", Need(), Need(60), Need(60))
+    test = Phase("original prompt on test", Need(500), Need(500), Need(500))
+    run = Expected(CostEstimate((candidates, diagnoses, test), None, trials=9, candidates=8))
+    usage = Usage()
+    assert run.calls_left(usage) == pytest.approx((980 + 1360) / 2, abs=140)
+    for n_done in (1, 2, 3):  # in whole: they say nothing of those that race
+        usage.made += 100
+        run.count_candidate(usage, n_done, 9)
+    assert run.calls_left(usage) == pytest.approx(6 * 80 + 60 * 6 / 9 + 500)
+    for n_done in (4, 5, 6):
+        usage.made += 20
+        run.count_candidate(usage, n_done, 9)
+    assert run.calls_left(usage) == pytest.approx(3 * 50 + 60 * 3 / 9 + 500)  # as many at 80 as at 20
+    for n_done in (7, 8, 9):
+        usage.made += 30  # a diagnosis, which is no candidate's
+        run.begin_phase(usage)
+        usage.made += 80
+        run.count_candidate(usage, n_done, 9)
+    assert run.calls_left(usage) == 500
+    run.begin_phase(usage)
+    usage.made += 480
+    assert run.calls_left(usage) == 20
+    usage.made += 480
+    assert run.calls_left(usage) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 import re
@@ -12,115 +13,104 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optuna
 import pytest
-from psopt.api import run as run_settings
-from psopt.cli import main
-from psopt.models.chat import LMConfig
-from psopt.runs import RunSettings, load_data
-from psopt.search_spaces import Prompt
-from psopt.settings import DataOptions, SearchOptions
-from psopt.tasks import fields_of
-from psopt.templates import read_template
 
+from tests.cli.telling import check_refused
+from tests.commands import psopt
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
 OWN = Path(__file__).resolve().parents[2] / "examples" / "own_prompt"
+ORIGINAL = (OWN / "sections.md").read_text()
+COLUMNS = ["--input", "subject", "--input", "body", "--label-column", "team"]
+SIZES = ["--rephrasings", "2", "--samples", "8", "--trials", "6", "--rounds", "1", "--effort", "full"]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, FakeServer]]:
-    """A run from the prompt sections.md on a copy of mail.csv, and the server that has answered."""
+    """A folder with a run from the prompt sections.md on a copy of mail.csv, and the server that has answered."""
     folder = tmp_path_factory.mktemp("export")
-    shutil.copy(OWN / "mail.csv", folder)
-    data = DataOptions(str(folder / "mail.csv"), inputs=("subject", "body"), label_column="team")
-    task = load_data(data, 42)
-    columns = list(fields_of(task.train[0].text))
-    template = read_template(OWN / "sections.md", columns, labels=task.labels)
-    prompt = Prompt(template.description, task.labels, "mail", template=template.template)
+    for name in ("mail.csv", "sections.md"):
+        shutil.copy(OWN / name, folder)
     (folder / "prices.toml").write_text('"openai/m" = { in = 1, out = 2 }')
-    monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setenv("PSOPT_PRICES", str(folder / "prices.toml"))
-    told = {"task": data.dataset, "inputs": "subject,body", "label_column": "team"}
+    told = {"task": str(folder / "mail.csv"), "inputs": "subject,body", "label_column": "team"}
     with FakeServer(answer="sim/accuracy=0.6,wobble=0.4", **told) as server:
-        lm = LMConfig(api_base=server.url)
-        settings = RunSettings(
-            data,
-            "openai/m",
-            rephrasings=2,
-            samples=8,
-            search=SearchOptions(trials=6, rounds=1),
-            lm=lm,
-            prompt=prompt,
-            proposer="rules",
-        )
-        run_settings(task, settings, out=folder / "run", cache_dir=folder / "cache")
+        given = ["--dataset", "mail.csv", *COLUMNS, "--prompt", "sections.md", "--proposer", "rules", *SIZES]
+        model = ["--model", "openai/m", "--api-base", server.url]
+        run_psopt(folder, "optimize", *given, *model, "--out", "run", code=0)
         yield folder, server
-    monkeypatch.undo()
 
 
-@pytest.fixture
-def export(made: tuple[Path, FakeServer], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Export that run's prompt with the longest text; returns the exit code, what was printed and what was said."""
+def run_psopt(folder: Path, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return psopt(folder, *words, PSOPT_PRICES=str(folder / "prices.toml"), OPENAI_API_KEY="none", **more)
+
+
+@pytest.fixture(scope="module")
+def export(made: tuple[Path, FakeServer]) -> Any:
+    """Exports that run's prompt with the longest text."""
     folder, _ = made
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(folder / "cache"))
     front = json.loads((folder / "run" / "front.json").read_text())["prompts"]
     longest = max(front, key=lambda entry: len(entry["edits"]))["id"]
-
-    def run(*words: str, pick: str = longest) -> tuple[Any, str, str]:
-        with pytest.raises(SystemExit) as end:
-            main(["export", str(folder / "run"), "--pick", pick, *words])
-        said = capsys.readouterr()
-        return end.value.code, said.out, said.err
-
-    return run
+    return functools.partial(run_psopt, folder, "export", "run", "--pick", longest)
 
 
-def test_the_file_comes_back_with_additions_and_its_length_is_said(export: Any) -> None:
-    code, text, said = export()
-    assert code == 0
-    lines = iter(text.splitlines())
-    assert all(line in lines for line in (OWN / "sections.md").read_text().splitlines())
-    assert "tokens per call" in said
-    assert len(said.splitlines()) == 1
+@pytest.fixture(scope="module")
+def whole(export: Any) -> Any:
+    """All that is said of it."""
+    return json.loads(export("--json", "--diff", "--verify", "2", code=0).stdout)
 
 
-def test_what_changed_is_a_plain_diff_in_a_pipe(export: Any) -> None:
-    _, text, _ = export()
-    code, diff, _ = export("--diff")
-    assert code == 0
+def test_the_file_comes_back_with_additions_under_a_name_of_its_own(export: Any, whole: Any, tmp_path: Path) -> None:
+    done = export(code=0)
+    assert done.stdout == whole["text"]
+    lines = iter(done.stdout.splitlines())
+    assert all(line in lines for line in ORIGINAL.splitlines())
+    assert "tokens per call" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert whole["call"]["after"]["tokens_a_call"] > whole["call"]["before"]["tokens_a_call"]
+    named = export("--out", str(tmp_path), code=0).stdout
+    (file,) = tmp_path.iterdir()
+    assert named.strip() == str(file)
+    assert file.suffix == ".md"
+    assert file.read_bytes().decode() == done.stdout
+
+
+def test_what_changed_is_a_plain_diff_in_a_pipe_and_has_colours_on_a_terminal(export: Any, whole: Any) -> None:
+    diff = export("--diff", code=0).stdout
+    assert diff == whole["diff"]
     assert "\x1b" not in diff
-    marks = {line[:1] for line in diff.splitlines()[2:]}
-    assert marks == {"@", " ", "+"}
-    assert all(line[1:] in text.splitlines() for line in diff.splitlines()[2:] if line.startswith("+"))
-
-
-def test_what_changed_has_colours_on_a_terminal(export: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = export("--diff")[1].splitlines()
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    coloured = export("--diff")[1].splitlines()
-    for line, shown in list(zip(plain, coloured, strict=True))[3:]:
+    lines = diff.splitlines()
+    assert {line[:1] for line in lines[2:]} == {"@", " ", "+"}
+    assert all(line[1:] in whole["text"].splitlines() for line in lines[2:] if line.startswith("+"))
+    coloured = export("--diff", FORCE_COLOR="1", NO_COLOR="").stdout.splitlines()
+    for line, shown in list(zip(lines, coloured, strict=True))[3:]:
         assert shown == (f"\x1b[32m{line}\x1b[0m" if line.startswith("+") else line)
 
 
-def test_its_answers_are_the_runs_and_are_asked_for_but_once(export: Any, made: tuple[Path, FakeServer]) -> None:
-    server = made[1]
+def test_its_answers_are_the_runs_and_are_asked_for_but_once(
+    export: Any, whole: Any, made: tuple[Path, FakeServer], tmp_path: Path
+) -> None:
+    folder, server = made
     asked = server.counts()
     for form in ([], ["--format", "openai"], ["--format", "json"]):
-        code, _, said = export("--verify", "5", *form)
-        assert code == 0
-        assert "reproduces 5 of 5 answers (0 asked for, 5 known already)" in said
+        done = export("--verify", "5", *form, code=0)
+        assert "reproduces 5 of 5 answers (0 asked for, 5 known already)" in done.stderr
     assert server.counts() == asked
+    assert whole["verification"]["reproduced"] == whole["verification"]["asked"] == 2
+    check_refused(export("--verify", "3", "--cache-dir", str(tmp_path), "--max-calls", "1"), code=3)
+    data = folder / "mail.csv"
+    data.rename(data.with_suffix(".away"))
+    unverified = export("--verify", "2")
+    data.with_suffix(".away").rename(data)
+    check_refused(unverified, "--verify needs the data of the run")
 
 
-def test_to_read_it_is_its_messages_with_additions_marked(export: Any, made: tuple[Path, FakeServer]) -> None:
+def test_to_read_it_is_its_messages_with_additions_marked(whole: Any, made: tuple[Path, FakeServer]) -> None:
     folder = made[0] / "run"
-    text = export()[1].rstrip()
-    longest = export("--json")[1]
-    shown = (folder / "prompts" / f"{json.loads(longest)['id']}.txt").read_text()
-    assert [line[2:] for line in shown.rstrip().splitlines()] == text.splitlines()
+    shown = (folder / "prompts" / f"{whole['id']}.txt").read_text()
+    assert [line[2:] for line in shown.rstrip().splitlines()] == whole["text"].rstrip().splitlines()
     added = [line[2:] for line in shown.splitlines() if line.startswith("+ ")]
     assert added
     page = (folder / "report.html").read_text()
@@ -133,63 +123,32 @@ def test_to_read_it_is_its_messages_with_additions_marked(export: Any, made: tup
     assert "Answer with exactly one of these labels" not in notes + page + shown
 
 
-def test_other_answers_are_counted_named_and_exit_code_1(export: Any, made: tuple[Path, FakeServer]) -> None:
-    (file,) = [
-        path
-        for path in (made[0] / "run" / "predictions").iterdir()
-        if path.stem == json.loads(export("--json")[1])["id"]
-    ]
+def test_other_answers_are_counted_named_and_exit_code_1(
+    export: Any, whole: Any, made: tuple[Path, FakeServer]
+) -> None:
+    file = made[0] / "run" / "predictions" / f"{whole['id']}.npz"
     kept = file.read_bytes()
     with np.load(file) as arrays:
         content = {name: arrays[name] for name in arrays}
     content["val"] = (content["val"] + 1) % 4
     np.savez_compressed(file, **content)
-    code, _, said = export("--verify", "3")
+    done = export("--verify", "3", code=1)
     file.write_bytes(kept)
-    assert code == 1
-    assert "reproduces 0 of 3 answers" in said
-    assert said.count("in the run") == 3
+    assert "reproduces 0 of 3 answers" in done.stderr
+    assert done.stderr.count("in the run") == 3
 
 
-def test_verifying_respects_limits(export: Any, tmp_path: Path) -> None:
-    code, text, said = export("--verify", "3", "--cache-dir", str(tmp_path), "--max-calls", "1")
-    assert code == 3
-    assert text == ""
-    assert len(said.splitlines()) == 1
-
-
-def test_it_is_written_under_a_name_of_its_own(export: Any, tmp_path: Path) -> None:
-    text = export()[1]
-    code, named, _ = export("--out", str(tmp_path))
-    assert code == 0
-    (file,) = tmp_path.iterdir()
-    assert named.strip() == str(file)
-    assert file.suffix == ".md"
-    assert file.read_bytes().decode() == text
-
-
-def test_as_json_it_says_all_of_that(export: Any) -> None:
-    said = json.loads(export("--json", "--diff", "--verify", "2")[1])
-    assert said["text"] == export()[1]
-    assert said["diff"] == export("--diff")[1]
-    assert said["verification"]["reproduced"] == said["verification"]["asked"] == 2
-    assert said["call"]["after"]["tokens_a_call"] > said["call"]["before"]["tokens_a_call"]
-
-
-def test_each_edit_says_why_and_may_be_left_out(export: Any) -> None:
-    _, reasons, _ = export("--why")
+def test_each_edit_says_why_and_may_be_left_out(export: Any, whole: Any) -> None:
+    reasons = export("--why").stdout
     first, *others = re.findall(r"^(\w{9})  (?:note|definition|example)", reasons, re.MULTILINE)
     assert reasons.count("drawn from") == len([first, *others])
-    whole = json.loads(export("--json")[1])
-    code, text, _ = export("--without", first)
-    less = json.loads(export("--without", first, "--json")[1])
-    assert code == 0
+    text = export("--without", first, code=0).stdout
+    less = json.loads(export("--without", first, "--json").stdout)
     assert less["text"] == text
     assert less["id"] != whole["id"]
     assert [edit["id"] for edit in less["edits"]] == [edit["id"] for edit in whole["edits"] if edit["id"] != first]
     assert set(text.splitlines()) < set(whole["text"].splitlines())
-    _, original, _ = export(*(word for name in (first, *others) for word in ("--without", name)))
-    assert original == (OWN / "sections.md").read_text()
+    assert export(*(word for name in (first, *others) for word in ("--without", name))).stdout == ORIGINAL
 
 
 @pytest.mark.parametrize(
@@ -204,18 +163,4 @@ def test_each_edit_says_why_and_may_be_left_out(export: Any) -> None:
     ],
 )
 def test_what_can_t_be_done_is_one_line(export: Any, words: list[str], message: str) -> None:
-    code, text, said = export(*words)
-    assert code == 2
-    assert message in said
-    assert text == ""
-    assert len(said.splitlines()) == 1
-
-
-def test_without_the_data_nothing_can_be_verified(export: Any, made: tuple[Path, FakeServer]) -> None:
-    data = made[0] / "mail.csv"
-    data.rename(data.with_suffix(".away"))
-    code, _, said = export("--verify", "2")
-    data.with_suffix(".away").rename(data)
-    assert code == 2
-    assert "--verify needs the data of the run" in said
-    assert len(said.splitlines()) == 1
+    check_refused(export(*words), message)

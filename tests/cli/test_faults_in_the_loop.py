@@ -6,44 +6,42 @@ What was found until then is saved, and the run can be gone on with.
 from __future__ import annotations
 
 import importlib
-import json
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 
-from tests.commands import exit_code
+from tests.cli.limited_runs import read
+from tests.commands import psopt
 
 if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
     from psopt.tasks import Task
 
 # What stands at the loop's edges, and which call of it fails: later ones, once a trial is done.
 CALLS = [
-    ("optuna:Study.ask", 2),
-    ("optuna:Study.tell", 2),
-    ("optuna:Study.set_user_attr", 7),
-    ("optuna:Trial.set_user_attr", 8),
-    ("optuna.samplers:TPESampler.after_trial", 2),
-    ("optuna.artifacts:upload_artifact", 2),
-    ("tests.conftest:KeywordModel.predict", 4),
-    ("psopt.evaluation:Evaluator.predictions", 2),
-    ("psopt.search:Search.__init__", 1),
-    ("psopt.runs:RunRecorder.save", 2),
-    ("psopt.runs:RunRecorder.save_for_report", 1),
-    ("psopt.runs:RunDirectory.write_json", 3),
-    ("psopt.runs:RunDirectory.write_predictions", 1),
-    ("jinja2:Environment.get_template", 1),
+    ("optuna:Study.ask", 2, RuntimeError),
+    ("optuna:Study.tell", 2, ValueError),
+    ("optuna:Trial.set_user_attr", 8, KeyError),
+    ("optuna.artifacts:upload_artifact", 2, RuntimeError),
+    ("tests.conftest:KeywordModel.predict", 4, ValueError),
+    ("psopt.evaluation:Evaluator.predictions", 2, KeyError),
+    ("psopt.search:Search.__init__", 1, RuntimeError),
+    ("psopt.runs:RunRecorder.save", 2, ValueError),
+    ("psopt.runs:RunDirectory.write_json", 3, KeyError),
+    ("psopt.api._finishing:write_report", 1, RuntimeError),
 ]
-BUGS = [RuntimeError("a bug"), ValueError("a bug"), KeyError("a bug")]
+OPTIMIZE = ["optimize", "--dataset", "toy.csv", "--trials", "4", "--rephrasings", "2", "--rounds", "1", "--out", "run"]
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: Task, keyword_model: Any) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr("psopt.models.ModelProvider.answering", lambda *_: keyword_model)
+    monkeypatch.setattr("psopt.api._optimize.timed_pace", lambda *_: None)  # how much is timed hangs on the machine
+    monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])  # figures take longer than all else
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
         rows += [f"{one.id},{one.text},{one.label},{split}" for one in getattr(task, split)[:16]]
@@ -51,11 +49,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: Task, keyword_mo
     return tmp_path
 
 
-OPTIMIZE = ["optimize", "--dataset", "toy.csv", "--trials", "4", "--rephrasings", "2", "--rounds", "1", "--out", "run"]
-
-
-def break_once(monkeypatch: pytest.MonkeyPatch, place: str, number: int, error: Any) -> Any:
-    """Let call `number` of what `place` names raise an error, and the others do what they do."""
+def optimize_with_fault(here: Path, place: str, number: int, error: BaseException) -> subprocess.CompletedProcess[str]:
+    """Run, where call `number` of what `place` names raises an error, and the others do what they do."""
     module, _, path = place.partition(":")
     *classes, name = path.split(".")
     owner = importlib.import_module(module)
@@ -69,8 +64,12 @@ def break_once(monkeypatch: pytest.MonkeyPatch, place: str, number: int, error: 
             raise error
         return real(*given, **named)
 
-    monkeypatch.setattr(owner, name, staticmethod(broken) if isinstance(kept, classmethod) else broken)
-    return calls
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, staticmethod(broken) if isinstance(kept, classmethod) else broken)
+        done = psopt(here, *OPTIMIZE)
+    assert len(calls) >= number, "the call that was to fail was never made"
+    assert "Traceback" not in done.stderr
+    return done
 
 
 def finished(run: Path) -> Any:
@@ -82,85 +81,51 @@ def finished(run: Path) -> Any:
     return sum(trial.state == optuna.trial.TrialState.COMPLETE for trial in trials)
 
 
-def check_end(
-    here: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str, number: int, error: Any
-) -> tuple[Any, Any]:
-    """Run with a fault; check that it ends in one line, and that the run can be gone on with."""
-    with monkeypatch.context() as patch:
-        if not place.startswith("jinja2"):  # plotly's figures take longer than all else
-            patch.setattr("psopt.api._finishing.write_report", lambda _: [])
-        patch.setattr("psopt.api._optimize.timed_pace", lambda *_: None)  # how much is timed hangs on the machine
-        calls = break_once(patch, place, number, error)
-        code = exit_code(*OPTIMIZE)
-    monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])
-    said = capsys.readouterr().err
-    assert len(calls) >= number, "the call that was to fail was never made"
-    assert "Traceback" not in said
-    lines = [line for line in said.splitlines() if line.startswith("psopt: ")]
-    assert len(lines) == 1, said
-    assert said.splitlines()[-1] == lines[0]
-    n_finished = finished(here / "run")
-    known = (here / "run" / "run.json").exists()
-    if known:
-        assert "resume with: psopt resume run" in lines[0]
-    else:
-        assert not (here / "run").exists()
-    assert exit_code("resume", "run") == 0 if known else exit_code(*OPTIMIZE) == 0
-    run = json.loads((here / "run" / "run.json").read_text())
-    assert run["finish_reason"] in {"trials", "exhausted"}
-    assert finished(here / "run") >= n_finished
-    return code, lines[0]
-
-
-@pytest.mark.parametrize(("place", "number"), CALLS)
+@pytest.mark.parametrize(("place", "number", "kind"), CALLS)
 def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str, number: int
+    here: Path, place: str, number: int, kind: type[Exception]
 ) -> None:
-    error = BUGS[CALLS.index((place, number)) % len(BUGS)]
-    code, line = check_end(here, capsys, monkeypatch, place, number, error)
-    assert code == 70
-    assert f"this is a bug of psopt, please report it: {type(error).__name__}: " in line
-    log = line.partition("the traceback is in ")[2].partition(";")[0]
-    assert "Traceback (most recent call last)" in Path(log).read_text("utf-8")
+    done = optimize_with_fault(here, place, number, kind("a bug"))
+    assert done.returncode == 70
+    lines = done.stderr.splitlines()
+    assert [line for line in lines if line.startswith("psopt: ")] == lines[-1:]
+    assert f"this is a bug of psopt, please report it: {kind.__name__}: " in lines[-1]
+    log = lines[-1].partition("the traceback is in ")[2].partition(";")[0]
+    assert "Traceback (most recent call last)" in (here / log).read_text("utf-8")
+    n_finished = finished(here / "run")
+    is_there = (here / "run").exists()
+    assert ("resume with: psopt resume run" in lines[-1]) == is_there
+    psopt(here, *(["resume", "run"] if is_there else OPTIMIZE), code=0)
+    assert read(here)["finish_reason"] in {"trials", "exhausted"}
+    assert finished(here / "run") >= n_finished
 
 
 @pytest.mark.parametrize("place", ["psopt.api._finishing:write_report", "psopt.runs:RunRecorder.save_prompts"])
-def test_a_fault_after_the_final_test_loses_no_test_score(
-    here: Path, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("psopt.api._finishing.write_report", lambda _: [])
-        break_once(patch, place, 1, RuntimeError("a bug"))
-        assert exit_code(*OPTIMIZE) == 70
-    run = json.loads((here / "run" / "run.json").read_text())
-    front = json.loads((here / "run" / "front.json").read_text())
+def test_a_fault_after_the_final_test_loses_no_test_score(here: Path, place: str) -> None:
+    assert optimize_with_fault(here, place, 1, RuntimeError("a bug")).returncode == 70
+    run, front = read(here), read(here, "front.json")
     assert run["finish_reason"] == "failed"
     assert all(prompt["test"] for prompt in [run["baseline"], run["short"], *run["front"], *front["prompts"]])
 
 
-SET_UP = [
-    ("psopt.runs:RunDirectory.make", 1),
-    ("psopt.runs:RunDirectory.write_json", 1),
-    ("psopt.runs:RunDirectory.write_json", 2),
-    ("optuna:create_study", 1),
-    ("optuna:Study.set_metric_names", 1),
-    ("psopt.search:Search.__init__", 1),
-    ("optuna:Study.ask", 1),
-]
-
-
-@pytest.mark.parametrize(("place", "number"), SET_UP)
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        ("psopt.runs:RunDirectory.make", 1),
+        ("psopt.runs:RunDirectory.write_json", 1),
+        ("psopt.runs:RunDirectory.write_json", 2),
+        ("optuna:create_study", 1),
+        ("psopt.search:Search.__init__", 1),
+        ("optuna:Study.ask", 1),
+    ],
+)
 def test_ctrl_c_in_the_first_seconds_leaves_nothing_or_what_can_be_gone_on_with(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str, number: int
+    here: Path, place: str, number: int
 ) -> None:
-    monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])
-    with monkeypatch.context() as patch:
-        break_once(patch, place, number, KeyboardInterrupt())
-        assert exit_code(*OPTIMIZE) == 130
-    assert "Traceback" not in capsys.readouterr().err
+    assert optimize_with_fault(here, place, number, KeyboardInterrupt()).returncode == 130
     if (here / "run" / "run.json").exists():
         shutil.copytree(here / "run", here / "resumed")
-        assert exit_code("resume", "resumed") == 0, capsys.readouterr().err
+        psopt(here, "resume", "resumed", code=0)
         assert finished(here / "resumed") >= 4
-    assert exit_code(*OPTIMIZE) == 0, capsys.readouterr().err
+    psopt(here, *OPTIMIZE, code=0)
     assert finished(here / "run") >= 4

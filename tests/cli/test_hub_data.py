@@ -37,7 +37,11 @@ def hub() -> Iterator[HubStandIn]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hub")
+    folder = tmp_path_factory.mktemp("hub")
+    for name in ("p", "q"):  # prompts that name their column
+        (folder / f"{name}.txt").write_text(f"Which team answers this ticket? {name}\n\n{{body}}\n")
+    (folder / "task.toml").write_text(f'data = "{NAME}"\ntext_column = "body"\nlabel_column = "team"\n')
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -65,27 +69,17 @@ def test_data_fetch_tells_where_the_library_keeps_them(psopt: Any, folder: Path)
 
 
 @pytest.mark.parametrize(
-    "command",
+    "words",
     [
-        ["diagnose", *MODEL],
-        ["check", *MODEL, "--max-sensitivity", "1"],
-        ["compare", *MODEL, "--prompt", "p.txt", "--prompt", "q.txt"],
-        ["rephrase", "--rephrasings", "3"],
+        ["diagnose", "--dataset", NAME, *COLUMNS, *MODEL],
+        ["check", "--dataset", NAME, *COLUMNS, *MODEL, "--max-sensitivity", "1"],
+        ["compare", "--dataset", NAME, *COLUMNS[2:], *MODEL, "--prompt", "p.txt", "--prompt", "q.txt"],
+        ["rephrase", "--dataset", "task.toml", "--rephrasings", "3"],
     ],
-    ids=lambda command: command[0],
+    ids=lambda words: words[0],
 )
-def test_every_command_with_a_data_set_takes_one_of_the_hub(psopt: Any, folder: Path, command: list[str]) -> None:
-    for name in ("p", "q"):
-        (folder / f"{name}.txt").write_text(f"Which team answers this ticket? {name}\n\n{{body}}\n")
-    columns = COLUMNS if command[0] != "rephrase" else []
-    if not columns:
-        (folder / "task.toml").write_text(f'data = "{NAME}"\ntext_column = "body"\nlabel_column = "team"\n')
-    if command[0] == "compare":  # the prompt names its column
-        columns = COLUMNS[2:]
-    dataset = NAME if columns else "task.toml"
-    verb, *options = command
-    out, _ = psopt(verb, "--dataset", dataset, *columns, *options, "--json")
-    assert json.loads(out)
+def test_every_command_with_a_data_set_takes_one_of_the_hub(psopt: Any, words: list[str]) -> None:
+    assert json.loads(psopt(*words, "--json")[0])
 
 
 def test_a_run_knows_its_commit_and_does_not_go_on_with_another(hub: HubStandIn, psopt: Any, folder: Path) -> None:

@@ -1,55 +1,81 @@
-"""A limit ends the search while what was found can still be scored on test, and is never passed."""
+"""A limit, or an effort, decides how large a run is; its end is paid for, and no limit is ever passed."""
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from psopt.runs.planning import EFFORT_CALLS
 
-from tests.cli.limited_runs import optimize, read
+from tests.cli.limited_runs import optimize, psopt, read, write_questions
+from tests.cli.telling import check_refused
 from tests.fake_server import FakeServer
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
 
 N_VAL = N_TRAIN = 30 * 3
 N_TEST = 30 * 4
 LEAST = N_VAL + N_TEST
+FEW = ["--trials", "3", "--rounds", "1", "--rephrasings", "2"]
+NO_RACE = ["--trials", "12", "--race", "off"]
+
+
+def check_tested(run: Any) -> None:
+    assert run["baseline"]["test"]
+    assert next(one for one in run["front"] if one["knee"])["test"]
+
+
+def check_end(folder: Any) -> Any:
+    """See that a run was ended by a limit, its baseline and knee scored on test, and reported."""
+    run = read(folder)
+    assert run["finish_reason"] == "budget"
+    check_tested(run)
+    assert (folder / "run" / "report.html").is_file()
+    return run
+
+
+def n_cached(folder: Any) -> Any:
+    """Every request that was answered is in the cache once."""
+    with sqlite3.connect(folder / "cache" / "answers.db") as connection:
+        return connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{%'").fetchone()[0]
 
 
 def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-cost", "0.1", "--trials", "12", "--race", "off", code=3)
-    run = read(data)
-    assert run["finish_reason"] == "budget"
-    assert run["calls"]["cost_usd"] <= 0.1
-    assert run["baseline"]["test"]
-    assert next(one for one in run["front"] if one["knee"])["test"]
-    assert (data / "run" / "report.html").is_file()
+    stopped = optimize(data, server, "--max-cost", "0.1", *NO_RACE, code=3)
+    assert check_end(data)["calls"]["cost_usd"] <= 0.1
     assert "chosen on val, reported on test" in stopped.stdout
     assert "is scored on test" in stopped.stderr.splitlines()[-1]
     assert "psopt resume run" in stopped.stderr.splitlines()[-1]
 
 
-def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-calls", "700", "--trials", "12", code=3)
+def test_a_limit_on_calls_stops_a_run_that_goes_on_with_a_higher_one(data: Any) -> None:
+    with FakeServer() as server:
+        stopped = optimize(data, server, "--max-calls", "600", "--race", "off", code=3)
+        assert "--max-calls 600 is reached" in stopped.stderr
+        assert "psopt resume run" in stopped.stderr
+        assert "Nothing was compared" not in stopped.stdout
+        part = check_end(data)
+        # on a machine that is busy a call may be given up and sent again
+        assert part["calls"]["made"] + part["calls"]["failed"] == server.counts()["requests"] <= 600
+        assert all(one["id"] in stopped.stderr for one in part["front"] if not one["test"])
+        assert psopt(data, "export", "run").stdout.startswith("Classify")
+        psopt(data, "resume", "run", "--max-calls", "100000", code=0)
+        assert server.counts()["answered_twice"] == 0
     run = read(data)
-    assert run["calls"]["made"] + run["calls"]["failed"] <= 700
-    assert run["baseline"]["test"]
-    assert next(one for one in run["front"] if one["knee"])["test"]
-    assert (data / "run" / "report.html").is_file()
-    assert "Nothing was compared" not in stopped.stdout
-    untested = [one["id"] for one in run["front"] if not one["test"]]
-    assert all(name in stopped.stderr for name in untested)
+    assert run["finish_reason"] == "trials"
+    assert run["calls"]["made"] == n_cached(data)
+    assert all(one["test"] for one in run["front"])
 
 
 def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> None:
     with FakeServer(faults="500,empty", fault_rate=0.2) as faulty:
-        stopped = optimize(data, faulty, "--max-calls", "700", "--trials", "12")
+        optimize(data, faulty, "--max-calls", "700", "--trials", "12", code=3)
         assert faulty.counts()["requests"] <= 700
-    assert stopped.returncode == 3, stopped.stderr
-    run = read(data)
-    assert run["calls"]["failed"] > 50
-    assert next(one for one in run["front"] if one["knee"])["test"]
+    assert check_end(data)["calls"]["failed"] > 50
 
 
 @pytest.mark.parametrize(
@@ -62,55 +88,105 @@ def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
     refused = optimize(data, server, option, too_little, code=2)
     assert server.counts()["requests"] == before
     assert not (data / "run").exists()
-    told = re.search(
-        rf"{option} {too_little} can't pay the original prompt on val and the final test: at least ([\d.]+)",
-        refused.stderr,
-    )
+    least = rf"{option} {too_little} can't pay the original prompt on val and the final test: at least ([\d.]+)"
+    told = re.search(least, refused.stderr)
     assert told, refused.stderr
     stopped = optimize(data, server, option, told[1], code=3)
-    run = read(data)
-    assert run["baseline"]["test"]
+    assert read(data)["baseline"]["test"]
     if option == "--max-calls":
-        assert run["calls"]["made"] + run["calls"]["failed"] <= int(told[1]) == LEAST
+        calls = check_end(data)["calls"]
+        assert calls["made"] + calls["failed"] <= int(told[1]) == LEAST
         assert "Nothing was compared" in stopped.stdout  # and not: nothing was better
-        assert next(one for one in run["front"] if one["knee"])["test"]
-        assert (data / "run" / "report.html").is_file()
 
 
-def test_what_is_cached_is_free(data: Any, server: FakeServer) -> None:
-    optimize(data, server, "--trials", "2", code=0)
-    optimize(data, server, "--trials", "2", "--max-calls", "0", out="again", code=0)
+def test_reasoning_tokens_are_counted_and_what_is_cached_is_free(data: Any) -> None:
+    with FakeServer(reasoning_tokens=40) as thinking:
+        optimize(data, thinking, "--trials", "2", code=0)
+        optimize(data, thinking, "--trials", "2", "--max-calls", "0", out="again", code=0)
+    calls = read(data)["calls"]
+    assert calls["reasoning_tokens"] == 40 * calls["made"]
+    assert calls["tokens"] > 40 * calls["made"]
     assert read(data, run="again")["calls"]["made"] == 0
 
 
 def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> None:
     writes = ["--rephraser", "openai/test", "--judge", "openai/test", "--proposer", "openai/test"]
-    optimize(data, server, *writes, "--max-calls", "900", "--trials", "12", "--race", "off", code=3)
-    run = read(data)
-    assert run["calls"]["made"] <= 900
-    assert next(one for one in run["front"] if one["knee"])["test"]
-    with sqlite3.connect(data / "cache" / "answers.db") as connection:
-        (asked,) = connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{%'").fetchone()
-    assert asked == run["calls"]["made"]
+    optimize(data, server, *writes, "--max-calls", "900", *NO_RACE, code=3)
+    assert n_cached(data) == check_end(data)["calls"]["made"] <= 900
 
 
-@pytest.mark.parametrize("option", ["--max-calls", "--max-cost", "--max-tokens-total"])
-@pytest.mark.parametrize("value", ["-1", "nan"])
-def test_a_limit_that_is_none_is_one_line(data: Any, server: FakeServer, option: str, value: str) -> None:
-    refused = optimize(data, server, option, value, code=2)
-    assert refused.stderr.count("\n") == 1
-    assert "Traceback" not in refused.stderr
+def test_a_cost_without_a_price_is_one_line(data: Any, server: FakeServer) -> None:
+    refused = optimize(data, server, "--max-cost", "5", model="openai/unpriced")
+    check_refused(refused, "--max-cost needs the price of openai/unpriced")
 
 
-def test_cost_without_a_price_is_one_line(data: Any, server: FakeServer) -> None:
-    refused = optimize(data, server, "--max-cost", "5", model="openai/unpriced", code=2)
-    assert "--max-cost needs the price of openai/unpriced" in refused.stderr
-    assert refused.stderr.count("\n") == 1
+def plain(
+    folder: Path, *words: str, server: FakeServer | None = None, code: int | None = 0
+) -> subprocess.CompletedProcess[str]:
+    """Optimize on 60 samples a split, with no more options than these."""
+    write_questions(folder, 60)
+    (folder / "prices.toml").write_text("")
+    model = ["openai/test", "--api-base", server.url] if server else ["sim/accuracy=.8"]
+    return psopt(folder, "optimize", "--dataset", "data.csv", "--model", *model, "--out", "run", *words, code=code)
 
 
-def test_reasoning_tokens_are_counted(data: Any) -> None:
-    with FakeServer(reasoning_tokens=40) as thinking:
-        optimize(data, thinking, "--trials", "2", code=0)
-    calls = json.loads((data / "run" / "run.json").read_text())["calls"]
-    assert calls["reasoning_tokens"] == 40 * calls["made"]
-    assert calls["tokens"] > 40 * calls["made"]
+def test_a_limit_is_planned_to_and_kept_with_the_final_test(tmp_path: Path, server: FakeServer) -> None:
+    before = server.counts()["requests"]
+    done = plain(tmp_path, "--max-calls", "1000", server=server, code=None)
+    assert done.returncode in {0, 3}  # 3: it was reached, which is allowed
+    run = read(tmp_path)
+    plan, sizes = run["plan"], run["plan"]["sizes"]
+    assert plan["limits"]["calls"] == 1000
+    assert 800 < plan["calls"] <= 1000
+    assert sum(phase["calls"] for phase in plan["phases"]) == plan["calls"]
+    assert run["calls"]["made"] == server.counts()["requests"] - before <= 1000
+    check_tested(run)
+    assert run["dataset"]["evaluated"] == {split: sizes[split] for split in ("train", "val", "test")}
+    assert len(run["rephrasings"]["heldout"]) == sizes["heldout"]
+    assert (run["settings"]["effort"], run["settings"]["trials"]) == ("limits", sizes["trials"])
+
+
+def test_the_first_line_says_the_effort_and_what_is_set_is_kept(tmp_path: Path, server: FakeServer) -> None:
+    sizes = ["--samples", "20", "--test-samples", "20", "--heldout", "2"]
+    first = plain(tmp_path, *FEW, *sizes, server=server).stderr.splitlines()[0]
+    assert first.startswith("Effort light: about ")
+    assert "calls, at most 5,000: 3 trials on 20 x 2, test on 20 x 2" in first
+    settings = read(tmp_path)["settings"]
+    assert (settings["effort"], settings["limited_by"], settings["lm"]["max_calls"]) == ("light", "effort", 5000)
+    assert (settings["samples"], settings["test_samples"], settings["heldout"]) == (20, 20, 2)
+
+
+def test_free_models_are_asked_for_everything_unless_an_effort_is_named(tmp_path: Path) -> None:
+    plain(tmp_path, *FEW)
+    run = read(tmp_path)
+    assert "plan" not in run
+    assert run["settings"]["effort"] == "full"
+    assert len(run["rephrasings"]["heldout"]) == len(run["rephrasings"]["search"]) == 2  # S hangs on their number
+    plain(tmp_path, *FEW, "--effort", "light", "--out", "named")
+    assert read(tmp_path, run="named")["plan"]["effort"] == "light"
+
+
+def test_an_effort_must_pay_the_end_and_where_it_is_used_up_a_limit_lets_the_run_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = ["--samples", "20", "--test-samples", "20", "--race", "off", "--max-prompt-tokens", "9999"]
+    with FakeServer() as server:
+        monkeypatch.setitem(EFFORT_CALLS, "light", 100)
+        refused = plain(tmp_path, "--samples", "60", "--rephrasings", "3", server=server, code=2).stderr
+        least = "can't pay the original prompt on val and the final test, at least 279: give --max-calls"
+        assert f"effort light, 100 calls, {least}" in refused
+        assert server.counts()["requests"] == 0
+        assert not (tmp_path / "run").exists()
+        monkeypatch.setitem(EFFORT_CALLS, "light", 600)
+        said = plain(tmp_path, "--trials", "40", *small, server=server).stderr
+        assert "40 trials of 20 x 2 would take about" in said
+        assert "--max-calls N" in said
+        run = read(tmp_path)
+        assert run["finish_reason"] == "budget"
+        check_tested(run)
+        psopt(tmp_path, "resume", "run", code=0)
+        assert run["calls"]["made"] <= server.counts()["requests"] <= 600
+        assert "are made" in psopt(tmp_path, "resume", "run", "--max-calls", "150", code=2).stderr  # of the whole run
+        psopt(tmp_path, "resume", "run", "--max-calls", "750", code=3)
+        assert 600 < server.counts()["requests"] <= 750
+    assert read(tmp_path)["plan"] == run["plan"]

@@ -1,77 +1,42 @@
-"""A study that is stopped, changed, gone on with and looked at."""
+"""A study that is stopped, also while its batch is open, changed, gone on with and looked at."""
 
 from __future__ import annotations
 
-import functools
-import json
+import os
 import signal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
 import pytest
+from psopt.models.chat.batches import BatchRunner
 
-from tests import commands
-from tests.cli.limited_runs import write_questions
+from tests.cli.limited_runs import read, write_questions
+from tests.commands import environment, psopt
+from tests.fake_server import FakeServer
 from tests.processes import Process
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
-SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2"]
-SMALL += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
 HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
-psopt = functools.partial(commands.psopt, columns=100)
+OPTIMIZE = ["optimize", "--dataset", "data.csv", "--out", "run", "--model", "sim/wobble=0.5,seed=3", "--trials", "6"]
+OPTIMIZE += ["--samples", "30", "--rephrasings", "3", "--rounds", "2"]
+OPTIMIZE += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
+BATCH = ["--dataset", "data.csv", "--model", "openai/test", "--rephrasings", "2", "--batch", "--batch-tick", "0.01"]
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return write_questions(tmp_path, end=f" {HOSTILE}")
-
-
-def optimize(folder: Path, *arguments: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
-    model = [] if "--model" in arguments else ["--model", "sim/wobble=0.5,seed=3"]
-    return psopt(folder, "optimize", "--dataset", "data.csv", *SMALL, "--out", "run", *model, *arguments, code=code)
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a finished run on hostile texts."""
+    folder = write_questions(tmp_path_factory.mktemp("living"), end=f" {HOSTILE}")
+    psopt(folder, *OPTIMIZE, code=0)
+    return folder
 
 
 def study_of(folder: Path) -> Any:
     return optuna.load_study(study_name="run", storage=f"sqlite:///{folder}/run/study.db")
-
-
-def test_every_trial_can_be_understood_from_the_study_alone(data: Path) -> None:
-    optimize(data, code=0)
-    study = study_of(data)
-    assert study.metric_names == ["f1", "sensitivity", "consistency"]
-    assert {"task", "model", "dataset_sha256", "rephrasings_sha256", "psopt_version"} <= set(study.user_attrs)
-    finished = [trial for trial in study.trials if trial.values]
-    assert len(finished) == 6
-    for trial in finished:
-        assert {"prompt_id", "edits", "per_class", "na_rate", "calls", "tokens", "cost_usd", "seconds"} <= set(
-            trial.user_attrs
-        )
-        assert set(trial.user_attrs["per_class"]) == {"aaa", "bbb"}
-        artifacts = optuna.artifacts.get_all_artifact_meta(trial, storage=study._storage)
-        files = {one.filename: data / "run" / "artifacts" / one.artifact_id for one in artifacts}
-        prompt_id = trial.user_attrs["prompt_id"]
-        assert np.load(files[f"{prompt_id}-val.npz"])["val"].shape == (30, 3)
-        note = note_of(study, trial)
-        assert all(f"| {label} | " in note for label in trial.user_attrs["per_class"])
-
-
-def test_a_trials_note_shows_hostile_text_as_text(data: Path) -> None:
-    optimize(data, code=0)
-    study = study_of(data)
-    first = next(trial for trial in study.trials if trial.values)
-    note = note_of(study, first)
-    assert note.startswith("# Prompt ")
-    assert "## Added to the original prompt" in note
-    assert "\\<script>" in note
-    table = note.partition("## The prompt")[0]
-    assert "<script>" not in table.replace("\\<", "")
-    assert "&" not in table.replace("\\&", ""), "an entity"
-    assert "| *bold*" not in table
 
 
 def note_of(study: Any, trial: Any) -> str:
@@ -82,23 +47,54 @@ def note_of(study: Any, trial: Any) -> str:
     return "".join(parts[number] for number in sorted(parts))
 
 
-def test_a_run_about_something_else_is_not_gone_on_with(data: Path) -> None:
-    optimize(data, code=0)
-    changed = optimize(data, "--resume", "--model", "sim/wobble=0.1", code=2)
+def test_every_trial_can_be_understood_from_the_study_alone(done: Path) -> None:
+    study = study_of(done)
+    assert study.metric_names == ["f1", "sensitivity", "consistency"]
+    assert {"task", "model", "dataset_sha256", "rephrasings_sha256", "psopt_version"} <= set(study.user_attrs)
+    finished = [trial for trial in study.trials if trial.values]
+    assert len(finished) == 6
+    known = {"prompt_id", "edits", "per_class", "na_rate", "calls", "tokens", "cost_usd", "seconds"}
+    for trial in finished:
+        assert known <= set(trial.user_attrs)
+        assert set(trial.user_attrs["per_class"]) == {"aaa", "bbb"}
+        artifacts = optuna.artifacts.get_all_artifact_meta(trial, storage=study._storage)
+        files = {one.filename: done / "run" / "artifacts" / one.artifact_id for one in artifacts}
+        prompt_id = trial.user_attrs["prompt_id"]
+        assert np.load(files[f"{prompt_id}-val.npz"])["val"].shape == (30, 3)
+        note = note_of(study, trial)
+        assert all(f"| {label} | " in note for label in trial.user_attrs["per_class"])
+
+
+def test_a_trials_note_shows_hostile_text_as_text(done: Path) -> None:
+    study = study_of(done)
+    note = note_of(study, next(trial for trial in study.trials if trial.values))
+    assert note.startswith("# Prompt ")
+    assert "## Added to the original prompt" in note
+    assert "\\<script>" in note
+    table = note.partition("## The prompt")[0]
+    assert "<script>" not in table.replace("\\<", "")
+    assert "&" not in table.replace("\\&", ""), "an entity"
+    assert "| *bold*" not in table
+
+
+def test_a_run_about_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
+    folder = write_questions(tmp_path)
+    psopt(folder, *OPTIMIZE, code=0)
+    other_model = [word.replace("wobble=0.5,seed=3", "wobble=0.1") for word in OPTIMIZE]
+    changed = psopt(folder, *other_model, "--resume", code=2)
     assert "the model (was sim/wobble=0.5,seed=3, is sim/wobble=0.1)" in changed.stderr
-    text = (data / "data.csv").read_text()
-    (data / "data.csv").write_text(text.replace("what is", "what was"))
-    other = psopt(data, "resume", "run", "--trials", "8", code=2)
+    text = (folder / "data.csv").read_text()
+    (folder / "data.csv").write_text(text.replace("what is", "what was"))
+    other = psopt(folder, "resume", "run", "--trials", "8", code=2)
     assert "the samples (was " in other.stderr
     assert other.stderr.count("\n") == 1
-    psopt(data, "resume", "run", "--trials", "8", "--force", code=0)
-    assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "trials"
+    psopt(folder, "resume", "run", "--trials", "8", "--force", code=0)
+    assert read(folder)["finish_reason"] == "trials"
 
 
-def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
-    sim = ["--model", "sim/wobble=0.5,seed=3"]
-    words = ["optimize", "--dataset", "data.csv", *SMALL, "--trials", "400", "--out", "run", *sim]
-    started = Process(words, cwd=data, env=commands.environment(data))
+def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(tmp_path: Path) -> None:
+    data = write_questions(tmp_path)
+    started = Process([*OPTIMIZE, "--trials", "400"], cwd=data, env=environment(data))
     wait_until(lambda: len(list((data / "run").glob("artifacts/*"))) >= 4, process=started)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
@@ -106,8 +102,45 @@ def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
     assert "psopt resume run" in said
     assert "Traceback" not in said
     n_before = len([trial for trial in study_of(data).trials if trial.values])
-    assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
+    assert read(data)["finish_reason"] == "interrupted"
     psopt(data, "resume", "run", "--trials", str(n_before + 2), code=0)
     states = [trial.state for trial in study_of(data).trials]
     assert optuna.trial.TrialState.RUNNING not in states
     assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2
+
+
+def test_a_run_whose_batch_is_open_is_resumed_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = BatchRunner._state
+
+    async def interrupted(self: Any, batch: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)  # as soon as a batch has an id
+        return await state(self, batch)
+
+    folder = write_questions(tmp_path, 20)
+    with FakeServer(batch_ms=1e6) as server:
+        words = ["--trials", "1", "--samples", "24", "--rounds", "1", "--out", "run", "--api-base", server.url]
+        with monkeypatch.context() as patched:
+            patched.setattr(BatchRunner, "_state", interrupted)
+            said = psopt(folder, "optimize", *BATCH, *words, OPENAI_API_KEY="sk-one", code=130).stderr
+        assert "batch open, 0 done" in said
+        assert "psopt resume run" in said
+        said = psopt(folder, "resume", "run", OPENAI_API_KEY="sk-another", code=2).stderr
+        cure = "it was opened with another key: set that one; or go on call by call (psopt resume RUN --no-batch)"
+        assert cure in said
+        assert "Traceback" not in said
+        server.change(batch_ms=5.0)
+        psopt(folder, "resume", "run", OPENAI_API_KEY="sk-one", code=0)
+        assert server.batches()[0]["status"] == "completed"
+        assert server.counts()["answered_twice"] == 0
+    assert list((folder / "cache" / "batches").iterdir()) == []
+    assert read(folder)["settings"]["lm"]["batch"] is True
+
+
+def test_a_server_without_batches_is_one_line(tmp_path: Path) -> None:
+    folder = write_questions(tmp_path, 20)
+    with FakeServer(batches="no") as server:
+        words = ["diagnose", *BATCH, "--rephraser", "openai/writer", "--api-base", server.url]
+        said = psopt(folder, *words, OPENAI_API_KEY="sk-one", code=2).stderr
+        assert server.counts()["requests"] == 0
+    assert "leave --batch out" in said
+    assert "Traceback" not in said

@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.test_open_answers import Finished
+from tests.cli.test_open_answers import SIZES, Finished, prepared
 from tests.open_tasks import server_of_desk_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DIAGNOSED = ("--split", "all", "--rephrasings", "6")
-
-
-def finished(tmp_path_factory: pytest.TempPathFactory, *, errs_on_costs: bool) -> Iterator[Finished]:
-    folder = tmp_path_factory.mktemp("topics")
-    with server_of_desk_questions(errs_on_costs=errs_on_costs) as server:
-        (folder / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
-        run = Finished("number", folder, server, None)  # type: ignore[arg-type]
-        sizes = ["--trials", "8", "--rounds", "1", "--rephrasings", "6", "--heldout", "6"]
-        drafting = ["--proposer", "openai/rule", "--race", "off", "--out", "run"]
-        run.done = run.psopt("optimize", *run.data, *run.model, *sizes, *drafting)
-        yield run
+DIAGNOSED = ("--split", "all", "--rephrasings", "6")
 
 
 @pytest.fixture(scope="module")
-def costs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
-    yield from finished(tmp_path_factory, errs_on_costs=True)
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
+    """A run whose model errs on what something costs, or on texts drawn at random."""
+    with server_of_desk_questions(errs_on_costs=request.param) as server:
+        finished = prepared("number", tmp_path_factory.mktemp("topics"), server)
+        sizes = [*SIZES, "--trials", "8", "--rephrasings", "6", "--heldout", "6", "--race", "off"]
+        finished.done = finished.ask("optimize", *sizes, "--proposer", "openai/rule", "--out", "run", code=0)
+        yield finished
 
 
-@pytest.fixture(scope="module")
-def noise(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
-    yield from finished(tmp_path_factory, errs_on_costs=False)
+only_costs = pytest.mark.parametrize("run", [True], indirect=True)
 
 
-def diagnosed(run: Finished) -> Any:
-    done = run.psopt("diagnose", *run.data, *run.model, *_DIAGNOSED, "--json", code=0)
-    return json.loads(done.stdout)
-
-
-def test_a_diagnosis_names_the_kind_of_question_that_fails(costs: Finished) -> None:
-    first, *others = diagnosed(costs)["groups"]
+@only_costs
+def test_a_diagnosis_names_the_kind_of_question_that_fails(run: Finished) -> None:
+    first, *others = json.loads(run.ask("diagnose", *DIAGNOSED, "--json", code=0).stdout)["groups"]
     assert "cost" in first["topic"]
     assert first["label"] is None
     contrast = first["contrast"]
@@ -54,40 +42,38 @@ def test_a_diagnosis_names_the_kind_of_question_that_fails(costs: Finished) -> N
     assert all("cost" in other["topic"] for other in others)  # of the other view
 
 
-def test_the_screen_and_the_page_show_the_topic_with_its_evidence(costs: Finished) -> None:
-    done = costs.psopt("diagnose", *costs.data, *costs.model, *_DIAGNOSED, "--html", "page.html")
+@only_costs
+def test_the_screen_the_page_and_the_report_show_the_topic_with_its_evidence(run: Finished) -> None:
+    done = run.ask("diagnose", *DIAGNOSED, "--html", "page.html")
     assert "What unstable or wrong samples share" in done.stdout
     lines = done.stdout.splitlines()
     (place,) = [number for number, line in enumerate(lines) if line.lstrip("│ ").startswith('"cost"')]  # one row
     row = " ".join(lines[place : place + 10])  # at this width its cells may stand one below the other
     assert {"sensitivity", "accuracy"} <= set(row.replace(",", " ").replace("│", " ").split())
-    page = (costs.folder / "page.html").read_text()
+    page = (run.folder / "page.html").read_text()
     assert "weak samples that show it" in page
     assert "&#34;cost&#34;" in page
+    report = (run.folder / "run" / "report.html").read_text()
+    assert "&#34;cost&#34;" in report.partition("Unstable samples</h2>")[2].partition("What fixed it</h2>")[0]
 
 
-def test_the_report_shows_the_topic_under_what_shook(costs: Finished) -> None:
-    assert costs.done.returncode == 0, costs.done.stderr
-    page = (costs.folder / "run" / "report.html").read_text()
-    shook = page.partition("Unstable samples</h2>")[2].partition("What fixed it</h2>")[0]
-    assert "&#34;cost&#34;" in shook
-
-
-def test_edits_that_address_the_topic_are_offered(costs: Finished) -> None:
-    edits = costs.json("proposals.json")["edits"]
+@only_costs
+def test_edits_that_address_the_topic_are_offered(run: Finished) -> None:
+    edits = run.json("proposals.json")["edits"]
     of_topic = [edit for edit in edits if "cost" in edit["provenance"]["topic"]]
     assert {edit["kind"] for edit in of_topic if edit["provenance"]["author"] == "rules"} == {"example"}
     (drafted,) = [edit for edit in of_topic if edit["provenance"]["author"] == "openai/rule"]
+    assert (drafted["kind"], drafted["label"]) == ("note", "")
     assert "of one piece" in drafted["text"]
     assert len(drafted["provenance"]["samples"]) > 5
     assert len({edit["id"] for edit in edits}) == len(edits)
 
 
-def test_what_is_wrong_at_random_has_no_topic(noise: Finished) -> None:
-    found = diagnosed(noise)
+@pytest.mark.parametrize("run", [False], indirect=True)
+def test_what_is_wrong_at_random_has_no_topic(run: Finished) -> None:
+    found = json.loads(run.ask("diagnose", *DIAGNOSED, "--json", code=0).stdout)
     assert found["sensitivity"] > 0.05  # it does shake
-    assert found["groups"] == []
-    assert noise.json("weak_spots.json")["before"]["groups"] == []
-    assert "No group of samples with a common wording stands out" in (noise.folder / "run" / "report.html").read_text()
-    topics = {edit["provenance"]["topic"] for edit in noise.json("proposals.json")["edits"]}
+    assert found["groups"] == run.json("weak_spots.json")["before"]["groups"] == []
+    assert "No group of samples with a common wording stands out" in (run.folder / "run" / "report.html").read_text()
+    topics = {edit["provenance"]["topic"] for edit in run.json("proposals.json")["edits"]}
     assert not any('"' in topic for topic in topics)

@@ -11,6 +11,7 @@ import pytest
 from psopt.cli import command_line
 from psopt.models.chat import Engine, LMConfig
 
+from tests.cli.limited_runs import write_questions
 from tests.commands import exit_code
 from tests.fake_server import FakeServer
 
@@ -19,44 +20,24 @@ if TYPE_CHECKING:
 
 LM = {field.name for field in fields(LMConfig)}
 # How `LMConfig` are told apart from their defaults; a server of the test's own is the address.
-VALUES = {
-    "--concurrency": "3",
-    "--timeout": "44",
-    "--retries": "5",
-    "--max-tokens": "99",
-    "--plain": None,
-    "--requests-per-minute": "1e6",
-    "--max-unanswered": "0.5",
-    "--max-calls": "100000",
-    "--max-tokens-total": "100000000",
-    "--max-cost": "1000",
-    "--hf-likelihood": "sum",
-    "--calibration": "off",
-    "--extra-body": '{"top_k": 5}',
-    "--header": "X-Test=yes",
-    "--api-version": "2024-10-21",
-    "--renegotiate": None,
-    "--batch": None,
-    "--batch-size": "1000",
-    "--batch-tick": "0.01",
-    "--max-batches": "7",
-    "--batch-keep-files": None,
-}
+OPTIONS = """
+--concurrency 3 | --timeout 44 | --retries 5 | --max-tokens 99 | --plain | --requests-per-minute 1e6 |
+--max-unanswered 0.5 | --max-calls 100000 | --max-tokens-total 100000000 | --max-cost 1000 | --hf-likelihood sum |
+--calibration off | --extra-body {"top_k":5} | --header X-Test=yes | --api-version 2024-10-21 | --renegotiate |
+--batch | --batch-size 1000 | --batch-tick 0.01 | --max-batches 7 | --batch-keep-files
+"""
 RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"]
-ROLES = {"openai/model", "openai/writer", "openai/judge"}
-
-
-def command(verb: str) -> Any:
-    return command_line().load(verb)
+ROLES = ("openai/model", "openai/writer", "openai/judge")
+WRITES = ["--rephraser", "openai/writer", "--judge", "openai/judge"]
 
 
 def lm_arguments(verb: str, server: FakeServer, kind: str = "", *, program: bool = False) -> list[Any]:
     """Every option of `LMConfig` that the verb has, other than by default; dspy/ refuses headers and batches."""
-    known = {flag for one in command(verb).params for flag in (*one.opts, *one.secondary_opts)}
+    known = {flag for one in command_line().load(verb).params for flag in (*one.opts, *one.secondary_opts)}
     known -= {"--header"} if kind else set()
     known -= {"--batch"} if kind or program else set()
-    given = [part for flag, value in VALUES.items() if flag in known for part in (flag, value) if part is not None]
-    return ["--api-base", server.url, *given]
+    options = [option.split() for option in OPTIONS.split("|")]
+    return ["--api-base", server.url, *(word for option in options if option[0] in known for word in option)]
 
 
 @pytest.fixture
@@ -82,19 +63,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     names = [*ROLES, *(f"dspy/{name}" for name in ROLES)]
     (tmp_path / "prices.toml").write_text("\n".join(f'"{name}" = {{ in = 0.1, out = 0.1 }}' for name in names))
     monkeypatch.setenv("PSOPT_PRICES", str(tmp_path / "prices.toml"))
-    rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(12)]
-    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
-    bare = {"description": "Sort the question by what it asks for.", "labels": ["aaa", "bbb"], "noun": "question"}
-    (tmp_path / "bare.json").write_text(json.dumps(bare))
+    for name, verb in (("bare", "Sort"), ("bare2", "Order")):
+        prompt = {"description": f"{verb} the question by what it asks for.", "labels": ["aaa", "bbb"]}
+        (tmp_path / f"{name}.json").write_text(json.dumps({**prompt, "noun": "question"}))
     (tmp_path / "texts.txt").write_text("what is this ?\n")
     (tmp_path / "mine.py").write_text(
         "import dspy\nfrom typing import Literal\n"
         'FIELDS = {"question": (str, dspy.InputField()), "kind": (Literal["aaa", "bbb"], dspy.OutputField())}\n'
         'program = dspy.Predict(dspy.Signature(FIELDS, "Sort the question by what it asks for."))\n'
     )
-    return tmp_path
+    return write_questions(tmp_path, 12)
 
 
 def check_all(engines: Any, names: set[str], cache: Any, *, program: bool = False) -> None:
@@ -112,31 +90,34 @@ def check_all(engines: Any, names: set[str], cache: Any, *, program: bool = Fals
     assert len({id(budget) for _, budget in spent}) == 1
 
 
-VERBS = {
-    "optimize": [*RUN, "--dataset", "data.csv", "--out", "run"],
-    "diagnose": ["--dataset", "data.csv", "--rephrasings", "3"],
-    "compare": ["--dataset", "data.csv", "--rephrasings", "3", "--prompt", "bare.json", "--prompt", "bare2.json"],
-    "check": ["--dataset", "data.csv", "--rephrasings", "3", "--max-sensitivity", "1"],
-    "classify": ["texts.txt", "--prompt", "bare.json"],
-    "rephrase": ["--dataset", "data.csv", "--out", "words.json", "--rephrasings", "2", "--heldout", "2"],
+MEASURED = ["--dataset", "data.csv", "--rephrasings", "3", "--model", "openai/model", *WRITES]
+SEARCH = ["--dataset", "data.csv", *RUN, "--model", "openai/model", *WRITES, "--proposer", "openai/writer"]
+SEARCH += ["--out", "run"]
+VERBS: dict[str, list[str]] = {
+    "optimize": SEARCH,
+    "diagnose": MEASURED,
+    "compare": [*MEASURED, "--prompt", "bare.json", "--prompt", "bare2.json"],
+    "check": [*MEASURED, "--max-sensitivity", "1"],
+    "classify": ["texts.txt", "--prompt", "bare.json", "--model", "openai/model"],
+    "rephrase": ["--dataset", "data.csv", "--out", "words.json", "--rephrasings", "2", "--heldout", "2", *WRITES],
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("kind", ["", "dspy/"])
-def test_options_arrive_at_every_model_of_a_verb(verb: Any, kind: str, folder: Path, engines: list[Any]) -> None:
-    if kind:
+def run_with_all_options(folder: Path, kind: str, verb: str, words: list[str], *, program: bool = False) -> set[str]:
+    """Run a verb on models of a kind; returns the names of those that it is to ask."""
+    if kind or program:
         pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    (folder / "bare2.json").write_text((folder / "bare.json").read_text().replace("Sort", "Order"))
-    model, writer, judge = (f"{kind}openai/{name}" for name in ("model", "writer", "judge"))
-    writes = ["--rephraser", writer, "--judge", judge]
-    given = {"optimize": [*writes, "--proposer", writer], "classify": []}.get(verb, writes)
-    asked = [] if verb == "rephrase" else ["--model", model]
-    names = {"classify": {model}, "rephrase": {writer, judge}}.get(verb, {model, writer, judge})
+    given = [kind + word if word in ROLES else word for word in words]
     with FakeServer() as server:
-        arguments = [*VERBS[verb], *given, *asked, *lm_arguments(verb, server, kind)]
-        assert exit_code(verb, *arguments, "--cache-dir", str(folder / "kept")) == 0
+        given += [*lm_arguments(verb, server, kind, program=program), "--cache-dir", str(folder / "kept")]
+        assert exit_code(verb, *given) == 0
         assert server.counts()["requests"] > 0
+    return {kind + word for word in words if word in ROLES}
+
+
+@pytest.mark.parametrize(("verb", "kind"), [*((verb, "") for verb in VERBS), ("optimize", "dspy/"), ("check", "dspy/")])
+def test_options_arrive_at_every_model_of_a_verb(verb: str, kind: str, folder: Path, engines: list[Any]) -> None:
+    names = run_with_all_options(folder, kind, verb, VERBS[verb])
     check_all(engines, names, folder / "kept")
 
 
@@ -144,30 +125,23 @@ def test_options_arrive_at_every_model_of_a_verb(verb: Any, kind: str, folder: P
 def test_options_arrive_at_every_model_of_a_program(
     kind: str, folder: Path, engines: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.delitem(sys.modules, "mine", raising=False)
-    model, writer, judge = (f"{kind}openai/{name}" for name in ("model", "writer", "judge"))
-    with FakeServer() as server:
-        given = ["--dataset", "data.csv", *RUN, "--program", "mine:program", "--model", model, "--out", "run"]
-        given += ["--rephraser", writer, "--judge", judge, "--proposer", writer]
-        given += lm_arguments("optimize", server, kind, program=True)
-        assert exit_code("optimize", *given, "--cache-dir", str(folder / "kept")) == 0
-    check_all(engines, {model, writer, judge}, folder / "kept", program=True)
+    names = run_with_all_options(folder, kind, "optimize", [*SEARCH, "--program", "mine:program"], program=True)
+    check_all(engines, names, folder / "kept", program=True)
     run = json.loads((folder / "run" / "run.json").read_text())
     assert run["calls"]["made"] > 0
     assert run["calls"]["cost_usd"] > 0
 
 
-@pytest.mark.parametrize(
-    "option",
-    [["--logprobs"], ["--batch"], ["--vary", "format"], ["--strategy", "detail"], ["--rephrasings-file", "bare.json"]],
-)
 def test_what_means_nothing_for_a_program_is_refused(
-    option: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     monkeypatch.syspath_prepend(str(folder))
-    given = ["--dataset", "data.csv", "--program", "mine:program", "--model", "openai/model", *option]
-    assert exit_code("optimize", *given) == 2
-    assert f"{option[0]} means nothing for a --program" in capsys.readouterr().err
+    given = ["--dataset", "data.csv", "--program", "mine:program", "--model", "openai/model"]
+    own = ("--prompt bare.json", "--rephrasings-file bare.json", "--vary format", "--strategy detail")
+    for option in (*own, "--logprobs", "--batch"):
+        assert exit_code("optimize", *given, *option.split(), "--out", "run") == 2
+        assert f"{option.split()[0]} means nothing for a --program" in capsys.readouterr().err
+    assert not (folder / "run").exists()

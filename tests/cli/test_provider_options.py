@@ -8,20 +8,26 @@ import os
 import ssl
 import subprocess
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.limited_runs import write_questions
+from tests.cli.telling import check_refused
 from tests.commands import run_command
 from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SECRET = "a1b2c3d4e5f6a7b8c9d0"
 MEASURED = ["--samples", "20", "--rephrasings", "3", "--concurrency", "32"]
 SMALL = ["--trials", "2", "--samples", "20", "--rephrasings", "2", "--rounds", "1", "--concurrency", "32"]
+NAMES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION")
+NOWHERE = "http://127.0.0.1:9/v1"
 
 
 @pytest.fixture
@@ -30,47 +36,38 @@ def data(tmp_path: Path) -> Path:
 
 
 def psopt(
-    folder: Path, *arguments: str, code: int | None = None, **environment: Any
+    folder: Path, verb: str, *arguments: str, code: int = 0, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION")
-    kept = {name: value for name, value in os.environ.items() if name not in names}
+    kept = {name: value for name, value in os.environ.items() if name not in NAMES}
     env = {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80", **environment}
-    return run_command(*arguments, cwd=folder, env=env, code=code)
+    data = [] if verb == "resume" else ["--dataset", "data.csv"]
+    return run_command(verb, *data, *arguments, cwd=folder, env=env, code=code)
 
 
 def diagnose(
-    folder: Path, server: FakeServer | str, *arguments: str, model: str = "openai/test", **environment: Any
+    folder: Path, url: str, *arguments: str, model: str = "openai/test", code: int = 0, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    given = ["--dataset", "data.csv", "--model", model, "--api-base", str(getattr(server, "url", server)), "--json"]
-    return psopt(folder, "diagnose", *given, *MEASURED, *arguments, **environment)
+    given = ["--model", model, "--api-base", url, "--json", *MEASURED, *arguments]
+    return psopt(folder, "diagnose", *given, code=code, **environment)
 
 
-def refused(server: FakeServer) -> Any:
-    return sum(count for status, count in server.counts()["statuses"].items() if status != "200")
+def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path, server: FakeServer) -> None:
+    server.reset()
+    diagnose(data, server.url)
+    n_first = server.counts()["requests"]
+    extra = '{"reasoning_effort": "low", "seed": null}'
+    diagnose(data, server.url, "--extra-body", extra)
+    body = server.last_request()["body"]
+    assert (body["reasoning_effort"], "seed" in body) == ("low", False)
+    assert server.counts()["requests"] == 2 * n_first
+    diagnose(data, server.url, "--extra-body", extra)
+    assert server.counts()["requests"] == 2 * n_first
+    diagnose(data, f"{server.url}/?api-version=7&code={SECRET}")
+    assert server.last_request()["query"] == {"api-version": "7", "code": SECRET}  # of an address it is kept
 
 
-def test_a_search_on_a_reasoning_model_works_at_the_first_try(data: Path) -> None:
-    with FakeServer(provider="reasoning") as server:
-        given = ["--dataset", "data.csv", "--model", "openai/gpt-5-mini", "--api-base", server.url, "--out", "run"]
-        psopt(data, "optimize", *given, *SMALL, code=0)
-        assert refused(server) == 0
-
-
-def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path) -> None:
-    with FakeServer() as server:
-        diagnose(data, server, code=0)
-        n_first = server.counts()["requests"]
-        extra = '{"reasoning_effort": "low", "seed": null}'
-        diagnose(data, server, "--extra-body", extra, code=0)
-        body = server.last_request()["body"]
-        assert (body["reasoning_effort"], "seed" in body) == ("low", False)
-        assert server.counts()["requests"] == 2 * n_first
-        diagnose(data, server, "--extra-body", extra, code=0)
-        assert server.counts()["requests"] == 2 * n_first
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
+@each(
+    "given, said",
     [
         (["--extra-body", "{'a': 1}"], "no JSON"),
         (["--extra-body", "[1]"], "a JSON object is expected"),
@@ -79,24 +76,22 @@ def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path) -
         (["--header", f"bad name={SECRET}"], "no header that can be sent"),
     ],
 )
-def test_fields_and_headers_that_are_none_are_said(data: Path, given: Any, said: str) -> None:
-    done = diagnose(data, "http://127.0.0.1:9/v1", *given, code=2)
-    assert said in done.stderr
-    assert done.stderr.count("psopt: ") == 1
+def test_fields_and_headers_that_are_none_are_said(data: Path, given: list[str], said: str) -> None:
+    done = diagnose(data, NOWHERE, *given, code=2)
+    check_refused(done, said)
     assert SECRET not in done.stderr
 
 
-def test_headers_are_sent_and_their_values_kept_nowhere(data: Path) -> None:
-    with FakeServer() as server:
-        given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run", *SMALL]
-        headers = ["--header", f"X-Gateway-Key={SECRET}", "--header", "X-Team=blue"]
-        started = psopt(data, "optimize", *given, *headers, code=0)
-        sent = server.last_request()["headers"]
-        assert (sent["x-gateway-key"], sent["x-team"]) == (SECRET, "blue")
-        forgotten = psopt(data, "resume", "run", "--trials", "3", code=2)
-        assert "give it again with --header X-Gateway-Key=VALUE" in forgotten.stderr
-        done = psopt(data, "resume", "run", *headers, "--trials", "3", code=0)
-        assert server.last_request()["headers"]["x-team"] == "blue"
+def test_headers_are_sent_and_their_values_kept_nowhere(data: Path, server: FakeServer) -> None:
+    given = ["--model", "openai/test", "--api-base", server.url, "--out", "run", *SMALL]
+    headers = ["--header", f"X-Gateway-Key={SECRET}", "--header", "X-Team=blue"]
+    started = psopt(data, "optimize", *given, *headers)
+    sent = server.last_request()["headers"]
+    assert (sent["x-gateway-key"], sent["x-team"]) == (SECRET, "blue")
+    forgotten = psopt(data, "resume", "run", "--trials", "3", code=2)
+    assert "give it again with --header X-Gateway-Key=VALUE" in forgotten.stderr
+    done = psopt(data, "resume", "run", *headers, "--trials", "3")
+    assert server.last_request()["headers"]["x-team"] == "blue"
     kept = json.loads((data / "run" / "run.json").read_text())["settings"]
     assert kept["lm"]["headers"] == {"X-Gateway-Key": None, "X-Team": None}
     assert "X-Gateway-Key=***" in kept["command"] or "resume" in kept["command"]
@@ -104,42 +99,32 @@ def test_headers_are_sent_and_their_values_kept_nowhere(data: Path) -> None:
     assert not [path for path in data.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
-def test_a_header_that_a_server_repeats_is_cut_out(data: Path) -> None:
-    with FakeServer(key="another") as server:
-        done = diagnose(data, server, "--header", f"Authorization=Bearer {SECRET}")
-    assert done.returncode == 2
-    assert "Incorrect API key provided: ***" in done.stderr
+def test_a_refusal_repeats_no_secret_and_a_header_of_ones_own_goes_before_the_key(data: Path) -> None:
+    with FakeServer(key="from-the-header-0123") as server:
+        done = diagnose(data, server.url, "--header", f"Authorization=Bearer {SECRET}", code=2)
+        assert "Incorrect API key provided: ***" in done.stderr
+        done = diagnose(data, f"{server.url}?code={SECRET}", OPENAI_API_KEY="token", code=2)
+        assert SECRET not in done.stderr
+        right = ["--header", "authorization=Bearer from-the-header-0123"]
+        diagnose(data, server.url, *right, OPENAI_CUSTOM_HEADERS="X-Team: a")
 
 
 def test_azure_is_asked_by_deployment_version_and_key(data: Path) -> None:
     with FakeServer(provider="azure") as server:
         base = server.url.removesuffix("/v1")
-        diagnose(data, base, model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET, code=0)
+        diagnose(data, base, model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
         last = server.last_request()
         assert last["path"] == "/openai/deployments/tickets/chat/completions"
         assert (last["headers"]["api-key"], last["query"]) == (SECRET, {"api-version": "2024-10-21"})
-        diagnose(data, base, "--api-version", "2025-01-01", model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET, code=0)
+        diagnose(data, base, "--api-version", "2025-01-01", model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
         assert server.last_request()["query"] == {"api-version": "2025-01-01"}
+    assert "set AZURE_OPENAI_API_KEY" in diagnose(data, "http://127.0.0.1:9", model="azure/tickets", code=2).stderr
+    done = psopt(data, "diagnose", "--model", "azure/tickets", code=2)
+    assert "--api-base https://NAME.openai.azure.com" in done.stderr
 
 
-def test_azure_without_key_or_resource_is_said(data: Path) -> None:
-    given = ["--dataset", "data.csv", "--model", "azure/tickets"]
-    assert "set AZURE_OPENAI_API_KEY" in diagnose(data, "http://127.0.0.1:9", model="azure/tickets").stderr
-    assert "--api-base https://NAME.openai.azure.com" in psopt(data, "diagnose", *given).stderr
-
-
-def test_the_query_of_an_address_is_kept(data: Path) -> None:
-    with FakeServer() as server:
-        diagnose(data, f"{server.url}/?api-version=7&code={SECRET}", code=0)
-        assert server.last_request()["query"] == {"api-version": "7", "code": SECRET}
-    with FakeServer(key="another") as server:
-        wrong = diagnose(data, f"{server.url}?code={SECRET}", OPENAI_API_KEY="token")
-    assert wrong.returncode == 2
-    assert SECRET not in wrong.stderr
-
-
-@pytest.mark.parametrize(
-    ("model", "said"),
+@each(
+    "model, said",
     [
         ("gpt-4o-mini", "did you mean openai/gpt-4o-mini"),
         ("meta-llama/Llama-3.1-8B", "did you mean openai/meta-llama/Llama-3.1-8B (a server, see --api-base), or hf/"),
@@ -153,39 +138,40 @@ def test_the_query_of_an_address_is_kept(data: Path) -> None:
     ],
 )
 def test_a_name_without_a_kind_gets_a_hint(data: Path, model: str, said: str) -> None:
-    done = psopt(data, "diagnose", "--dataset", "data.csv", "--model", model, code=2)
-    assert said in done.stderr
-    assert done.stderr.count("psopt: ") == 1
+    check_refused(psopt(data, "diagnose", "--model", model, code=2), said, alone=False)
 
 
-@pytest.mark.parametrize("option", ["--model", "--rephraser", "--proposer"])
+@each("option", ["--model", "--rephraser", "--proposer"])
 def test_every_option_that_takes_a_model_hints_at_its_kind(data: Path, option: str) -> None:
-    done = psopt(
-        data, "optimize", "--dataset", "data.csv", option, "gpt-4o-mini", "--trials", "2", "--out", "hinted", code=2
-    )
-    assert "did you mean openai/gpt-4o-mini?" in done.stderr
+    done = psopt(data, "optimize", option, "gpt-4o-mini", "--trials", "2", "--out", "hinted", code=2)
+    check_refused(done, "did you mean openai/gpt-4o-mini?")
+
+
+@contextmanager
+def listening(server: http.server.HTTPServer) -> Iterator[str]:
+    """Serve from a thread; gives where."""
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_a_certificate_that_nobody_signed_is_said(data: Path) -> None:
-    files = [str(data / "key.pem"), str(data / "cert.pem")]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", files[0], "-out", files[1]]
+    key, certificate = (str(data / name) for name in ("key.pem", "cert.pem"))
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate]
     try:
         subprocess.run([*made, "-days", "1", "-subj", "/CN=localhost"], check=True, capture_output=True)
     except FileNotFoundError:
         pytest.skip("openssl, which makes the certificate, is not installed")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(files[1], files[0])
+    context.load_cert_chain(certificate, key)
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        done = diagnose(data, f"https://127.0.0.1:{server.server_port}/v1", OPENAI_API_KEY="token")
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert done.returncode == 2
-    assert "is not trusted" in done.stderr
-    assert "SSL_CERT_FILE" in done.stderr
+    with listening(server) as place:
+        done = diagnose(data, f"https://{place}", OPENAI_API_KEY="token", code=2)
+    check_refused(done, "is not trusted", "SSL_CERT_FILE")
 
 
 class Redirecting(http.server.BaseHTTPRequestHandler):
@@ -199,26 +185,14 @@ class Redirecting(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *arguments: str) -> None:
+    def log_message(self, *arguments: Any) -> None:
         pass
 
 
-def test_a_server_that_sends_requests_on_to_another_is_not_followed(data: Path) -> None:
-    with FakeServer() as elsewhere, http.server.HTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
-        Redirecting.place = f"{elsewhere.url}/chat/completions"
-        threading.Thread(target=redirecting.serve_forever, daemon=True).start()
-        done = diagnose(data, f"http://127.0.0.1:{redirecting.server_port}/v1")
-        redirecting.shutdown()
-        assert done.returncode == 2
-        assert done.stderr.count("\n") == 1
-        assert f"it sends requests on to {Redirecting.place}" in done.stderr
-        assert "--api-base" in done.stderr
-        assert elsewhere.counts()["requests"] == 0
-
-
-def test_custom_headers_of_the_openai_package_are_sent_and_ours_win(data: Path) -> None:
-    with FakeServer(key="from-the-header-0123") as server:
-        done = diagnose(
-            data, server, "--header", "authorization=Bearer from-the-header-0123", OPENAI_CUSTOM_HEADERS="X-Team: a"
-        )
-    assert done.returncode == 0, done.stderr
+def test_a_server_that_sends_requests_on_to_another_is_not_followed(data: Path, server: FakeServer) -> None:
+    server.reset()
+    Redirecting.place = f"{server.url}/chat/completions"
+    with listening(http.server.HTTPServer(("127.0.0.1", 0), Redirecting)) as place:
+        done = diagnose(data, f"http://{place}", code=2)
+    check_refused(done, f"it sends requests on to {Redirecting.place}", "--api-base")
+    assert server.counts()["requests"] == 0

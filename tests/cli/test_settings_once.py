@@ -1,4 +1,4 @@
-"""An option is declared once: what is a flag is a keyword and a key of a file, too."""
+"""An option is declared once: what is a flag is a keyword and a key of a file, too, and agents are told of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import psopt
 import pytest
-from psopt.cli import command_line, main
+from psopt.cli import command_line
 from psopt.errors import InputError
 from psopt.settings import DataOptions, RunOptions, SizeOptions, check_keywords, leaves
 
+from tests.cli.telling import check_refused
+from tests.commands import exit_code
 from tests.commands import psopt as psopt_in
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,71 +33,60 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("verb", ["optimize", "diagnose", "check", "classify"])
+def listed(capsys: pytest.CaptureFixture[str], verb: str, flag: str) -> list[tuple[str, str]]:
+    """The options that help shows, each with its panel."""
+    assert exit_code(verb, flag) == 0
+    panels = re.split(r"^[+╭][-─]+ (.+?) [-─]+[+╮]$", capsys.readouterr().out, flags=re.MULTILINE)[1:]
+    texts = zip(panels[::2], panels[1::2], strict=True)
+    return [(panel, option) for panel, text in texts for option in re.findall(r"^[|│] (--[\w-]+)", text, re.MULTILINE)]
+
+
+@each("verb", ["optimize", "diagnose", "check", "classify"])
 def test_help_shows_few_options_and_help_all_forty_beside_those_of_a_file(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def listed(flag: str) -> dict[str, list[str]]:
-        """The options that help shows, by panel."""
-        with pytest.raises(SystemExit):
-            main([verb, flag])
-        panels = re.split(r"^[+╭][-─]+ (.+?) [-─]+[+╮]$", capsys.readouterr().out, flags=re.MULTILINE)[1:]
-        return {
-            name: re.findall(r"^[|│] (--[\w-]+)", text, re.MULTILINE)
-            for name, text in zip(panels[::2], panels[1::2], strict=True)
-        }
-
-    few, everything = listed("--help"), listed("--help-all")
-    assert 5 < sum(map(len, few.values())) <= (18 if verb == "optimize" else 30)
-    assert 15 < sum(len(options) for panel, options in everything.items() if "file" not in panel) <= 40
+    few, everything = listed(capsys, verb, "--help"), listed(capsys, verb, "--help-all")
+    assert 5 < len(few) <= (18 if verb == "optimize" else 30)
+    assert 15 < sum("file" not in panel for panel, _ in everything) <= 40
+    of_files = {option for _, option in everything} - {option for _, option in few}
+    assert ("--batch-size" in of_files) or verb != "optimize"
 
 
-def test_a_file_s_options_stand_where_no_flag_is_given(folder: Path) -> None:
+def test_a_file_s_options_stand_where_no_flag_is_given_and_one_does_for_several_commands(folder: Path) -> None:
     given = ["--config", "psopt.toml", "--trials", "3", "--out", "run", "--json"]
-    done = psopt_in(folder, "optimize", *given, code=0)
-    settings = json.loads(done.stdout)["settings"]
+    settings = json.loads(psopt_in(folder, "optimize", *given, code=0).stdout)["settings"]
     assert (settings["trials"], settings["samples"], settings["lm"]["max_tokens"]) == (3, 12, 99)
     assert settings["lm"]["headers"] == {"X-Team": None}
-
-
-def test_one_file_does_for_several_commands(folder: Path) -> None:
     done = psopt_in(folder, "check", "--config", "psopt.toml", "--max-sensitivity", "1", "--json", code=0)
     assert json.loads(done.stdout)["n_rephrasings"] == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each(
+    "text, message",
     [
         ("trails = 3", "--config psopt.toml: there is no option 'trails'; did you mean 'trials'?"),
         ('dataset = "trec"\ntrials = 0', "'--trials': a whole number of 1 or more is expected, not '0'"),
         ("trials = ", "--config psopt.toml is no valid TOML"),
         ('dataset = "trec"\nrace = "of"', "'of' is not one of auto, on, strict, off"),
+        (None, "--config psopt.toml can't be read"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said_in_a_line(folder: Path, text: str, message: str) -> None:
-    (folder / "psopt.toml").write_text(text)
-    done = psopt_in(folder, "optimize", "--config", "psopt.toml", code=2)
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_what_is_wrong_in_a_file_is_said_in_a_line(tmp_path: Path, text: str | None, message: str) -> None:
+    (tmp_path / "psopt.toml").unlink(missing_ok=True)
+    if text is not None:
+        (tmp_path / "psopt.toml").write_text(text)
+    check_refused(psopt_in(tmp_path, "optimize", "--config", "psopt.toml"), message)
 
 
-def test_a_file_that_is_not_there_is_said(folder: Path) -> None:
-    done = psopt_in(folder, "optimize", "--config", "none.toml")
-    assert (done.returncode, done.stderr.count("--config none.toml can't be read")) == (2, 1)
-
-
-def test_python_takes_the_same_names(folder: Path) -> None:
-    keywords = tomllib.loads(SMALL + "max_tokens = 99\n")
-    task = psopt.load_task(keywords.pop("dataset"))
-    run = psopt.optimize(task, **keywords, out=folder / "run", cache_dir=folder)
-    settings = json.loads((run.path / "run.json").read_text("utf-8"))["settings"]
-    assert (settings["trials"], settings["rounds"], settings["lm"]["max_tokens"]) == (2, 1, 99)
-
-
-@pytest.mark.parametrize("verb", [psopt.optimize, psopt.estimate, psopt.diagnose, psopt.check, psopt.measure])
-def test_a_keyword_that_is_no_option_is_refused_with_the_nearest(verb: Any) -> None:
-    with pytest.raises(InputError, match="there is no option 'rephrasngs'; did you mean 'rephrasings'"):
-        verb(psopt.load_task("trec"), rephrasngs=3)
+def test_a_keyword_that_is_no_option_or_of_another_type_is_refused() -> None:
+    task = psopt.load_task("trec")
+    verbs: list[Any] = [psopt.optimize, psopt.estimate, psopt.diagnose, psopt.check, psopt.measure]
+    for verb in verbs:
+        with pytest.raises(InputError, match="there is no option 'rephrasngs'; did you mean 'rephrasings'"):
+            verb(task, rephrasngs=3)
+    for name, message in (("trials", "trials must be a number, not 'x'"), ("race", "unknown race")):
+        with pytest.raises(InputError, match=message):
+            psopt.optimize(task, **{name: "x"})  # type: ignore[arg-type]
 
 
 def test_every_flag_of_optimize_is_a_keyword() -> None:
@@ -103,27 +95,38 @@ def test_every_flag_of_optimize_is_a_keyword() -> None:
     check_keywords(dict.fromkeys(names - of_load_task - {*PYTHON, *HERE}), RunOptions, SizeOptions)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"), [("trials", "trials must be a number, not 'x'"), ("race", "unknown race")]
-)
-def test_a_keyword_of_another_type_is_refused(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        psopt.optimize(psopt.load_task("trec"), **{name: "x"})  # type: ignore[arg-type]
-
-
-def test_help_all_shows_what_help_does_not(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = {}
-    for flag in ("--help", "--help-all"):
-        with pytest.raises(SystemExit):
-            main(["optimize", flag])
-        shown[flag] = capsys.readouterr().out
-    assert "--batch-size" not in shown["--help"]
-    assert "--batch-size" in shown["--help-all"]
-
-
 def test_a_schema_tells_editors_what_a_file_may_hold(folder: Path) -> None:
     schema = json.loads(psopt_in(folder, "schema", "config").stdout)
     validator = jsonschema.Draft202012Validator(schema)
     assert validator.is_valid(tomllib.loads((folder / "psopt.toml").read_text()))
     assert not validator.is_valid({"trials": 0})
     assert schema["properties"]["race"]["enum"] == ["auto", "on", "strict", "off"]
+
+
+def test_skill_prints_a_skill_file_and_writes_one_where_an_agent_looks(tmp_path: Path) -> None:
+    done = psopt_in(tmp_path, "skill", columns=200, code=0)
+    head, _, body = done.stdout.removeprefix("---\n").partition("---\n")
+    assert re.match(r"name: psopt\ndescription: \S.{50,}\n$", head)
+    assert body.isascii()  # any terminal shows it
+    assert json.loads(psopt_in(tmp_path, "skill", "--json", columns=200).stdout)["text"] == done.stdout
+    psopt_in(tmp_path, "skill", "--out", "skills/psopt/SKILL.md", columns=200, code=0)
+    assert (tmp_path / "skills/psopt/SKILL.md").read_text() == done.stdout
+    (tmp_path / "file").write_text("")
+    done = psopt_in(tmp_path, "skill", "--out", "file/SKILL.md", columns=200, code=2)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_every_command_and_option_that_a_skill_names_is_there(tmp_path: Path) -> None:
+    text = psopt_in(tmp_path, "skill", columns=200).stdout
+    spans = re.findall(r"`([^`]+)`", text)
+    named = {words[1] for words in (span.split() for span in spans) if words[0] == "psopt" and len(words) > 1}
+    assert named >= {"diagnose", "optimize", "resume", "export", "check"}
+    assert named <= set(command_line().commands)
+    helps = {name: psopt_in(tmp_path, name, "--help-all", columns=200).stdout for name in named - {"data", "models"}}
+    helps |= {name: psopt_in(tmp_path, name, "--help", columns=200).stdout for name in named - helps.keys()}
+    everything = "".join(helps.values())
+    for span in spans:
+        words = span.split()
+        said = helps.get(words[1], everything) if words[0] == "psopt" and len(words) > 1 else everything
+        for option in re.findall(r"(?<!\S)--[a-z][a-z0-9-]+", span):
+            assert re.search(rf"{option}(?![a-z0-9-])", said), f"{span}: there is no {option}"

@@ -11,8 +11,11 @@ import pytest
 from psopt.evaluation import scores_from_dict
 from psopt.models.sim import SimulatedModel
 
+from tests.cli.limited_runs import read
+from tests.cli.telling import check_refused, check_says
 from tests.cli.test_json_schemas import check
 from tests.commands import psopt as psopt_in
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,12 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def manifest(folder: Path, run: str = "run") -> Any:
-    return json.loads((folder / run / "run.json").read_text())
-
-
 def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> None:
-    run = manifest(folder)
+    run = read(folder)
     assert run["model"] == f"{GOOD} + {OTHER}"
     for entry in (run["baseline"], *run["front"]):
         for split in ("val", "test"):
@@ -51,54 +50,50 @@ def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> 
             assert scores["sensitivity"] == max(of["sensitivity"] for of in each)
             assert scores["consistency"] == min(of["consistency"] for of in each)
             assert json.loads(json.dumps(scores_from_dict(scores).to_dict())) == scores
-    said = " ".join((folder / "said.txt").read_text().split())
-    assert "With each model on test" in said
-    assert "each of the model that is worst in it" in said
-    page = (folder / "run/report.html").read_text()
-    assert "With each model on test" in page
+    said = (folder / "said.txt").read_text()
+    check_says(said, "With each model on test", "each of the model that is worst in it")
+    check_says((folder / "run/report.html").read_text(), "With each model on test")
     check("optimize", {"run": "run", **run})
 
 
 def test_a_model_answers_as_it_does_alone(folder: Path) -> None:
     task = psopt.load_task("trec")
-    run = manifest(folder)
-    prompt = folder / "run/prompts" / f"{run['baseline']['id']}.json"
-    for place, name in enumerate((GOOD, OTHER)):
-        with np.load(folder / "run/predictions" / f"{prompt.stem}{'-2' if place else ''}.npz") as kept:
+    run = read(folder)
+    name = run["baseline"]["id"]
+    prompt = psopt.Prompt.from_dict(json.loads((folder / f"run/prompts/{name}.json").read_text()))
+    wordings = [prompt.described_as(text) for text in run["rephrasings"]["heldout"]]
+    texts = {sample.id: sample.text for sample in task.test}
+    for file, model in ((f"{name}.npz", GOOD), (f"{name}-2.npz", OTHER)):
+        with np.load(folder / "run/predictions" / file) as kept:
             ids, answers = kept["test_ids"].tolist(), kept["test"]
-        texts = {sample.id: sample.text for sample in task.test}
-        heldout = run["rephrasings"]["heldout"]
-        asked = psopt.Prompt.from_dict(json.loads(prompt.read_text()))
-        model = SimulatedModel(name.removeprefix("sim/"), task)
-        alone = model.predict([asked.described_as(text) for text in heldout], [texts[one] for one in ids])
+        alone = SimulatedModel(model.removeprefix("sim/"), task).predict(wordings, [texts[one] for one in ids])
         assert (answers == alone).all()
 
 
 def test_a_run_is_resumed_without_asking_again(folder: Path) -> None:
-    before = manifest(folder)
-    done = psopt_in(folder, "resume", "run", "--trials", "6", "--json", code=0)
-    after = json.loads(done.stdout)
+    before = read(folder)
+    after = json.loads(psopt_in(folder, "resume", "run", "--trials", "6", "--json", code=0).stdout)
     assert after["baseline"]["val"] == before["baseline"]["val"]
     assert after["settings"]["trials"] == 6
 
 
 def test_calls_are_counted_over_all_models_and_told_per_model(tmp_path: Path, server: FakeServer) -> None:
     models = ["--model", "openai/one", "--model", "openai/two", "--api-base", server.url, "--proposer", "rules"]
-    told = json.loads(psopt_in(tmp_path, "optimize", *DATA, *models, "--dry-run", "--json").stdout)
-    by_model = {name: [of for of in told["phases"] if of["model"] == name] for name in ("openai/one", "openai/two")}
-    one, two = ({of["what"]: of["calls"] for of in phases} for phases in by_model.values())
+    command = ["optimize", *DATA, *models, "--json"]
+    told = json.loads(psopt_in(tmp_path, *command, "--dry-run").stdout)
+    one, two = (
+        {phase["what"]: phase["calls"] for phase in told["phases"] if phase["model"] == name}
+        for name in ("openai/one", "openai/two")
+    )
     assert one == two
     assert one["original prompt on val"] == 24 * 3
     assert told["calls"] == sum(one.values()) + sum(two.values())
-    server.reset()
-    done = psopt_in(tmp_path, "optimize", *DATA, *models, "--max-calls", "400", "--out", "run", "--json")
+    done = psopt_in(tmp_path, *command, "--max-calls", "400", "--out", "run")
     assert done.returncode in {0, 3}, done.stderr
-    run = manifest(tmp_path)
+    run = read(tmp_path)
     assert run["calls"]["made"] <= 400
     assert run["baseline"]["test"]["per_model"].keys() == {"openai/one", "openai/two"}
-    too_few = psopt_in(
-        tmp_path, "optimize", *DATA, *models, "--max-calls", "300", "--out", "few", "--cache-dir", "x", code=2
-    )
+    too_few = psopt_in(tmp_path, *command, "--max-calls", "300", "--out", "few", "--cache-dir", "x", code=2)
     assert f"at least {2 * (24 * 3 + 24 * 4)}" in too_few.stderr  # what one model alone would take, twice
 
 
@@ -113,8 +108,8 @@ def test_in_python_the_mean_of_a_name_and_an_object(tmp_path: Path, monkeypatch:
     assert psopt.load_run(tmp_path / "run").baseline.val.per_model == val.per_model
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@each(
+    "words, said",
     [
         (["--model", GOOD, "--model", GOOD], "is named twice"),
         ([*BOTH, "--race", "on"], "--race on is for one model, and here are 2"),
@@ -124,8 +119,7 @@ def test_in_python_the_mean_of_a_name_and_an_object(tmp_path: Path, monkeypatch:
     ],
 )
 def test_what_is_for_one_model_is_refused_in_a_line(folder: Path, words: list[str], said: str) -> None:
-    done = psopt_in(folder, "optimize", *DATA, *words, "--out", "refused", code=2)
-    assert said in done.stderr
+    check_refused(psopt_in(folder, "optimize", *DATA, *words, "--out", "refused"), said)
     assert not (folder / "refused" / "run.json").exists()
 
 

@@ -1,8 +1,7 @@
-"""SIGTERM and Ctrl-C while a server hangs, or while it is waited for: every verb ends soon, in one line."""
+"""SIGTERM, Ctrl-C and what is waited for: every verb ends soon, in one line; waiting is said, and until when."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
@@ -15,12 +14,14 @@ from tests.cli.limited_runs import write_questions
 from tests.commands import run_command
 from tests.fake_server import FakeServer
 from tests.processes import Process
+from tests.waiting import let_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL = ["--rephrasings", "2", "--concurrency", "4"]
 SEARCH = ["optimize", "--trials", "3", "--samples", "20", "--rounds", "1", "--out", "run"]
+DIAGNOSE = ["diagnose", "--split", "all"]
 PROMPT = {"description": "Sort the questions.", "labels": ["aaa", "bbb"], "noun": "question"}
 VERBS = {
     "optimize": SEARCH,
@@ -37,6 +38,8 @@ import dspy
 
 program = dspy.Predict(dspy.Signature("question -> label: Literal['aaa', 'bbb']", "Sort the questions."))
 """
+HANGING: dict[str, Any] = {"faults": "hang", "fault_rate": 1.0}
+BUSY: dict[str, Any] = {"faults": "429", "fault_rate": 1.0, "retry_after": 4320.0}
 
 
 @pytest.fixture
@@ -48,17 +51,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, server: FakeServer, *arguments: str) -> Process:
+def start(folder: Path, url: str, *arguments: str, model: str = "openai/test") -> Process:
     verb, *rest = arguments
-    data = [] if verb == "classify" else ["--dataset", "data.csv"]
-    model = [] if verb == "rephrase" else ["--model", "openai/test"]
-    small = [] if verb == "classify" else SMALL
-    words = [verb, *data, *model, "--api-base", server.url, *small, *rest]
+    given = [] if verb == "classify" else ["--dataset", "data.csv", *SMALL]
+    given += [] if verb == "rephrase" else ["--model", model]
     environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
-    return Process(words, cwd=folder, env=environment)
+    return Process([verb, *given, "--api-base", url, *rest], cwd=folder, env=environment)
 
 
-def end(process: Process, server: FakeServer, which: Any = signal.SIGTERM) -> Any:
+def end(process: Process, server: FakeServer, which: Any = signal.SIGTERM) -> str:
     """Send a signal when the server has been asked; returns what was said.
 
     A process that waited for its answers or for the server would not end at all.
@@ -71,38 +72,85 @@ def end(process: Process, server: FakeServer, which: Any = signal.SIGTERM) -> An
     return said
 
 
-@pytest.mark.parametrize(("verb", "which"), zip(VERBS, itertools.cycle(["SIGTERM", "SIGINT"]), strict=False))
+def first_line(process: Process, containing: str) -> str:
+    return next(line for line in process.stderr if containing in line)
+
+
+@pytest.mark.parametrize(("verb", "which"), list(zip(VERBS, 3 * ["SIGTERM", "SIGINT"], strict=True)))
 def test_a_signal_ends_each_verb_while_its_requests_hang(folder: Path, verb: str, which: str) -> None:
-    with FakeServer(faults="hang", fault_rate=1.0) as server:
-        process = start(folder, server, *VERBS[verb])
-        said = end(process, server, getattr(signal, which))
-    assert "nterrupted" in said
-
-
-def test_a_signal_ends_the_wait_that_a_server_asked_for(folder: Path) -> None:
-    with FakeServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
-        said = end(start(folder, server, "diagnose"), server)
-        assert server.counts()["requests"] <= 8
+    with FakeServer(**HANGING) as server:
+        said = end(start(folder, server.url, *VERBS[verb]), server, getattr(signal, which))
     assert "nterrupted" in said
 
 
 def test_a_signal_ends_a_program_whose_model_does_not_answer(folder: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    with FakeServer(faults="hang", fault_rate=1.0) as server:
-        said = end(start(folder, server, *SEARCH, "--program", "mine:program"), server)
+    with FakeServer(**HANGING) as server:
+        said = end(start(folder, server.url, *SEARCH, "--program", "mine:program"), server)
     assert "nterrupted" in said
+
+
+def test_a_long_wait_that_a_server_asks_for_is_said_with_until_when_and_ended_by_a_signal(folder: Path) -> None:
+    with FakeServer(**BUSY) as server:
+        process = start(folder, server.url, *DIAGNOSE)
+        line = first_line(process, "waiting 1.2 h")
+        rest = end(process, server)
+        assert server.counts()["requests"] <= 8
+    assert "until" in line
+    assert "0 of 120 answered; Ctrl-C saves" in line
+    assert rest.count("waiting") <= 1
+    assert "nterrupted" in rest
+
+
+def test_quiet_says_nothing_of_waiting(folder: Path) -> None:
+    with FakeServer(**BUSY) as server:
+        process = start(folder, server.url, "diagnose", "--quiet")
+        server.wait_for(requests=1, seconds=240)
+        let_run(process, 0.5)
+        process.send_signal(signal.SIGTERM)
+        out, said = process.communicate(timeout=240)
+    assert not out
+    assert "waiting" not in said
 
 
 def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
     with FakeServer() as server:
-        process = start(folder, server, *SEARCH, "--trials", "8")
+        process = start(folder, server.url, *SEARCH, "--trials", "4")
         server.wait_for(answered=120, seconds=240)
-        server.change(faults="hang", fault_rate=1.0)
+        server.change(**HANGING)
         assert "psopt resume run" in end(process, server)
         assert json.loads((folder / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
         server.change(fault_rate=0.0)
         run_command("resume", "run", "--cache-dir", "cache", cwd=folder, env=os.environ, code=0)
         assert server.counts()["answered_twice"] <= 4  # what was on its way
+
+
+def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path) -> None:
+    with FakeServer(delay_ms=100) as server:
+        process = start(folder, server.url, *DIAGNOSE)
+        server.wait_for(answered=10, seconds=240)
+        port = server.port
+    line = first_line(process, "does not answer since")
+    assert "trying again at" in line
+    assert "of 120 answered; Ctrl-C saves" in line
+    with FakeServer(port=port) as server:
+        out, rest = process.communicate(timeout=240)
+        assert server.counts()["answered_twice"] == 0
+    assert process.returncode == 0, rest
+    assert "the server answers again" in rest
+    assert "60 samples" in out
+
+
+@pytest.mark.parametrize("model", ["openai/test", "dspy/openai/test"])
+def test_nobody_there_ends_in_one_line_without_waiting(folder: Path, model: str) -> None:
+    if model.startswith("dspy"):
+        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    process = start(folder, "http://127.0.0.1:9/v1", "diagnose", model=model)
+    _, said = process.communicate(timeout=240)
+    assert process.returncode == 2
+    assert "trying again" not in said
+    (error,) = [line for line in said.splitlines() if line.startswith("psopt:")]
+    assert "127.0.0.1:9" in error
 
 
 def test_a_program_that_runs_a_command_gets_its_handlers_back() -> None:

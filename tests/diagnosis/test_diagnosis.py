@@ -1,42 +1,63 @@
+"""Which samples need help most, what they share, and what speaks for a group."""
+
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import PhraseIndex, diagnose_predictions, find_slices, severity
+from psopt.diagnosis import (
+    Diagnosis,
+    PhraseIndex,
+    PromptReport,
+    carried_by,
+    diagnose_predictions,
+    distinctive_words,
+    evidence,
+    find_slices,
+    find_slices_by_meaning,
+    joint_view,
+    severity,
+)
 from psopt.evaluation import Predictions, evaluate
+from psopt.search_spaces import Prompt, seed_prompt
 from psopt.tasks import Sample, Task
 
+from tests.sweeps import each
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 REPHRASINGS = ["odd", "even", "odd again", "even too"]  # lengths 3, 4, 9, 8: the keyword model answers 1, 0, 1, 0
+SHAKES = np.arange(40) % 4 % 3 == 0  # "when" and "whose"; the others never change
 
 
 @pytest.fixture
 def predictions(task: Task, keyword_model: Any) -> Any:
-    from psopt.search_spaces import seed_prompt
-
     return evaluate(keyword_model, seed_prompt(task), REPHRASINGS, task.train)
 
 
-def test_need_by_sensitivity_is_the_entropy_of_the_answers(predictions: Any) -> None:
-    # "when" and "whose": two answers of each of two of three classes: ln 2 / ln 3; the others never change.
-    expected = np.where(np.arange(40) % 4 % 3 == 0, np.log(2) / np.log(3), 0)
-    np.testing.assert_allclose(severity(predictions, "sensitivity"), expected)
+def without_labels(predictions: Predictions) -> Predictions:
+    samples = tuple(dataclasses.replace(sample, label=None) for sample in predictions.samples)
+    return dataclasses.replace(predictions, samples=samples)
 
 
-def test_need_by_consistency_is_the_mean_distance_from_the_class_where_answers_change(predictions: Any) -> None:
-    # Number: 10 samples at (1/2, 1/2) and 10 at (1, 0): distance 1/2 to half of the class, itself among it: 1/4.
-    expected = np.where(np.arange(40) % 4 % 3 == 0, 0.25, 0)
-    np.testing.assert_allclose(severity(predictions, "consistency"), expected)
-
-
-def test_need_by_accuracy_is_the_share_of_wrong_answers(predictions: Any) -> None:
-    np.testing.assert_allclose(severity(predictions, "accuracy"), np.where(np.arange(40) % 4 % 3 == 0, 0.5, 0))
-
-
-@pytest.mark.parametrize("view", ["sensitivity", "consistency", "accuracy"])
-def test_every_view_finds_the_two_groups_that_shake_and_nothing_else(predictions: Any, view: Any) -> None:
+@each(
+    "view, expected",
+    [
+        ("sensitivity", np.log(2) / np.log(3)),  # the entropy of the answers: two of each of two of three classes
+        # The mean distance from the class where answers change; of Number 10 samples are at (1/2, 1/2) and 10 at
+        # (1, 0): 1/2 to half of the class, itself among it.
+        ("consistency", 0.25),
+        ("accuracy", 0.5),  # the share of wrong answers
+    ],
+)
+def test_need_is_that_of_the_view_and_finds_the_two_groups_that_shake(
+    predictions: Any, view: Any, expected: float
+) -> None:
+    np.testing.assert_allclose(severity(predictions, view), np.where(SHAKES, expected, 0))
     groups = find_slices(predictions, view)
     assert {(group.label, group.predicted) for group in groups} == {("Number", "Person"), ("Person", "Number")}
     topics = " ".join(group.topic for group in groups)
@@ -48,8 +69,6 @@ def test_every_view_finds_the_two_groups_that_shake_and_nothing_else(predictions
 
 def test_a_phrase_that_other_classes_share_names_no_group(task: Task, keyword_model: Any) -> None:
     """ "did" is in all the shaking questions here, but as often in others that are right."""
-    from psopt.search_spaces import seed_prompt
-
     samples = [Sample(f"a{i}", f"when did {i} end ?", "Number") for i in range(6)]
     samples += [Sample(f"b{i}", f"who did {i} love ?", "Person") for i in range(6)]
     predictions = evaluate(keyword_model, seed_prompt(task), REPHRASINGS, samples)
@@ -58,8 +77,7 @@ def test_a_phrase_that_other_classes_share_names_no_group(task: Task, keyword_mo
 
 
 def test_without_labels_the_shaking_samples_are_grouped_and_no_class_is_named(predictions: Any) -> None:
-    unlabelled = tuple(dataclasses.replace(sample, label=None) for sample in predictions.samples)
-    diagnosis = diagnose_predictions(Predictions(predictions.array, unlabelled, predictions.labels))
+    diagnosis = diagnose_predictions(without_labels(predictions))
     assert set(diagnosis.failure_cases) == {"sensitivity"}
     assert diagnosis.slices
     assert all(group.label is None and group.gain == 0 for group in diagnosis.slices)
@@ -67,26 +85,28 @@ def test_without_labels_the_shaking_samples_are_grouped_and_no_class_is_named(pr
 
 
 def test_weak_samples_come_most_sensitive_first_with_their_answers(predictions: Any) -> None:
-    weak = diagnose_predictions(predictions).failure_cases["sensitivity"]
+    diagnosis = diagnose_predictions(predictions)
+    weak = diagnosis.failure_cases["sensitivity"]
     assert [one.sensitivity for one in weak] == sorted((one.sensitivity for one in weak), reverse=True)
     assert weak[0].answers == {"Number": 2, "Person": 2}
     assert weak[0].right == 2
     assert weak[0].consistency == pytest.approx(0.75)
+    data = json.loads(json.dumps(diagnosis.to_dict()))
+    assert {"view", "label", "predicted", "size", "topic", "samples"} <= set(data["groups"][0])
 
 
 def test_the_order_of_samples_changes_no_group(predictions: Any) -> None:
     order = np.random.default_rng(0).permutation(40)
-    shuffled = Predictions(predictions.array[order], tuple(predictions.samples[i] for i in order), predictions.labels)
-    found = [
-        {(g.label, g.phrases, frozenset(g.samples)) for g in find_slices(p, "accuracy")}
-        for p in (predictions, shuffled)
-    ]
-    assert found[0] == found[1]
+    one, other = find_slices(predictions, "accuracy"), find_slices(predictions.of_samples(order), "accuracy")
+    assert _groups(one) == _groups(other)
+
+
+def _groups(slices: Any) -> set[Any]:
+    return {(group.label, group.phrases, frozenset(group.samples)) for group in slices}
 
 
 def test_texts_too_few_to_share_a_phrase_give_no_group(predictions: Any) -> None:
-    few = Predictions(predictions.array[:2], predictions.samples[:2], predictions.labels)
-    assert find_slices(few, "sensitivity") == ()
+    assert find_slices(predictions.of_samples(np.arange(2)), "sensitivity") == ()
 
 
 def test_purity_counts_two_texts_of_no_label() -> None:
@@ -96,9 +116,101 @@ def test_purity_counts_two_texts_of_no_label() -> None:
     np.testing.assert_allclose(purity[index.phrases.index("who")], [0, 2 / 4])
 
 
-def test_diagnosis_is_plain_json_data_with_the_contract_s_keys(predictions: Any) -> None:
-    import json
+LABELS = ("Number", "Entity")
+COLORS = [f"what {word} of paint is on wall {i} ?" for i, word in enumerate(("color", "colour", "shade", "hue"))]
+NUMBERS = [f"when did king {i} die ?" for i in range(4)] + [f"how many legs has beast {i} ?" for i in range(4)]
 
-    data = diagnose_predictions(predictions).to_dict()
-    json.dumps(data)
-    assert {"view", "label", "predicted", "size", "topic", "samples"} <= set(data["groups"][0])
+
+@pytest.fixture
+def by_meaning() -> Predictions:
+    """Colours are taken for Number under the second wording, dates for Entity under the third; the rest is right."""
+    truth = np.array([1] * 4 + [0] * 8)
+    samples = tuple(Sample(f"s{i}", text, LABELS[truth[i]]) for i, text in enumerate(COLORS + NUMBERS))
+    array = np.repeat(truth[:, None], 4, axis=1)
+    array[:4, 1] = 0
+    array[4:8, 2] = 1
+    return Predictions(array, samples, LABELS)
+
+
+def test_clusters_are_of_one_class_and_one_confusion_and_named_by_words_that_tell_something(by_meaning: Any) -> None:
+    found = {(group.label, group.predicted): group for group in find_slices_by_meaning(by_meaning)}
+    assert set(found) == {("Entity", "Number"), ("Number", "Entity")}
+    colors, dates = found["Entity", "Number"], found["Number", "Entity"]
+    assert set(colors.samples) == {"s0", "s1", "s2", "s3"}
+    assert set(dates.samples) == {"s4", "s5", "s6", "s7"}
+    assert all(group.how == "meaning" and group.gain == 0 for group in found.values())
+    assert dates.topic == "like: die, king, when"  # not "did"
+    assert "of" not in colors.topic
+    assert colors.topic.startswith("like: paint, wall")
+
+
+def test_an_encoder_of_ones_own_decides_what_means_alike(by_meaning: Any) -> None:
+    def embed(texts: Sequence[str]) -> Any:
+        """Every text by itself."""
+        return np.eye(len(texts), dtype=np.float32)
+
+    assert find_slices_by_meaning(by_meaning, embed=embed) == ()
+
+
+def test_evidence_names_the_wording_that_breaks_a_group_and_its_share(by_meaning: Any) -> None:
+    facts = {group.label: evidence(group, by_meaning) for group in find_slices_by_meaning(by_meaning)}
+    for label, worst in (("Entity", 1), ("Number", 2)):
+        assert facts[label].share == pytest.approx(0.5)
+        assert facts[label].worst_rephrasings == (worst,)
+    assert set(facts["Number"].typical) <= {"s4", "s5", "s6", "s7"}
+    assert "when" in facts["Number"].words
+
+
+def test_words_of_all_texts_tell_nothing() -> None:
+    assert distinctive_words(["ox bee", "ox cat", "ox bee"], [0, 2]) == ("bee",)
+    assert distinctive_words([], []) == ()
+
+
+def test_the_joint_view_has_a_point_a_sample_and_noise_beside_it(by_meaning: Any) -> None:
+    view = joint_view(by_meaning)
+    assert view is not None
+    assert len(view.sensitivity) == len(view.consistency) == 12
+    assert view.sensitivity[8:] == (0.0,) * 4
+    order = ["predictor", "half_noised", "random"]
+    assert list(view.references) == order
+    assert min(order, key=lambda name: view.references[name]["sensitivity"]) == "predictor"
+
+
+def test_without_labels_there_is_no_joint_view_and_the_rest_works(by_meaning: Any) -> None:
+    unlabelled = without_labels(by_meaning)
+    assert joint_view(unlabelled) is None
+    assert find_slices_by_meaning(unlabelled) == ()
+    data = diagnose_predictions(unlabelled).to_dict()
+    assert data["joint"] is None
+    assert data["carried"] == {"50%": 4, "80%": 7, "90%": 8}
+    assert carried_by([0.0, 0.0]) == {"50%": 0, "80%": 0, "90%": 0}
+
+
+def test_texts_without_a_word_are_no_reason_to_fail(by_meaning: Any) -> None:
+    wordless = tuple(Sample(one.id, "???", one.label) for one in by_meaning.samples)
+    found = diagnose_predictions(Predictions(by_meaning.array, wordless, LABELS))
+    assert len(found.evidence) == len(found.slices)
+
+
+# a, b, and N/A as the last class
+FLIPPING = Predictions(
+    np.array([[0, 0, 0], [0, 1, 0], [1, 1, 2], [2, 2, 2]]),
+    tuple(Sample(str(number), f"text {number}", "a") for number in range(4)),
+    ("a", "b"),
+)
+
+
+def report(*rephrasings: str) -> PromptReport:
+    nothing = Diagnosis.__new__(Diagnosis)  # what is diagnosed is no part of it
+    predictions = dataclasses.replace(FLIPPING, rephrasings=rephrasings)
+    return PromptReport(Prompt("Judge it.", ("a", "b")), predictions, 0.2, 0.0, None, nothing)
+
+
+def test_verdicts_flip_that_some_wording_answers_otherwise_than_the_original() -> None:
+    found = report("Judge it.", "Decide it.", "Say it.")
+    assert found.flips is not None
+    assert found.flips.tolist() == [False, True, True, False]  # by hand: row 2 has an a and a b, row 3 an N/A
+    assert found.flips_line.startswith("Flips: 2 of 4 samples (50 %, 95 % interval ")
+    assert found.flips_line.endswith("are answered otherwise under some of 2 rewordings than under the original")
+    for without in (report("Decide it.", "Say it.", "Judge it."), report()):  # the original is the first
+        assert (without.flips, without.flips_line) == (None, "")

@@ -16,6 +16,8 @@ from psopt.evaluation import Predictions
 from psopt.tasks import AnswerSpec, Sample
 from scipy import sparse
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -47,7 +49,7 @@ def priced() -> Predictions:
     return answered(asked, [(i % 10 == 3 and i < 80) or i in {11, 62} for i in range(100)])
 
 
-def test_what_weak_samples_share_is_named_with_its_evidence() -> None:
+def test_what_weak_samples_share_is_named_with_its_evidence_and_its_share_of_all_s() -> None:
     (shaking, wrong) = find_open_slices(priced(), ["sensitivity", "accuracy"])
     assert (shaking.view, wrong.view) == ("sensitivity", "accuracy")
     assert shaking.topic == '"price"'
@@ -57,11 +59,7 @@ def test_what_weak_samples_share_is_named_with_its_evidence() -> None:
     assert (contrast.weak_showing, contrast.weak) == (8, 10)
     assert (contrast.others_showing, contrast.others) == (2, 90)
     assert 0 < contrast.p_value <= 0.05
-    assert shaking.label is None
-    assert shaking.gain == 0
-
-
-def test_a_diagnosis_has_the_slices_and_their_share_of_all_s() -> None:
+    assert (shaking.label, shaking.gain) == (None, 0)
     diagnosis = diagnose_predictions(priced())
     first, *_ = diagnosis.to_dict()["groups"]
     assert first["share"] == pytest.approx(0.8)  # eight of the ten samples that shake, all alike
@@ -114,26 +112,26 @@ def test_texts_that_mean_alike_are_a_slice_where_no_phrase_is_shared() -> None:
 
 
 def test_the_order_of_samples_changes_nothing() -> None:
-    found = priced()
     order = np.random.default_rng(0).permutation(100)
-    shuffled = dataclasses.replace(found, array=found.array[order], samples=tuple(found.samples[i] for i in order))
-    for one, other in zip(*(find_open_slices(p, ["sensitivity"]) for p in (found, shuffled)), strict=True):
-        assert (one.phrases, set(one.samples), one.contrast) == (other.phrases, set(other.samples), other.contrast)
+    (one,), (other,) = (find_open_slices(p, ["sensitivity"]) for p in (priced(), priced().of_samples(order)))
+    assert (one.phrases, set(one.samples), one.contrast) == (other.phrases, set(other.samples), other.contrast)
 
 
-def test_a_letter_sent_thirty_times_is_one_piece_of_evidence() -> None:
-    asked = [*texts(70), *["please tell me the price of a drum"] * 30]
-    assert find_open_slices(answered(asked, [i >= 70 for i in range(100)]), ["sensitivity"]) == ()
+LETTERS = [*texts(70), *["please tell me the price of a drum"] * 30]  # one sent thirty times is one piece of evidence
 
 
-@pytest.mark.parametrize("weak", [[False] * 60, [True] * 60], ids=["none", "all"])
-def test_where_all_are_alike_nothing_stands_out(weak: list[bool]) -> None:
-    assert find_open_slices(answered(texts(60), weak), ["sensitivity", "accuracy"]) == ()
-
-
-def test_few_texts_and_texts_without_a_word_are_no_reason_to_fail() -> None:
-    assert find_open_slices(answered(["a lamp", "a drum"], [True, False]), ["sensitivity"]) == ()
-    assert find_open_slices(answered(["???"] * 5, [True, False] * 2 + [True]), ["sensitivity"]) == ()
+@each(
+    "asked, weak",
+    [
+        (LETTERS, [i >= 70 for i in range(100)]),
+        (texts(60), [False] * 60),
+        (texts(60), [True] * 60),
+        (["a lamp", "a drum"], [True, False]),
+        (["???"] * 5, [True, False, True, False, True]),
+    ],
+)
+def test_where_too_little_speaks_for_it_nothing_is_named(asked: list[str], weak: list[bool]) -> None:
+    assert find_open_slices(answered(asked, weak), ["sensitivity", "accuracy"]) == ()
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])

@@ -39,16 +39,12 @@ def test_what_is_answered_alike_and_never_as_labelled_is_listed() -> None:
     assert found.line.startswith("1 of 40 samples (2.5 %) is always given the same answer, never the label")
 
 
-def test_another_answer_under_one_wording_clears_a_label() -> None:
-    answers = by_words()
-    answers[4, 2] = 1
-    assert not find_suspects(Predictions(answers, samples(wrong=(4,)), LABELS)).samples
-    answers[4, 2] = 2  # names no label
-    assert not find_suspects(Predictions(answers, samples(wrong=(4,)), LABELS)).samples
-
-
-def test_one_wording_tells_nothing() -> None:
+def test_another_answer_under_one_wording_clears_a_label_and_one_wording_tells_nothing() -> None:
     given = samples(wrong=(4,))
+    for other in (1, 2):  # the second names no label
+        answers = by_words()
+        answers[4, 2] = other
+        assert not find_suspects(Predictions(answers, given, LABELS)).samples
     assert not find_suspects(Predictions(by_words()[:, :1], given, LABELS)).samples
     answers = by_words()
     answers[4, 1:] = NOT_ASKED

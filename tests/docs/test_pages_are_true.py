@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import psopt
 import pytest
@@ -14,9 +13,6 @@ from psopt.tasks import Task, load_task
 
 from tests.docs.pages import DOCS, ROOT
 from tests.test_architecture import ROOMS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ARCHITECTURE = (DOCS / "architecture.md").read_text("utf-8")
 PACKAGE = [file for folder in ("optimizer", "metrics", "search_spaces") for file in (ROOT / folder).rglob("*.py")]
@@ -82,35 +78,23 @@ def test_keys_of_the_study_are_told(run: psopt.Run) -> None:
     section = ARCHITECTURE.split("## Keys of the study")[1].split("\n## ")[0]
     patterns = [re.escape(name) for name in re.findall(r"`([\w:-]+)`", section)]
     told = re.compile("|".join(re.sub(r"(ROUND|WORKER|ID|N)\b", r"[\\w-]+", name) for name in patterns))
-    study = run.study
-    keys = set(study.user_attrs)
-    titles = {
-        edit["title"]
-        for key, edits in study.user_attrs.items()
-        if key.startswith("psopt:edits:")
-        for edit in json.loads(edits)
-    }
-    for trial in study.get_trials(deepcopy=False):
+    attributes = run.study.user_attrs
+    edits = [json.loads(listed) for key, listed in attributes.items() if key.startswith("psopt:edits:")]
+    titles = {edit["title"] for listed in edits for edit in listed}
+    keys = set(attributes)
+    for trial in run.study.get_trials(deepcopy=False):
         keys |= set(trial.user_attrs) | (set(trial.params) - titles)
         keys |= {key for key in trial.system_attrs if key.startswith("psopt:")}
     assert not {key for key in keys if not told.fullmatch(key)}
 
 
-def test_keys_of_run_json_are_told(run: psopt.Run) -> None:
-    section = ARCHITECTURE.split("## The schema of a run")[1].split("\n## ")[0]
-    told = set(re.findall(r"\w+", section))
+def test_keys_of_run_json_and_files_of_a_run_are_told(run: psopt.Run) -> None:
+    told = set(re.findall(r"\w+", ARCHITECTURE.split("## The schema of a run")[1].split("\n## ")[0]))
     manifest = json.loads((run.path / "run.json").read_text("utf-8"))
-    keys = set(manifest) | set(manifest["dataset"]) | set(manifest["rephrasings"]) | set(manifest["calls"])
-    keys |= set(manifest["front"][0]) | set(manifest["baseline"]["val"])
-    assert keys <= told
-
-
-def test_files_of_a_run_are_told(run: psopt.Run) -> None:
+    parts = [manifest[name] for name in ("dataset", "rephrasings", "calls")]
+    for part in (manifest, *parts, manifest["front"][0], manifest["baseline"]["val"]):
+        assert set(part) <= told
     page = (DOCS / "guides" / "report.md").read_text("utf-8")
-    names = {path.name + "/" if path.is_dir() else path.name for path in _visible(run.path)}
+    names = {f"{path.name}/" if path.is_dir() else path.name for path in run.path.iterdir() if path.name[0] != "."}
     assert "report.html" in names
     assert not {name for name in names if f"`{name}`" not in page}
-
-
-def _visible(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if not path.name.startswith(".")]

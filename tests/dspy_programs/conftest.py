@@ -1,19 +1,8 @@
-"""Compilations without their report, which other tests look at; and what they say on their way."""
+"""Compilations without their report, which other tests look at."""
 
 from __future__ import annotations
 
 import pytest
-from psopt.search import Observer
-
-
-class Listener(Observer):
-    """Keeps what is said of phases."""
-
-    def __init__(self) -> None:
-        self.phases: list[str] = []
-
-    def phase(self, what: str) -> None:
-        self.phases.append(what)
 
 
 @pytest.fixture

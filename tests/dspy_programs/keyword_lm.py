@@ -71,14 +71,25 @@ class ShownEngine(KeywordEngine):
         return field.labels[int(is_person and bool(reading.demonstrations))]
 
 
-class AsyncKeywordEngine(KeywordEngine):
+class Awaited:
+    """An engine as programs await it; what they ask counts as its own."""
+
+    def __init__(self, engine: KeywordEngine) -> None:
+        self.engine = engine
+
+    def dump_state(self) -> dict[str, Any]:
+        return {}
+
     async def complete(self, request: Any) -> Any:
-        return KeywordEngine.complete(self, request)
+        return self.engine.complete(request)
+
+
+def lm_of(engine: KeywordEngine, name: str = "test/keywords") -> Any:
+    return dspy.LM(name, engine=engine, async_engine=Awaited(engine), cache=False, num_retries=0)
 
 
 def keyword_lm(**options: Any) -> Any:
-    engines = {"engine": KeywordEngine(**options), "async_engine": AsyncKeywordEngine(**options)}
-    return dspy.LM("test/keywords", **engines, cache=False, num_retries=0)
+    return lm_of(KeywordEngine(**options))
 
 
 def n_calls(lm: Any) -> int:
@@ -100,12 +111,6 @@ class KnowingEngine(KeywordEngine):
         return self.truth.get(reading.text, field.labels[0]) if knows else field.labels[0]
 
 
-class AsyncKnowingEngine(KnowingEngine):
-    async def complete(self, request: Any) -> Any:
-        return KnowingEngine.complete(self, request)
-
-
 def knowing_lm(truth: dict[str, str]) -> Any:
     """A language model for programs whose texts and labels the test knows."""
-    engines = {"engine": KnowingEngine(truth), "async_engine": AsyncKnowingEngine(truth)}
-    return dspy.LM("test/knowing", **engines, cache=False, num_retries=0)
+    return lm_of(KnowingEngine(truth), "test/knowing")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,16 +10,16 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 import pydantic  # noqa: E402
-from psopt import SensitivityOptimizer  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, keyword_lm  # noqa: E402
+from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered  # noqa: E402
+from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, lm_of  # noqa: E402
 from tests.dspy_programs.programs_to_mend import (  # noqa: E402
     Sort,
-    SortByTopic,
+    Sorter,
     Topic,
     TwoSteps,
+    answered,
     chain_of_thought,
-    examples,
     predict,
 )
 
@@ -28,32 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-TRAIN, VAL = examples(0, 4), examples(5, 5)
 
-
-def compiled(program: Any, folder: Path, train: Any = None, val: Any = None, lm: Any = None, **options: Any) -> Any:
-    given = {"num_trials": 3, "num_rephrasings": 3, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
-    with dspy.context(lm=lm or keyword_lm()):
-        optimizer = SensitivityOptimizer(**{**given, **options})
-        val = val or VAL
-        apart = {} if val is train else {"valset": val[:-4], "testset": val[-4:]}
-        return optimizer.compile(program, trainset=train or TRAIN, **{"valset": val, **apart})
-
-
-class SaysText(dspy.Module):
+class SaysText(Sorter):
     """Its `forward` returns the class itself."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sort = dspy.Predict(Sort)
-
-    def forward(self, question: str) -> str:
+    def forward(self, question: str) -> Any:
         return str(self.sort(question=question).label)
 
 
-class SaysMapping(SaysText):
+class SaysMapping(Sorter):
     def forward(self, question: str) -> Any:
-        return {"label": super().forward(question)}
+        return {"label": self.sort(question=question).label}
 
 
 class OnlyAwaited(dspy.Module):
@@ -90,56 +74,17 @@ def refine() -> Any:
     return dspy.Refine(module=dspy.ChainOfThought(Sort), N=2, reward_fn=has_label, threshold=1.0)
 
 
-@pytest.mark.parametrize("make", [SaysText, SaysMapping, OnlyAwaited, Nested, best_of_n, refine])
-def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: Path) -> None:
-    program = make()
-    better = compiled(program, tmp_path)
-    assert type(better) is type(program)
-    assert better.failures == {}
-    assert better.run.baseline.val.na_rate == 0
-    assert better.run.baseline.val.f1 > 0.5
-    assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
-    if make in {best_of_n, refine}:  # which run copies of other modules
-        programs = [candidate.program for candidate in better.front]
-        demos = [demo for made in programs for _, step in made.named_predictors() for demo in step.demos]
-        assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
-
-
-def test_the_labels_are_named_to_the_step_that_gives_them_and_by_its_own_input(tmp_path: Path) -> None:
-    lm = keyword_lm()
-    compiled(TwoSteps(), tmp_path, lm=lm)
-    asked = {False: set[str](), True: set[str]()}
-    for reading in lm._engine_spec.seen:
-        asked[bool(reading.outputs[-1].labels)].add(reading.description)
-    assert "Classify the topic as Number or Person." in asked[True]
-    assert not any("Number" in description for description in asked[False])
-
-
-def _pool(folder: Path) -> Any:
-    return json.loads((folder / "run" / "proposals.json").read_text())["edits"]
-
-
 class ToolEngine(KeywordEngine):
     """Looks the question up once, and then finishes."""
 
     def value(self, field: Any, reading: Any) -> Any:
-        if field.name == "next_tool_name":
-            return "finish" if "Observation" in reading.text or "observation" in reading.text else "look_up"
-        if field.name == "next_tool_args":
-            return "{}" if "bservation" in reading.text else json.dumps({"name": "thing"})
-        if field.name == "generated_code":
-            return "```python\nSUBMIT({'answer': 1})\n```"
-        return super().value(field, reading)
-
-
-class AsyncToolEngine(ToolEngine):
-    async def complete(self, request: Any) -> Any:
-        return ToolEngine.complete(self, request)
-
-
-def tool_lm() -> Any:
-    engines = {"engine": ToolEngine(), "async_engine": AsyncToolEngine()}
-    return dspy.LM("test/tools", **engines, cache=False, num_retries=0)
+        has_looked = "bservation" in reading.text
+        said = {
+            "next_tool_name": "finish" if has_looked else "look_up",
+            "next_tool_args": "{}" if has_looked else json.dumps({"name": "thing"}),
+            "generated_code": "```python\nSUBMIT({'answer': 1})\n```",
+        }
+        return said.get(field.name) or super().value(field, reading)
 
 
 def look_up(name: str) -> str:
@@ -147,13 +92,8 @@ def look_up(name: str) -> str:
     return f"{name} is known"
 
 
-def test_an_agent_with_tools_is_compiled(tmp_path: Path) -> None:
-    better = compiled(
-        dspy.ReAct(Sort, tools=[look_up], max_iters=2), tmp_path, lm=tool_lm(), num_trials=2, num_rephrasings=2
-    )
-    assert set(better.sensitivity_by_step) == {"react", "extract.predict"}
-    assert better.run.baseline.val.na_rate == 0
-    assert "look_up" in better.react.signature.instructions
+def agent() -> Any:
+    return dspy.ReAct(Sort, tools=[look_up], max_iters=2)
 
 
 class Interpreter:
@@ -170,65 +110,39 @@ class Interpreter:
         return "1"
 
 
-def test_a_program_of_thought_is_compiled(tmp_path: Path) -> None:
+def program_of_thought() -> Any:
     with pytest.warns(DeprecationWarning, match="ProgramOfThought"):
-        program = dspy.ProgramOfThought(Sort, max_iters=1, interpreter_factory=Interpreter)
-    better = compiled(program, tmp_path, lm=tool_lm(), num_trials=2, num_rephrasings=2)
+        return dspy.ProgramOfThought(Sort, max_iters=1, interpreter_factory=Interpreter)
+
+
+SHAPES = (SaysText, SaysMapping, OnlyAwaited, Nested, best_of_n, refine, agent, program_of_thought)
+
+
+@pytest.mark.parametrize("make", SHAPES)
+def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: Path) -> None:
+    program = make()
+    better = compiled(program, tmp_path, lm_of(ToolEngine()))
+    assert type(better) is type(program)
     assert better.failures == {}
     assert better.run.baseline.val.na_rate == 0
+    assert better.run.baseline.val.f1 > 0.5
+    assert examples_offered(better)
+    if make in {best_of_n, refine}:  # which run copies of other modules
+        programs = [candidate.program for candidate in better.front]
+        demos = [demo for made in programs for _, step in made.named_predictors() for demo in step.demos]
+        assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
+    if make is agent:
+        assert set(better.sensitivity_by_step) == {"react", "extract.predict"}
+        assert "look_up" in better.react.signature.instructions
 
 
 def test_sub_modules_that_are_compiled_already_stay_as_they_are(tmp_path: Path) -> None:
-    frozen = dspy.ChainOfThought(Topic)
-    frozen._compiled = True
-
-    class Partly(dspy.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.find_topic = frozen
-            self.classify = dspy.Predict(SortByTopic)
-
-        def forward(self, question: str) -> Any:
-            return self.classify(topic=self.find_topic(question=question).topic)
-
-    better = compiled(Partly(), tmp_path)
+    program = TwoSteps()
+    program.find_topic = dspy.ChainOfThought(Topic)
+    program.find_topic._compiled = True
+    better = compiled(program, tmp_path)
     assert set(better.sensitivity_by_step) == {"classify"}
-    assert better.find_topic.dump_state() == frozen.dump_state()
-
-
-class Stars(enum.IntEnum):
-    LOW = 1
-    HIGH = 2
-
-
-class StarsEngine(KeywordEngine):
-    """Gives a number of stars, as an int where JSON is asked for."""
-
-    def value(self, field: Any, reading: Any) -> Any:
-        if field.name != "stars":
-            return super().value(field, reading)
-        return 2 if "who" in reading.text or "name of" in reading.text else 1
-
-
-@pytest.mark.parametrize("given", [Stars, int])
-def test_a_class_of_numbered_stars(given: Any, tmp_path: Path) -> None:
-    signature = dspy.Signature(
-        {"question": (str, dspy.InputField()), "stars": (Stars, dspy.OutputField())}, "Judge the question."
-    )
-
-    def rated(of: Any) -> list[Any]:
-        stars = [given(1 + (one.label == "Person")) for one in of]
-        return [
-            dspy.Example(question=one.question, stars=n).with_inputs("question")
-            for one, n in zip(of, stars, strict=True)
-        ]
-
-    lm = dspy.LM("test/stars", engine=StarsEngine(), cache=False, num_retries=0)
-    with dspy.context(adapter=dspy.JSONAdapter()):
-        better = compiled(dspy.ChainOfThought(signature), tmp_path, rated(TRAIN), rated(VAL), lm)
-    assert better.run.baseline.val.f1 == 1
-    pool = [edit for edit in _pool(tmp_path) if edit["kind"] == "example"]
-    assert {edit["label"] for edit in pool} <= {"1", "2"}
+    assert better.find_topic.dump_state() == program.find_topic.dump_state()
 
 
 class Event(pydantic.BaseModel):
@@ -251,16 +165,13 @@ class EventEngine(ShownEngine):
         return super().value(field, reading)
 
 
-def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None:
-    def events(of: Any) -> list[Any]:
-        return [
-            dspy.Example(event=Event(title=one.question, year=7), label=one.label).with_inputs("event") for one in of
-        ]
+def events(of: Any) -> list[Any]:
+    return [dspy.Example(event=Event(title=one.question, year=7), label=one.label).with_inputs("event") for one in of]
 
-    lm = dspy.LM("test/events", engine=EventEngine(), cache=False, num_retries=0)
-    better = compiled(
-        dspy.Predict(Judge), tmp_path, events(TRAIN), events(VAL), lm, hold_back="none", num_rephrasings=2
-    )
+
+def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None:
+    sets = events(TRAIN), events(VAL[:-4]), events(VAL[-4:])
+    better = compiled(dspy.Predict(Judge), tmp_path, lm_of(EventEngine()), sets, hold_back="none", num_trials=3)
     demos = [demo for candidate in better.front for demo in candidate.program.demos]
     assert demos
     assert all(isinstance(demo["event"], Event) for demo in demos)
@@ -271,40 +182,22 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
     assert '"a part"' in shown
 
 
-def test_long_inputs_may_be_demonstrations_where_most_are_long(tmp_path: Path) -> None:
-    long = [
-        dspy.Example(question=f"{one.question} {'word ' * 300}", label=one.label).with_inputs("question")
-        for one in TRAIN
-    ]
-    compiled(predict(), tmp_path, long)
-    assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
+LONG = [one.copy(question=f"{one.question} {'word ' * 300}").with_inputs("question") for one in TRAIN]
+KNOWN = [one for one in TRAIN if "when" not in one.question]
+WRONG = answered(KNOWN, "label", lambda one: {"Number": "Person", "Person": "Number"}[one.label])
 
 
-def test_the_valset_may_be_the_trainset(tmp_path: Path) -> None:
-    better = compiled(chain_of_thought(), tmp_path, TRAIN, TRAIN)
+@pytest.mark.parametrize(
+    ("make", "train", "val", "is_shown"),
+    [
+        (predict, LONG, VAL, True),  # where most are long
+        (chain_of_thought, TRAIN, TRAIN, True),  # the valset may be the trainset
+        (chain_of_thought, WRONG, VAL, False),  # there is no thought that led to them
+    ],
+)
+def test_examples_are_offered_where_there_are_some_to_show(
+    make: Any, train: Any, val: Any, is_shown: bool, tmp_path: Path
+) -> None:
+    better = compiled(make(), tmp_path, None, (train, val))
     assert better.run.finish_reason
-    assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
-
-
-def test_a_chain_of_thought_that_gets_nothing_right_has_no_demonstrations(tmp_path: Path) -> None:
-    wrong = [
-        dspy.Example(question=one.question, label={"Number": "Person", "Person": "Number"}[one.label]).with_inputs(
-            "question"
-        )
-        for one in TRAIN
-        if "when" not in one.question
-    ]
-    better = compiled(chain_of_thought(), tmp_path, wrong)
-    assert better.run.finish_reason
-    assert not any(edit["kind"] == "example" for edit in _pool(tmp_path))
-
-
-def test_a_named_output_of_different_texts_is_text(tmp_path: Path) -> None:
-    def topics(of: Any) -> list[Any]:
-        return [
-            dspy.Example(question=one.question, topic=f"{one.question[:3]} {number}").with_inputs("question")
-            for number, one in enumerate(of)
-        ]
-
-    better = compiled(dspy.Predict(Topic), tmp_path, topics(TRAIN), topics(VAL), label_field="topic")
-    assert better.run.baseline.val.quality_name == "exact match"
+    assert bool(examples_offered(better)) == is_shown

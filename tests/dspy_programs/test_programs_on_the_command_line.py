@@ -1,16 +1,19 @@
-"""`psopt optimize --program` and `psopt export --format dspy`, as people run them."""
+"""`psopt optimize --program` and `psopt export --format dspy`, as people run them; also of a prompt of their own."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from psopt.search_spaces import Definition, Example, Prompt
+from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
+from psopt.dspy_programs import predict_state  # noqa: E402
 from psopt.models import minilm_lm  # noqa: E402
 
 from tests.commands import exit_code  # noqa: E402
@@ -19,19 +22,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MINE = """
+SIZES = {"small": "a crumb", "medium": "a chair", "large": "a mountain"}
+MINE = f"""
 import dspy
 from typing import Literal
 
 KINDS = Literal["Number", "Location", "Person", "Description", "Entity", "Abbreviation"]
-FIELDS = {"question": (str, dspy.InputField()), "kind": (KINDS, dspy.OutputField())}
+FIELDS = {{"question": (str, dspy.InputField()), "kind": (KINDS, dspy.OutputField())}}
 sort = dspy.Predict(dspy.Signature(FIELDS, "Sort it."))
+graded = dspy.Predict(sort.signature.with_updated_fields("kind", type_=Literal{list(SIZES)}))
 wrong = dspy.Predict("question -> kind: bool")
 two = dspy.Predict(sort.signature.prepend("context", dspy.InputField(), str))
 number = 7
-def make():
-    return dspy.ChainOfThought(sort.signature)
 """
+# all of test under ten wordings takes a minute
+SMALL = ["--trials", "3", "--samples", "12", "--rephrasings", "2", "--rounds", "1", "--quiet"]
+SMALL += ["--test-samples", "12", "--heldout", "2"]
+TREC = ["--dataset", "trec", *SMALL]
 
 
 @pytest.fixture(autouse=True)
@@ -50,13 +57,17 @@ def forget_modules() -> None:
         sys.modules.pop(name, None)
 
 
-SMALL = ["--dataset", "trec", "--trials", "3", "--samples", "12", "--rephrasings", "2", "--rounds", "1", "--quiet"]
-SMALL += ["--test-samples", "12", "--heldout", "2"]  # all of test under ten wordings takes a minute
+def loaded(program: Any, folder: Path, shown: str) -> Any:
+    """A copy of a program with the state that was exported."""
+    (folder / "state.json").write_text(shown)
+    copied = program.deepcopy()
+    copied.load(folder / "state.json")
+    return copied
 
 
 @pytest.mark.usefixtures("report")
 def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code("optimize", *SMALL, "--program", "mine:sort", "--out", "run") == 0
+    assert exit_code("optimize", *TREC, "--program", "mine:sort", "--out", "run") == 0
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["dataset"]["name"] == "trec"
     assert run["settings"]["program"] == "mine:sort"
@@ -64,27 +75,18 @@ def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys
     assert exit_code("resume", "run", "--trials", "4", "--quiet") == 0
     capsys.readouterr()
     assert exit_code("export", "run", "--format", "dspy") == 0
-    (tmp_path / "knee.json").write_text(capsys.readouterr().out)
-    import mine
-
-    program = mine.sort.deepcopy()
-    program.load(tmp_path / "knee.json")
+    program = loaded(sys.modules["mine"].sort, tmp_path, capsys.readouterr().out)
     assert program.signature.instructions.startswith("Sort it.")
     with dspy.context(lm=minilm_lm(cache=False)):
         assert program(question="How many are there ?").kind in run["baseline"]["test"]["per_class"]
 
 
-def test_a_prompt_is_exported_as_a_program_and_as_messages(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    assert exit_code("optimize", *SMALL, "--out", "run") == 0
+def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("optimize", *TREC, "--model", "sim/accuracy=0.6,wobble=0.4", "--out", "run") == 0
     capsys.readouterr()
     assert exit_code("export", "run", "--pick", "f1", "--format", "dspy") == 0
-    (tmp_path / "f1.json").write_text(capsys.readouterr().out)
-    mine = importlib.import_module("mine")
-    program = dspy.Predict(mine.sort.signature.delete("kind").append("label", dspy.OutputField(), mine.KINDS))
-    program.load(tmp_path / "f1.json")
+    fields = {"question": (str, dspy.InputField()), "label": (str, dspy.OutputField())}
+    program = loaded(dspy.Predict(dspy.Signature(fields)), tmp_path, capsys.readouterr().out)
     assert "Classify the question" in program.signature.instructions
     assert exit_code("export", "run", "--format", "openai") == 0
     messages = json.loads(capsys.readouterr().out)
@@ -107,7 +109,7 @@ def test_a_prompt_is_exported_as_a_program_and_as_messages(
 def test_a_program_that_can_t_be_used_is_one_clear_line(
     program: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert exit_code("optimize", *SMALL, "--program", program, "--out", "run") == 2
+    assert exit_code("optimize", *TREC, "--program", program, "--out", "run") == 2
     said = capsys.readouterr().err
     assert message in said
     assert len(said.strip().splitlines()) == 1
@@ -115,17 +117,65 @@ def test_a_program_that_can_t_be_used_is_one_clear_line(
 
 
 def test_ordered_labels_reach_a_program(tmp_path: Path) -> None:
-    rows = [f"what is {word} number {number} ?,{kind}" for number in range(20) for kind, word in ORDERED.items()]
+    rows = [f"what is {word} number {number} ?,{kind}" for number in range(20) for kind, word in SIZES.items()]
     (tmp_path / "data.csv").write_text("\n".join(["question,kind", *rows]))
-    (tmp_path / "graded.py").write_text(
-        MINE.replace("KINDS = Literal[", f"KINDS = Literal{list(ORDERED)}\nOLD = Literal[")
-    )
-    words = ["--dataset", "data.csv", "--text-column", "question", "--label-column", "kind", "--out", "run", *SMALL[2:]]
-    order = ["--answers", "ordinal", "--order", ",".join(ORDERED)]
-    assert exit_code("optimize", *words, "--program", "graded:sort", *order) == 0
+    data = ["--dataset", "data.csv", "--text-column", "question", "--label-column", "kind"]
+    order = ["--answers", "ordinal", "--order", ",".join(SIZES)]
+    assert exit_code("optimize", *data, *SMALL, "--out", "run", "--program", "mine:graded", *order) == 0
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["answers"] == {"type": "ordinal", "positions": [0.0, 1.0, 2.0]}
     assert run["baseline"]["val"]["f1"] > run["baseline"]["val"]["ordinal"]["micro_f1"]
 
 
-ORDERED = {"small": "a crumb", "medium": "a chair", "large": "a mountain"}
+SUBJECT, BODY = Field("subject", "{subject}"), Field("mail body", "{mail body}")
+SLOTS = (Slot("definitions", opening="\n\n# Teams\n"), Slot("notes", opening="\n\n# Notes\n"))
+ASK = '\n\nAnswer as JSON: {"team": "..", "reason": ".."}'
+MAIL = ("<mail>\n", SUBJECT, "\n", BODY, "\n</mail>")
+TEMPLATE = Template(
+    (Message("system", ("# Mail\n\n", Part(0), *SLOTS, ASK)), Message("user", MAIL)),
+    answer="json:team",
+    example=ExampleForm(MAIL, label_key="team", keys=("team",), turns=True),
+)
+PROMPT = Prompt(
+    "Which team answers?",
+    ("billing", "sales"),
+    definitions=(Definition("sales", "offers"),),
+    notes=("Bills go to billing.",),
+    examples=(Example("Bill", "billing", fields=(("subject", "Bill"), ("mail body", "Too high"))),),
+    template=TEMPLATE,
+)
+
+
+def test_fields_are_inputs_and_text_without_them_is_the_instructions() -> None:
+    state = predict_state(PROMPT)
+    instructions = "# Mail\n\nWhich team answers?\n\n# Teams\n- sales: offers\n\n# Notes\n- Bills go to billing."
+    assert state["signature"]["instructions"] == instructions
+    assert state["demos"] == [{"subject": "Bill", "mail_body": "Too high", "label": "billing"}]
+
+
+FEW_SHOT = (Message("user", ("Mail: hello",)), Message("assistant", ("sales",)))
+HEADED = (Part(0), "\n\n## Rules\n\nBe strict.\n\n## The mail\n\n**", SUBJECT, "**\n\n", BODY, "\n\nTeam:")
+
+
+@pytest.mark.parametrize(
+    ("messages", "instructions"),
+    [
+        # what stands before a field in its paragraph, and few-shot turns, are no instructions
+        ((*FEW_SHOT, Message("user", (Part(0), "\nMail: ", BODY, "\nFrom: ", SUBJECT))), "Which team answers?"),
+        # nor are headings of fields, and the line that opens the answer
+        ((Message("user", HEADED),), "Which team answers?\n\n## Rules\n\nBe strict."),
+    ],
+)
+def test_what_belongs_to_fields_is_the_template_s_own(messages: Any, instructions: str) -> None:
+    template = Template(messages, example=ExampleForm((BODY,)))
+    state = predict_state(replace(PROMPT, template=template, definitions=(), notes=(), examples=()))
+    assert state["signature"]["instructions"] == instructions
+
+
+def test_a_template_is_loaded_by_dspy_and_predicts(tmp_path: Path) -> None:
+    fields: dict[str, Any] = {name: (str, dspy.InputField()) for name in ("subject", "mail_body")}
+    fields["label"] = (Literal["billing", "sales"], dspy.OutputField())
+    program = loaded(dspy.Predict(dspy.Signature(fields, "Sort it.")), tmp_path, json.dumps(predict_state(PROMPT)))
+    assert program.signature.instructions.startswith("# Mail")
+    with dspy.context(lm=minilm_lm(cache=False)):
+        assert program(subject="Bill", mail_body="It is too high.").label in {"billing", "sales"}

@@ -1,11 +1,13 @@
-"""Values and types that programs have beside text, and what can fail is tried before the first call."""
+"""Values and types that programs have beside text: their outputs are several labels, numbers or texts too."""
 
 from __future__ import annotations
 
 import copy
 import decimal
+import enum
 import json
 import pathlib
+import zlib
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,23 +15,17 @@ import pytest
 
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
-from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.errors import InputError, NoLabelsError  # noqa: E402
+from psopt.dspy_programs._outcome import find_outcome  # noqa: E402
+from psopt.errors import DataError, InputError, NoLabelsError  # noqa: E402
+from psopt.tasks import AnswerSpec  # noqa: E402
 
-from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
-from tests.dspy_programs.programs_to_mend import Sort, examples, predict  # noqa: E402
+from tests import open_tasks  # noqa: E402
+from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered, manifest  # noqa: E402
+from tests.dspy_programs.keyword_lm import KeywordEngine, lm_of  # noqa: E402
+from tests.dspy_programs.programs_to_mend import Sort, Sorter, answered, predict  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-TRAIN, VAL = examples(0, 5), examples(5, 5)
-
-
-def compiled(program: Any, folder: Path, lm: Any = None, given: Any = (TRAIN, VAL), **options: Any) -> Any:
-    settings = {"num_trials": 2, "num_rephrasings": 2, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
-    with dspy.context(lm=lm or keyword_lm()):
-        return SensitivityOptimizer(**{**settings, **options}).compile(program, trainset=given[0], valset=given[1])
-
 
 VALUES = {
     "a": (np.int64(3), 3),
@@ -69,41 +65,66 @@ def test_a_conversation_is_an_input(adapter: Any, tmp_path: Path) -> None:
         return [dspy.Example(**one.toDict(), history=history).with_inputs("question", "history") for one in made]
 
     with dspy.context(adapter=adapter):
-        better = compiled(dspy.Predict(WithHistory), tmp_path, given=(given(TRAIN), given(VAL)))
+        better = compiled(dspy.Predict(WithHistory), tmp_path, None, (given(TRAIN), given(VAL)))
     assert better.run.baseline.val.f1 > 0.5
 
 
-class MaySayNothing(dspy.Module):
+class MaySayNothing(Sorter):
     """Names of men are nobody's question."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.sort = dspy.Predict(Sort.with_updated_fields("label", type_=Literal["Number", "Person"] | None))
-        self.ask = dspy.Predict(Sort)
+        self.other = dspy.Predict(Sort.with_updated_fields("label", type_=Literal["Number", "Person"] | None))
 
     def forward(self, question: str) -> Any:
-        label = self.ask(question=question).label
+        label = self.sort(question=question).label
         return dspy.Prediction(label=None if "name of" in question else label)
 
 
 def test_none_is_an_answer_where_the_type_allows_it(tmp_path: Path) -> None:
-    def given(made: list[Any]) -> list[Any]:
-        return [
-            dspy.Example(question=one.question, label=None if "name of" in one.question else one.label).with_inputs(
-                "question"
-            )
-            for one in made
-        ]
-
-    better = compiled(MaySayNothing(), tmp_path, given=(given(TRAIN), given(VAL)), label_field="label")
+    sets = [answered(of, "label", lambda one: None if "name of" in one.question else one.label) for of in (TRAIN, VAL)]
+    better = compiled(MaySayNothing(), tmp_path, None, sets, label_field="label")
     assert better.run.baseline.val.per_class["None"].f1 == 1.0
 
 
-class ForgetsTheLabel(dspy.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.sort = dspy.Predict(Sort)
+class Kind(enum.Enum):
+    COUNT = "a count"
+    WHO = "who"
 
+
+class Stars(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class VerdictEngine(KeywordEngine):
+    """Gives what numbers there are as an int."""
+
+    def value(self, field: Any, reading: Any) -> Any:
+        said = super().value(field, reading)
+        return int(said) if said in {"1", "2"} else said
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "labels"),
+    [
+        (Kind, (Kind.COUNT, Kind.WHO), {"a count", "who"}),
+        (bool, (True, False), {"True", "False"}),
+        (Stars, (Stars.LOW, Stars.HIGH), {"1", "2"}),
+        (Stars, (1, 2), {"1", "2"}),
+    ],
+)
+def test_enums_truth_values_and_numbered_stars_are_classes(kind: Any, values: Any, labels: Any, tmp_path: Path) -> None:
+    fields = {"question": (str, dspy.InputField()), "verdict": (kind, dspy.OutputField())}
+    program = dspy.ChainOfThought(dspy.Signature(fields, "Judge the question."))
+    sets = [answered(of, "verdict", lambda one: values[one.label == "Person"]) for of in (TRAIN, VAL)]
+    with dspy.context(adapter=dspy.JSONAdapter()):
+        better = compiled(program, tmp_path, lm_of(VerdictEngine()), sets)
+    assert 0.5 < better.run.baseline.val.f1 <= 1
+    assert {edit["label"] for edit in examples_offered(better)} == labels
+
+
+class ForgetsTheLabel(Sorter):
     def forward(self, question: str) -> Any:
         return dspy.Prediction(kind=self.sort(question=question).label)
 
@@ -124,16 +145,114 @@ def test_what_comes_back_can_be_copied_and_saved_as_a_whole(tmp_path: Path) -> N
     assert loaded.score == better.score
 
 
-def test_a_storage_is_opened_before_the_first_call(tmp_path: Path) -> None:
-    lm = keyword_lm()
-    with pytest.raises(InputError, match=r"no URL: write sqlite:///st.db"):
-        compiled(predict(), tmp_path, lm, storage="st.db")
-    assert lm._engine_spec.n_calls == 0
-
-
 def test_a_wish_to_stop_by_optunas_own_way_ends_the_search(tmp_path: Path) -> None:
     import optuna
 
     better = compiled(predict(), tmp_path, num_trials=12, callbacks=[optuna.study.MaxTrialsCallback(3)])
     assert len(better.trial_logs) == 3
     assert better.run.recommended
+
+
+Trouble = Literal["account", "billing", "delivery", "quality"]
+
+
+class OpenEngine(KeywordEngine):
+    """Knows what is right, and errs on some texts by how it is asked."""
+
+    def __init__(self, right: dict[str, Any], wrong: Any) -> None:
+        super().__init__()
+        self.right, self.wrong = right, wrong
+
+    def value(self, field: Any, reading: Any) -> Any:
+        answer = next(answer for text, answer in self.right.items() if text in reading.text)
+        errs = zlib.crc32(f"{reading.description}{reading.text}".encode()) % 3 == 0
+        shown = self.wrong if errs else answer
+        return json.dumps(shown) if isinstance(shown, list) else shown
+
+
+def answering(kind: Any, rows: list[dict[str, Any]], wrong: Any, folder: Path, **options: Any) -> Any:
+    """A compilation of a program whose output is of this kind."""
+    examples = [dspy.Example(text=row["text"], found=row["answer"]).with_inputs("text") for row in rows]
+    lm = lm_of(OpenEngine({row["text"]: row["answer"] for row in rows}, wrong))
+    options = {"num_rephrasings": 3, "cache_dir": folder / "cache", "gate": None, **options}
+    return compiled(dspy.Predict(signature(kind)), folder, lm, (examples[:20], examples[20:40]), **options)
+
+
+def signature(kind: Any) -> Any:
+    fields = {"text": (str, dspy.InputField()), "found": (kind, dspy.OutputField())}
+    return dspy.Signature(fields, "Say what the text is about.")
+
+
+def test_a_float_is_a_number(tmp_path: Path) -> None:
+    rows = [{**row, "answer": open_tasks.amount_of(row["answer"])} for row in open_tasks.bills()]
+    better = answering(float, rows, 4100.0, tmp_path)
+    assert manifest(better)["answers"]["type"] == "number"
+    scores = better.run.baseline.val
+    assert scores.quality_name == "accuracy"
+    assert 0.4 < scores.f1 < 0.95
+    assert 0 < scores.sensitivity < 1
+    assert scores.consistency is None
+
+
+def test_a_list_of_literals_is_several_labels(tmp_path: Path) -> None:
+    better = answering(list[Trouble], open_tasks.complaints(), ["billing", "quality"], tmp_path)
+    assert manifest(better)["answers"]["type"] == "labels"
+    assert set(better.run.baseline.val.per_class) == {"account", "billing", "delivery", "quality"}
+    assert 0.4 < better.run.baseline.val.f1 < 0.99
+
+
+@pytest.mark.parametrize(("answers", "measure"), [("text:token-f1", "token F1"), (None, "exact match")])
+def test_text_is_what_it_is_told_to_be(tmp_path: Path, answers: str | None, measure: str) -> None:
+    rows = [{"text": row["text"], "answer": f"hall {n}"} for n, row in enumerate(open_tasks.notices())]
+    better = answering(str, rows, "the fair", tmp_path, answers=answers, label_field="found")
+    assert better.run.baseline.val.quality_name == measure
+
+
+def test_functions_compare_and_rate_free_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = "def same(a, b):\n    return a[0] == b[0]\n\n\ndef worth(a, b):\n    return 0.5 if a == b else 0.25\n"
+    (tmp_path / "own_of_program.py").write_text(own)
+    monkeypatch.chdir(tmp_path)
+    rows = open_tasks.questions()
+    answers = "free:own_of_program:same+own_of_program:worth"
+    better = answering(str, rows, "?", tmp_path, answers=answers, label_field="found")
+    scores = better.run.baseline.val
+    assert scores.quality_name == "rating"
+    assert 0.25 < scores.f1 < 0.5
+    assert 0 < scores.sensitivity < 1
+    with pytest.raises(InputError, match="says what an answer is worth, and so does metric: give one of them"):
+        answering(str, rows, "?", tmp_path, answers=answers, label_field="found", metric=lambda *_: 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "answers"),
+    [
+        (float, [1.5 * number for number in range(12)], "number"),
+        (int, [1, 2, 3] * 4, "label"),  # a rating: few values, met again and again
+        (list[Trouble], [["billing"]] * 12, "labels"),
+        (list[Trouble] | None, [["billing"]] * 12, "labels"),
+        (bool, [True, False] * 6, "label"),
+        (Trouble, ["billing", "account"] * 6, "label"),
+    ],
+)
+def test_the_type_says_what_an_answer_is(kind: Any, values: list[Any], answers: str) -> None:
+    examples = [dspy.Example(text="x", found=value).with_inputs("text") for value in values]
+    outcome = find_outcome(dspy.Predict(signature(kind)), examples, "found", None)
+    assert outcome.spec.kind == answers
+
+
+def test_labels_of_the_type_go_before_numbers_beside_them() -> None:
+    fields = {
+        "text": (str, dspy.InputField()),
+        "team": (Trouble, dspy.OutputField()),
+        "urgency": (float, dspy.OutputField()),
+    }
+    program = dspy.Predict(dspy.Signature(fields, "Read the mail."))
+    examples = [dspy.Example(text="x", team="billing", urgency=0.1 * n).with_inputs("text") for n in range(12)]
+    assert find_outcome(program, examples, None, None).field == "team"
+    assert find_outcome(program, examples, None, None, AnswerSpec("number")).field == "urgency"
+
+
+def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:
+    rows = [{**row, "answer": ["nonsense"]} for row in open_tasks.complaints()]
+    with pytest.raises(DataError, match=r"found .* can't be read as labels; the program knows account, billing"):
+        answering(list[Trouble], rows, ["billing"], tmp_path)

@@ -16,29 +16,17 @@ import pytest
 
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
-from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.dspy_programs._contents import contents  # noqa: E402
 from psopt.errors import InputError  # noqa: E402
 
-from tests.dspy_programs.conftest import Listener  # noqa: E402
-from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm, n_calls  # noqa: E402
-from tests.dspy_programs.programs_to_mend import Sort, examples, predict  # noqa: E402
+from tests.dspy_programs.compiling import FEW, Listener, compiled  # noqa: E402
+from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm, lm_of, n_calls  # noqa: E402
+from tests.dspy_programs.programs_to_mend import Sort, Sorter, examples, predict  # noqa: E402
 from tests.sweeps import each  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-TRAIN, VAL = examples(0, 3), examples(5, 3)
-
-
-def compiled(program: Any, folder: Path, lm: Any = None, given: Any = (TRAIN, VAL), **options: Any) -> Any:
-    settings = {"num_trials": 2, "num_rephrasings": 2, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
-    observer = options.pop("observer", None)
-    with dspy.context(lm=lm or keyword_lm()):
-        optimizer = SensitivityOptimizer(**{**settings, **options})
-        sets = dict(zip(("trainset", "valset", "testset"), given, strict=False))
-        return optimizer.compile(program, **sets, observer=observer)
 
 
 class Picture:
@@ -72,16 +60,16 @@ def of_pictures(first: int, n: int) -> list[Any]:
 
 
 def test_examples_that_read_alike_are_run_each_for_itself(tmp_path: Path) -> None:
-    better = compiled(Looks(), tmp_path, given=(of_pictures(0, 8), of_pictures(8, 8)))
+    better = compiled(Looks(), tmp_path, None, (of_pictures(0, 8), of_pictures(8, 8)))
     assert better.run.baseline.val.f1 == 1.0
     assert better.run.baseline.test.f1 == 1.0
 
 
-def by_label(example: Any, prediction: Any, trace: Any = None) -> bool:
-    return bool(example.label == prediction.label)
+def strict(example: Any, prediction: Any, trace: Any = None) -> float:
+    return float(example.label == prediction.label)
 
 
-@pytest.mark.parametrize("metric", [None, by_label])
+@pytest.mark.parametrize("metric", [None, strict])
 def test_one_text_with_two_labels_is_right_half_of_the_times(metric: Any, tmp_path: Path) -> None:
     def twice(first: int) -> list[Any]:
         return [
@@ -90,7 +78,7 @@ def test_one_text_with_two_labels_is_right_half_of_the_times(metric: Any, tmp_pa
             for label in ("Person", "Number")
         ]
 
-    better = compiled(predict(), tmp_path, given=(twice(0), twice(8), twice(16)), metric=metric)
+    better = compiled(predict(), tmp_path, None, (twice(0), twice(8), twice(16)), metric=metric)
     assert better.run.baseline.val.f1 == 0.5
 
 
@@ -118,59 +106,80 @@ def with_constant(end: str) -> Callable[[str], str]:
     return lambda text: text + end
 
 
+class Shouts(Sorter):
+    def forward(self, question: str) -> Any:
+        return self.sort(question=question.upper())
+
+
+class Whispers(Sorter):
+    def forward(self, question: str) -> Any:
+        return self.sort(question=question.lower())
+
+
 class Engine(KeywordEngine):
     def __init__(self, bias: str = "") -> None:
         super().__init__(mumbles=bias)
         self.bias = bias
 
 
-def lm_with(bias: str) -> Any:
-    return dspy.LM("test/keywords", engine=Engine(bias), cache=False, num_retries=0)
+OTHER = FEW[0], examples(9, 3)
+WITHOUT_FALLBACK = dspy.ChatAdapter(use_json_adapter_fallback=False)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (lambda: Prefixed("who: "), lambda: Prefixed("how many: ")),
-        (lambda: Prefixed(tool=with_constant("!")), lambda: Prefixed(tool=with_constant("?"))),
-        (lambda: Prefixed(temperature=0.0), lambda: Prefixed(temperature=0.9)),
-    ],
-)
-def test_what_decides_answers_is_in_what_a_program_is(
-    first: Callable[[], Any], second: Callable[[], Any], tmp_path: Path
-) -> None:
-    def run(program: Any) -> tuple[int, list[str]]:
-        lm, heard = keyword_lm(), Listener()
-        compiled(program, tmp_path, lm, observer=heard)
-        return n_calls(lm), [phase for phase in heard.phases if "evaluated anew" in phase]
+def test_what_decides_answers_is_in_what_a_program_is(tmp_path: Path) -> None:
+    """One run after the other in the same folder, each of which differs from the one before it in one thing."""
+    asked_otherwise = Whispers()
+    asked_otherwise.sort = dspy.Predict(Sort.with_instructions("Say what is asked for."))
+    runs: list[tuple[str, Any, Any, str, Any]] = [
+        ("nothing before", Prefixed("who: "), FEW, "", None),
+        ("", Prefixed("who: "), FEW, "", None),
+        ("the program's code", Prefixed("how many: "), FEW, "", None),
+        ("the program's code", Shouts(), FEW, "", None),
+        ("the program's code", Whispers(), FEW, "", None),
+        ("the examples", Whispers(), OTHER, "", None),
+        ("its instructions", asked_otherwise, OTHER, "", None),
+        ("the language model", asked_otherwise, OTHER, "box 3", None),
+        ("", asked_otherwise, OTHER, "box 3", None),
+        ("the language model", asked_otherwise, OTHER, "box 3", WITHOUT_FALLBACK),
+    ]
+    for what, program, sets, bias, adapter in runs:
+        lm, heard = lm_of(Engine(bias)), Listener()
+        with dspy.context(adapter=adapter):
+            compiled(program, tmp_path, lm, sets, heard)
+        assert (n_calls(lm) > 0) == bool(what), what
+        said = [phase for phase in heard.phases if "evaluated anew" in phase]
+        if what in {"", "nothing before"}:
+            assert said == []
+        else:
+            assert f"differs in {what}" in said[0]
+    assert len(list(tmp_path.glob("run-earlier-*"))) == 7
 
-    n_first, _ = run(first())
-    assert n_first > 0
-    assert run(first()) == (0, [])
-    n_second, said = run(second())
-    assert n_second > 0
-    assert len(said) == 1
-    assert "the program's code" in said[0]
+
+def lenient(example: Any, prediction: Any, trace: Any = None) -> float:
+    return 1.0 if example.label == prediction.label else 0.5
 
 
-def test_an_engine_and_an_adapter_are_told_by_their_settings(tmp_path: Path) -> None:
-    lm = lm_with("")
-    compiled(predict(), tmp_path, lm)
-    again, other = lm_with(""), lm_with("box 3")
-    compiled(predict(), tmp_path, again)
-    compiled(predict(), tmp_path, other)
-    assert (n_calls(again), n_calls(other) > 0) == (0, True)
-    third = lm_with("box 3")
-    with dspy.context(adapter=dspy.ChatAdapter(use_json_adapter_fallback=False)):
-        compiled(predict(), tmp_path, third)
-    assert n_calls(third) > 0
+def test_another_metric_takes_the_place_of_f1_and_s_stays_that_of_the_label(tmp_path: Path) -> None:
+    first = compiled(predict(), tmp_path, None, FEW, metric=strict, num_rephrasings=3)
+    heard, lm = Listener(), keyword_lm()
+    second = compiled(predict(), tmp_path, None, FEW, heard, metric=lenient, num_rephrasings=3)
+    assert any("differs in the metric" in phase for phase in heard.phases)
+    one, other = first.run.baseline, second.run.baseline
+    assert other.val.f1 == pytest.approx(one.val.f1 + (1 - one.val.f1) / 2)
+    assert other.val.sensitivity == one.val.sensitivity > 0
+    low, high = other.test.ci["f1"]
+    assert low < other.test.f1 < high
+    assert (tmp_path / "run-earlier-1" / "run.json").is_file()
+    third = compiled(predict(), tmp_path, lm, FEW, metric=lenient, num_rephrasings=3)
+    assert n_calls(lm) == 0
+    assert third.run.baseline.val.f1 == other.val.f1
 
 
 def test_what_cant_be_told_is_said_and_evaluated_anew(tmp_path: Path) -> None:
     for _ in range(2):
         lm, heard = keyword_lm(), Listener()
         with (tmp_path / "words.txt").open("w") as file:
-            compiled(Prefixed(Holder(file)), tmp_path, lm, observer=heard)
+            compiled(Prefixed(Holder(file)), tmp_path, lm, FEW, heard)
         assert n_calls(lm) > 0
         (said,) = [phase for phase in heard.phases if "can't be told" in phase and "differs" not in phase]
         assert "program.prefix.thing (TextIOWrapper)" in said
@@ -188,6 +197,8 @@ def test_contents_are_the_same_in_every_process_and_locks_tell_nothing() -> None
     assert contents(Holder({"b", "a", "c"})) == contents(Holder({"c", "b", "a"}))
     assert contents(Holder(threading.Lock())) == contents(Holder(threading.Lock()))
     assert contents([1]) != contents([1.0]) != contents([True])
+    assert contents(with_constant("!")) == contents(with_constant("!"))
+    assert contents(Prefixed(temperature=0.0)) == contents(Prefixed(temperature=0.0))
     assert contents(re.compile("a" * 300 + "b")) != contents(re.compile("a" * 300 + "c"))
     assert contents({"a": 1, "b": 2}) != contents({"b": 2, "a": 1})
     assert len({contents(function) for function in (lambda text: text, lambda text: text[:9])}) == 2
@@ -216,6 +227,8 @@ class Slotted:
         (re.compile("a"), re.compile("a", re.IGNORECASE)),
         (functools.partial(shouting, "a"), functools.partial(shouting, "b")),
         (shouting, whispering),
+        (with_constant("!"), with_constant("?")),
+        (Prefixed(temperature=0.0), Prefixed(temperature=0.9)),
         (functools.cache(shouting), functools.cache(whispering)),
         (Prefixed({"a": [Picture(b"1")]}), Prefixed({"a": [Picture(b"2")]})),
         (dspy.Tool(shouting), dspy.Tool(whispering, name="shouting")),
@@ -249,7 +262,7 @@ class Locked(dspy.Module):
 def test_no_copy_shares_a_step_and_the_student_stays_as_it_is(tmp_path: Path) -> None:
     student = Locked()
     before = student.dump_state()
-    better = compiled(student, tmp_path, num_trials=4, num_rephrasings=4)
+    better = compiled(student, tmp_path, num_rephrasings=4)
     assert student.dump_state() == before
     assert better.run.baseline.val.sensitivity > 0
     assert better.steps[1] is not student.steps[1]

@@ -1,4 +1,7 @@
-"""Shifts between two groups of texts: seen where there is one, and in one case of twenty where there is none."""
+"""Answers beside other answers of the same prompt: to other texts, to the same ones again, to changed ones.
+
+Shifts between two groups of texts are seen where there is one, and in one case of twenty where there is none.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.evaluation import Predictions, mean_shift, share_shift, shifts
-from psopt.tasks import Sample
+from psopt.evaluation import (
+    Predictions,
+    compare_reruns,
+    family_scores,
+    flipped,
+    mean_shift,
+    no_reruns,
+    share_shift,
+    shifts,
+)
+
+from tests.evaluation.grids import grid
 
 
 def answered(
@@ -20,8 +33,7 @@ def answered(
     if soft:
         probabilities = 0.7 * np.eye(4)[array] + 0.075
         probabilities[..., 3] = 1 - probabilities[..., :3].sum(axis=2)
-    samples = tuple(Sample(str(place), f"text {place}") for place in range(n))
-    return Predictions(array, samples, ("a", "b", "c"), probabilities)
+    return grid(array, labels="abc", probabilities=probabilities)
 
 
 def test_a_shift_of_labels_and_one_of_s_are_told_apart() -> None:
@@ -32,9 +44,7 @@ def test_a_shift_of_labels_and_one_of_s_are_told_apart() -> None:
     assert sum(after.values()) == pytest.approx(1)
     of_s = shifts(answered(0, 150), answered(1, 100, noise=0.5))
     assert {shift.measure: shift.is_seen for shift in of_s} == {"sensitivity": True, "label_shares": False}
-    assert of_s[0].before is not None
-    assert of_s[0].after is not None
-    assert of_s[0].after > of_s[0].before
+    assert (of_s[0].after or 0) > (of_s[0].before or 1)
 
 
 def test_posix_is_tested_where_both_have_probabilities() -> None:
@@ -44,12 +54,9 @@ def test_posix_is_tested_where_both_have_probabilities() -> None:
     assert len(shifts(answered(0, 50, soft=True), answered(1, 50))) == 2
 
 
-def test_the_same_answers_have_not_shifted() -> None:
+def test_without_a_shift_one_is_seen_in_one_of_twenty_cases() -> None:
     same = answered(0, 60)
     assert [shift.p_value for shift in shifts(same, same)] == [1.0, 1.0]
-
-
-def test_without_a_shift_one_is_seen_in_one_of_twenty_cases() -> None:
     n_seen = sum(any(of.is_seen for of in shifts(answered(2 * k, 60), answered(2 * k + 1, 40))) for k in range(60))
     assert n_seen <= 0.05 * 60 + 2 * np.sqrt(0.05 * 0.95 * 60)
 
@@ -59,3 +66,37 @@ def test_p_values_are_those_of_all_permutations() -> None:
     assert mean_shift(np.zeros(3), np.ones(1)) == pytest.approx(1 / 4, abs=0.02)
     # of 6 ways to choose 2 of 2 + 2, 2 give (2, 0) or (0, 2)
     assert share_shift(np.array([2, 0, 0]), np.array([0, 2, 0])) == pytest.approx(2 / 6, abs=0.02)
+
+
+HALVES = [[0, 1, 0, 1]] * 10  # entropy ln 2 of ln 3
+SAME = [[0, 0, 0, 0]] * 10
+
+
+def test_what_is_beyond_reruns_is_the_difference_of_the_two_s() -> None:
+    half = np.log(2) / np.log(3)
+    found = compare_reruns(grid(HALVES), grid(HALVES[:5] + SAME[:5]))
+    assert (found.sensitivity, found.beyond) == pytest.approx((half / 2, half / 2))
+    assert found.ci[0] < half / 2 < found.ci[1]
+    assert (found.n_samples, found.n_askings, found.changes) == (10, 4, True)
+    less = compare_reruns(grid(SAME), grid(HALVES))
+    assert less.beyond == pytest.approx(-half)
+    assert "nothing beyond that" in less.line(0.0)
+
+
+def test_where_no_answer_changes_all_of_s_is_beyond() -> None:
+    found = no_reruns(grid(HALVES), 60)
+    assert (found.sensitivity, found.changes) == (0.0, False)
+    assert found.beyond == pytest.approx(np.log(2) / np.log(3))
+    assert found.line(0.63).endswith("60 samples asked twice got the same answers, so fewer than 5 % change (95 %).")
+    assert not flipped(grid(SAME)).any()
+    assert flipped(grid([*SAME, [0, 0, 1, 0]])).any(), "a probe sees one answer that changes"
+
+
+def test_a_family_of_texts_is_compared_with_the_unchanged_text() -> None:
+    families = ("unchanged", "typos", "typos", "case")
+    found = family_scores(grid([[0, 1, 1, 0], [0, 1, 0, 0]], families=families))
+    assert found["typos"].flips == 0.75
+    # of the first sample a, b, b and of the second a, b, a: entropy of (1/3, 2/3)
+    assert found["typos"].sensitivity == pytest.approx((np.log(3) - 2 / 3 * np.log(2)) / np.log(3))
+    assert (found["case"].flips, found["case"].sensitivity, found["case"].f1) == (0.0, 0.0, None)
+    assert (found["unchanged"].n, found["unchanged"].flips) == (1, None)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from psopt.errors import BudgetReachedError
-from psopt.evaluation import Evaluator, Grid, PartialAnswers
+from psopt.evaluation import Evaluator, Grid
 from psopt.models import AnswerCache, Capabilities, load_model
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.rephrasings import RephrasingSet
@@ -27,7 +27,6 @@ SET = RephrasingSet(
     DESCRIPTION, (DESCRIPTION, "Sort it by what it asks.", "Say what is asked."), ("Do sort.",), "rules"
 )
 SHAPE = (40, 3)
-WHOLE = np.ones(SHAPE, dtype=np.bool_)
 HALF = np.add.outer(np.arange(40), np.arange(3)) % 2 == 0
 
 
@@ -53,7 +52,7 @@ def assert_same(predictions: Any, expected: Any) -> None:
 
 
 @given(masks=st.lists(arrays.arrays(np.bool_, SHAPE), min_size=1, max_size=4))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("from_probabilities", [False, True])
 def test_whatever_the_parts_each_answer_is_asked_once(
     task: Task, masks: list[Any], *, from_probabilities: bool
@@ -86,21 +85,16 @@ def test_a_metric_s_scores_come_with_the_whole_grid(task: Task) -> None:
     assert_same(in_parts.predictions(prompt, "val"), evaluator_of(Judged(), task).predictions(prompt, "val"))
 
 
-def test_answers_of_one_split_are_not_another_s(task: Task, keyword_model: Any) -> None:
+def test_answers_are_a_copy_of_one_split_s_and_cells_of_another_grid_are_refused(
+    task: Task, keyword_model: Any
+) -> None:
+    prompt = seed_prompt(task)
     evaluator = evaluator_of(keyword_model, task)
-    evaluator.answers(seed_prompt(task), "val", HALF)
-    assert not evaluator.partial_answers(seed_prompt(task), "train").is_answered.any()
-
-
-def test_answers_handed_out_are_a_copy(task: Task, keyword_model: Any) -> None:
-    evaluator = evaluator_of(keyword_model, task)
-    evaluator.answers(seed_prompt(task), "val", HALF)[:] = 7
-    assert (evaluator.answers(seed_prompt(task), "val", HALF) < 3).all()
-
-
-def test_cells_of_another_grid_are_refused(task: Task, keyword_model: Any) -> None:
+    evaluator.answers(prompt, "val", HALF)[:] = 7
+    assert (evaluator.answers(prompt, "val", HALF) < 3).all()
+    assert not evaluator.partial_answers(prompt, "train").is_answered.any()
     with pytest.raises(ValueError, match=r"\(40, 1\) cells are not of a grid of \(40, 3\)"):
-        evaluator_of(keyword_model, task).answers(seed_prompt(task), "val", HALF[:, :1])
+        evaluator.answers(prompt, "val", HALF[:, :1])
 
 
 @pytest.mark.parametrize("from_probabilities", [False, True])
@@ -123,22 +117,15 @@ def test_a_part_that_is_remembered_is_not_asked_for(task: Task, *, from_probabil
 def test_what_was_asked_here_stays_where_others_remember_it_otherwise(task: Task, keyword_model: Any) -> None:
     prompt = seed_prompt(task)
     evaluator = evaluator_of(keyword_model, task)
-    own = evaluator.answers(prompt, "val", HALF)
+    announced: list[Any] = []
+    evaluator.announce(lambda prompt, split: announced.append((prompt.id, split)))
+    for cells in (HALF & (np.arange(40) < 20)[:, None], HALF, HALF):
+        own = evaluator.answers(prompt, "val", cells)
     evaluator.remember(prompt, "val", np.full(SHAPE, 2))
     assert evaluator.knows(prompt.id, "val")
     np.testing.assert_array_equal(evaluator.predictions(prompt, "val").array, np.where(HALF, own, 2))
     assert (evaluator.budget.usage.made, evaluator.budget.usage.cached) == (60, 60)
-
-
-def test_only_what_is_asked_is_announced(task: Task, keyword_model: Any) -> None:
-    prompt = seed_prompt(task)
-    evaluator = evaluator_of(keyword_model, task)
-    announced: list[Any] = []
-    evaluator.announce(lambda prompt, split: announced.append((prompt.id, split)))
-    for cells in (HALF, HALF, ~HALF, WHOLE):
-        evaluator.answers(prompt, "val", cells)
-    evaluator.predictions(prompt, "val")
-    assert announced == [(prompt.id, "val")] * 2
+    assert announced == [(prompt.id, "val")] * 2, "only what is asked is announced"
 
 
 def test_a_chat_model_is_asked_once_for_each_cell_and_explains_the_whole(
@@ -182,11 +169,3 @@ def test_a_part_of_a_grid_takes_its_calls_and_tokens_alone(task: Task, keyword_m
     whole, half, rest = (Grid.of(keyword_model, prompts, texts, cells) for cells in (None, HALF, ~HALF))
     assert (whole.calls, half.calls, rest.calls) == (120, 60, 60)
     assert half.tokens.middle + rest.tokens.middle == pytest.approx(whole.tokens.middle)
-
-
-def test_a_partial_grid_is_whole_when_nothing_is_left() -> None:
-    answers = PartialAnswers.empty(2, 2).filled(PartialAnswers(np.array([[0, -1], [1, 2]])))
-    assert not answers.is_whole
-    whole = answers.filled(PartialAnswers(np.array([[2, 1], [-1, -1]])))
-    assert whole.is_whole
-    np.testing.assert_array_equal(whole.array, [[0, 1], [1, 2]])

@@ -11,16 +11,15 @@ from psopt.answers import AnswerType
 from psopt.evaluation import Predictions, compare_paired, score
 from psopt.metrics import mean_interval, sensitivity
 from psopt.search.racing import sample_gains
-from psopt.tasks import Sample
 from sklearn.metrics import cohen_kappa_score
 
-LABELS = ("1", "2", "3", "4", "5")
+from tests.evaluation.grids import grid
+
 ORDERED = AnswerType((1.0, 2.0, 3.0, 4.0, 5.0))
 
 
 def predictions(array: Any, truth: list[int]) -> Predictions:
-    samples = tuple(Sample(str(number), f"text {number}", LABELS[label]) for number, label in enumerate(truth))
-    return Predictions(np.array(array), samples, LABELS, answers=ORDERED)
+    return grid(array, truth, "12345", answers=ORDERED)
 
 
 @pytest.fixture
@@ -31,24 +30,21 @@ def drawn() -> Predictions:
     return predictions(array, truth.tolist())
 
 
-def test_closeness_by_hand() -> None:
+def test_closeness_by_hand_on_a_scale_that_may_be_uneven() -> None:
     # 0, 1, 4 steps of 4 away, and N/A
     scores = score(predictions([[0, 1, 4, 5]], [0]))
     assert scores.f1 == pytest.approx((1 + 0.75 + 0 + 0) / 4)
     assert scores.quality_name == "closeness"
-    assert scores.ordinal is not None
     assert scores.ordinal.micro_f1 == 0.25
     assert scores.ordinal.mean_distance == pytest.approx((0 + 1 + 4) / 3)
-
-
-def test_a_scale_may_be_uneven() -> None:
     uneven = replace(predictions([[1, 2]], [0]), answers=AnswerType((0.0, 1.0, 2.0, 5.0, 10.0)))
     assert score(uneven).f1 == pytest.approx((0.9 + 0.8) / 2)
+    one_label = score(predictions([[2, 2], [2, 2]], [2, 2]))
+    assert one_label.ordinal.quadratic_kappa is None
 
 
 def test_beside_closeness_stand_f1_s_and_kappa_as_of_plain_labels(drawn: Predictions) -> None:
     scores, plain = score(drawn), score(replace(drawn, answers=AnswerType()))
-    assert scores.ordinal is not None
     assert scores.ordinal.micro_f1 == plain.f1
     assert scores.ordinal.nominal_sensitivity == plain.sensitivity
     assert plain.ordinal is None
@@ -60,12 +56,6 @@ def test_beside_closeness_stand_f1_s_and_kappa_as_of_plain_labels(drawn: Predict
     truth = np.broadcast_to(drawn.truth[:, None], drawn.array.shape)
     expected = cohen_kappa_score(truth[is_read], drawn.array[is_read], weights="quadratic")
     assert scores.ordinal.quadratic_kappa == pytest.approx(expected)
-
-
-def test_kappa_of_one_label_is_not_defined() -> None:
-    scores = score(predictions([[2, 2], [2, 2]], [2, 2]))
-    assert scores.ordinal is not None
-    assert scores.ordinal.quadratic_kappa is None
 
 
 def test_intervals_and_tests_are_those_of_closeness(drawn: Predictions) -> None:

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from psopt.answers import NO_LABEL_CURES, NoLabel
 from psopt.evaluation import Predictions, kind_array, na_examples, na_lines, readable_sensitivity, score
-from psopt.tasks import Sample
 
-SAMPLES = tuple(Sample(f"s{number}", f"text {number}", "ab"[number % 2]) for number in range(4))
+from tests.evaluation.grids import grid
+
 NA = 2
 SHAKING = np.array([[0, NA, 0, NA], [1, 1, NA, NA], [0, 1, NA, 0], [NA, NA, NA, 1]])
 
 
 def predictions(array: np.ndarray) -> Predictions:
     missed = tuple(NoLabel(int(row), int(column), "no JSON", "I'd say a") for row, column in np.argwhere(array == NA))
-    return Predictions(array, SAMPLES, ("a", "b"), no_labels=missed)
+    return grid(array, [0, 1, 0, 1], no_labels=missed)
 
 
 def test_it_is_the_entropy_of_readable_answers_over_samples_with_two_of_them() -> None:
@@ -28,13 +28,9 @@ def test_it_is_the_entropy_of_readable_answers_over_samples_with_two_of_them() -
     assert scores.sensitivity_readable == pytest.approx(third / 3)
     assert scores.sensitivity > 2 * third / 3
     assert scores.to_dict()["sensitivity_readable"] == scores.sensitivity_readable
-
-
-def test_probabilities_count_as_they_are() -> None:
-    certain = np.eye(3)[SHAKING]
-    hard = readable_sensitivity(predictions(SHAKING))
-    soft = dataclasses.replace(predictions(SHAKING), probabilities=certain)
-    assert readable_sensitivity(soft) == pytest.approx(hard)
+    # probabilities count as they are
+    soft = dataclasses.replace(predictions(SHAKING), probabilities=np.eye(3)[SHAKING])
+    assert readable_sensitivity(soft) == pytest.approx((0 + 0 + third) / 3)
 
 
 @pytest.mark.parametrize(

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions, compare_paired, mean_of, pooled, score
 from psopt.metrics import PairedDifference
 from psopt.search.gating import gate
-from psopt.tasks import Sample
 
-LABELS = ("a", "b")
+from tests.evaluation.grids import grid
+
 N, Q = 60, 5
+TRUTH = np.arange(N) % 2
 
 
 def answers(right: float, seed: int) -> np.ndarray:
     """Labels in turn, answered rightly with some probability."""
     generator = np.random.default_rng(seed)
-    truth = np.arange(N) % 2
-    return np.where(generator.random((N, Q)) < right, truth[:, None], 1 - truth[:, None])
+    return np.where(generator.random((N, Q)) < right, TRUTH[:, None], 1 - TRUTH[:, None])
 
 
 def predictions(*rights: float, over: str = "worst", seed: int = 0) -> Predictions:
     """A prompt's answers of so many models, each as right as this."""
-    samples = tuple(Sample(str(row), f"text {row}", LABELS[row % 2]) for row in range(N))
     first, *others = (
-        Predictions(answers(right, seed + place), samples, LABELS, model=f"m{place}", over=over)  # type: ignore[arg-type]
+        grid(answers(right, seed + place), TRUTH.tolist(), model=f"m{place}", over=over)
         for place, right in enumerate(rights)
     )
-    return Predictions(first.array, samples, LABELS, model="m0", others=tuple(others), over=first.over)
+    return replace(first, others=tuple(others))
 
 
 def test_each_objective_is_of_the_model_that_is_worst_in_it() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from psopt.evaluation import (
-    Predictions,
     fewest_kept,
     kept_from,
     level_for_error,
@@ -19,17 +16,13 @@ from psopt.evaluation import (
     vote_is_right,
     votes,
 )
-from psopt.tasks import Sample
+from scipy.stats import binom
 
-
-def predictions(rows: Any, **more: Any) -> Predictions:
-    array = np.array(rows)
-    samples = tuple(Sample(str(place), f"text {place}", "a") for place in range(len(array)))
-    return Predictions(array, samples, ("a", "b"), **more)
+from tests.evaluation.grids import grid
 
 
 def test_s_orders_answers_and_those_without_a_label_come_last() -> None:
-    answered = predictions([[0, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 1], [2, 2, 2, 2], [1, 1, 1, 1]])
+    answered = grid([[0, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 1], [2, 2, 2, 2], [1, 1, 1, 1]], [0] * 5)
     steady = steadiness(answered)
     assert votes(answered)[0] == ["a", "a", "a", "N/A", "b"]
     assert steady[0] == steady[4] == 1 > steady[1] > steady[2] > steady[3] == -1
@@ -38,22 +31,18 @@ def test_s_orders_answers_and_those_without_a_label_come_last() -> None:
 
 def test_of_equally_steady_answers_the_more_probable_one_is_kept_first() -> None:
     probabilities = np.array([[[0.9, 0.1, 0]] * 2, [[0.6, 0.4, 0]] * 2, [[0.1, 0.9, 0], [0.9, 0.1, 0]]])
-    steady = steadiness(predictions([[0, 0], [0, 0], [1, 0]], probabilities=probabilities))
+    steady = steadiness(grid([[0, 0], [0, 0], [1, 0]], probabilities=probabilities))
     assert steady[0] > steady[1] > steady[2]
 
 
 def test_equal_s_is_told_apart_by_the_share_of_the_vote() -> None:
     """Of eight answers 4 + 1 + 1 + 1 + 1 and 2 + 2 + 2 + 2 have one entropy: both products of n^n are 2^8."""
-    samples = (Sample("1", "x", "a"), Sample("2", "y", "a"))
-    array = np.array([[0, 0, 0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 2, 3, 3]])
-    first, second = steadiness(Predictions(array, samples, tuple("abcde")))
+    first, second = steadiness(grid([[0, 0, 0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 2, 3, 3]], labels="abcde"))
     assert 0 < first - second < 1e-5
 
 
 def test_the_bound_is_that_of_clopper_and_pearson() -> None:
     # by its definition: 3 errors of 100 or fewer have a chance of 5 % there
-    from scipy.stats import binom
-
     assert binom.cdf(3, 100, most_error(3, 100)) == pytest.approx(0.05)
     assert most_error(0, 59) < 0.05 < most_error(0, 58)
     assert fewest_kept(0.05) == 59
@@ -70,19 +59,12 @@ def test_the_threshold_is_the_last_of_a_sequence_that_begins_with_the_steadiest(
     steady = np.repeat([1.0, 0.8, 0.5, 0.1], [100, 60, 40, 20])
     right = np.concatenate([np.arange(100) > 0, np.arange(60) > 1, np.arange(40) > 10, np.ones(20, bool)])
     # 1 of 100, 3 of 160, 14 of 200, 14 of 220 are wrong; at most 4.7, 4.8, 10.7 and 9.7 % at 95 %
-    assert [(of.n_kept, of.n_wrong) for of in risk_coverage(steady, right)] == [
-        (100, 1),
-        (160, 3),
-        (200, 14),
-        (220, 14),
-    ]
+    counted = [(of.n_kept, of.n_wrong) for of in risk_coverage(steady, right)]
+    assert counted == [(100, 1), (160, 3), (200, 14), (220, 14)]
     kept = level_for_error(steady, right, 0.05)
-    assert kept is not None
     assert (kept.least, kept.n_kept, kept.n_wrong) == (0.8, 160, 3)
     # The last one alone would pass here, but the one before it has ended the sequence.
-    kept = level_for_error(steady, right, 0.1)
-    assert kept is not None
-    assert kept.least == 0.8
+    assert level_for_error(steady, right, 0.1).least == 0.8
     assert level_for_error(steady, right, 0.02) is None
     assert kept_from(steady, right, 0.8) == kept
 

@@ -8,9 +8,9 @@ from typing import Any
 
 ENDINGS = {
     "completed": "every line is answered",
-    "partial": "completed, but the lines after batch_share of them are errors of the server",
-    "expired": "the window closes after batch_share of the lines",
-    "cancelled": "somebody cancels it after batch_share of the lines",
+    "partial": "completed, but the lines after a half of them are errors of the server",
+    "expired": "the window closes after half of the lines",
+    "cancelled": "somebody cancels it after half of the lines",
     "rejected": "its first line does not pass the validation",
     "tokens": "failed: too many tokens wait in batches already",
     "failed": "failed: the account's limit is reached",

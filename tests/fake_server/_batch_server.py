@@ -18,6 +18,7 @@ from tests.fake_server._shapes import unanswerable
 if TYPE_CHECKING:
     from tests.fake_server._server import Server
 
+FIRST_SHARE = 0.5  # of a batch's lines: answered at first, and before it expires or is cancelled
 _LOOK = 0.005  # seconds between two looks at options that may have changed
 _PREFIXES = ("/v1", "/openai", "/openai/v1")
 _EXPIRED = {
@@ -174,7 +175,7 @@ class BatchServer:
             return
         if batch.status == "validating":
             batch.enter("in_progress")
-        n_first = max(1, int(len(batch.lines) * self._server.options.batch_share))
+        n_first = max(1, int(len(batch.lines) * FIRST_SHARE))
         answered = await self._answers(batch, batch.lines[:n_first], request)
         await self._wait(batch)
         if batch.status == "cancelling" or batch.ending == "cancelled":

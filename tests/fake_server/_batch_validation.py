@@ -44,8 +44,6 @@ def errors_in(content: bytes, batch: Batch, options: FakeServerOptions) -> list[
         return [error("invalid_json_line", "This line is not parseable as valid JSON.", 1)]
     if not batch.lines:
         return [error("empty_file", "The input file is empty.")]
-    if len(batch.lines) > options.batch_most_lines:
-        return [error("too_many_tasks", f"The batch has more than {options.batch_most_lines} lines.")]
     if batch.ending == "rejected":
         return [error("invalid_request", "This line can't be processed.", 1)]
     return list(_errors_of_lines(batch, options.model))

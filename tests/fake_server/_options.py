@@ -12,7 +12,14 @@ from tests.fake_server._shapes import SHAPES, refusal_kinds
 
 FAULTS = ("429", "500", "503", "hang", "half", "badjson", "empty", "null", "nochoices", "slow", "reset")
 FIXED_AT_START = {"port", "task", "inputs", "label_column", "until_stdin_closes"}
-_STRUCTURED = ("yes", "ignore", "no")
+_CHOICES = {
+    "provider": ("", "azure", *PROVIDERS),
+    "shape": tuple(SHAPES),
+    "structured": ("yes", "ignore", "no"),
+    "logprobs": ("yes", "no", "free"),
+    "batches": ("yes", "no"),
+    "drafts": ("good", "bad", "obedient"),
+}
 _FEWEST_LABELS = 2
 
 
@@ -41,7 +48,6 @@ class FakeServerOptions:
     retry_after: float = _option(0.05, "seconds, the header of a 429")
     hang_ms: float = _option(0.0, "how long a hang lasts until the connection is cut; 0: for ever")
     serial: bool = _option(False, "answers one after another, each after delay_ms, wanted or not")
-    slow_ms: float = _option(200.0, "before the first byte of a slow answer")
     rate_limit: int = _option(0, "429 whenever more requests than these are in flight; 0: never")
     structured: str = _option("ignore", "response_format: yes (answers in JSON), ignore, or no (answers 400)")
     logprobs: str = _option("yes", "yes, no: they are left out, or free: only of answers in a form")
@@ -56,8 +62,6 @@ class FakeServerOptions:
     batches: str = _option("yes", "yes, or no: there is no batch API")
     batch_ms: float = _option(30.0, "from a batch's opening to its end; can be changed while it waits")
     batch_endings: str = _option("", f"of the next batches, with commas between, then completed: {', '.join(ENDINGS)}")
-    batch_share: float = _option(0.5, "of a batch's lines: answered at first, and before it expires or is cancelled")
-    batch_most_lines: int = _option(50_000, "in a batch")
     batch_most_bytes: int = _option(200_000_000, "in a batch's file")
     poll_faults: int = _option(0, "so many of the next questions after a batch are answered with 503")
     cached_from: int = _option(0, "tokens from which on beginnings that were read before count as cached; 0: never")
@@ -75,16 +79,10 @@ class FakeServerOptions:
             raise ValueError(f"labels must be two or more, not {self.labels!r}")
         if not 0 <= self.fault_rate <= 1:
             raise ValueError(f"fault_rate must be between 0 and 1, not {self.fault_rate}")
-        _check_choice("provider", self.provider, ("", "azure", *PROVIDERS))
-        _check_choice("shape", self.shape, tuple(SHAPES))
-        _check_choice("structured", self.structured, _STRUCTURED)
-        _check_choice("logprobs", self.logprobs, ("yes", "no", "free"))
-        _check_choice("batches", self.batches, ("yes", "no"))
+        for name, choices in _CHOICES.items():
+            _check_choice(name, getattr(self, name), choices)
         for ending in filter(None, self.batch_endings.split(",")):
             _check_choice("batch_endings", ending, tuple(ENDINGS))
-        if not 0 <= self.batch_share <= 1:
-            raise ValueError(f"batch_share must be between 0 and 1, not {self.batch_share}")
-        _check_choice("drafts", self.drafts, ("good", "bad", "obedient"))
         for pair in filter(None, self.unanswerable.split(",")):
             _check_choice("the kind in unanswerable", pair.rpartition(":")[2], refusal_kinds())
 

@@ -18,7 +18,6 @@ class Seen:
         self.requests: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
-        self.keys: Counter[str] = Counter()
         self.last_request: dict[str, Any] = {}
         self.in_flight = 0
         self.most_in_flight = 0
@@ -26,7 +25,7 @@ class Seen:
 
     def clear(self) -> None:
         """Forget all but what is in flight."""
-        for counter in (self.requests, self.answered, self.statuses, self.keys):
+        for counter in (self.requests, self.answered, self.statuses):
             counter.clear()
         self.most_in_flight = self.in_flight
         self.last_request = {}
@@ -71,8 +70,6 @@ class Seen:
             "in_flight": self.in_flight,
             "most_in_flight": self.most_in_flight,
             "statuses": dict(self.statuses),
-            "authorized": self.keys.total(),
-            "keys": len(self.keys),
         }
 
     def log(self) -> list[dict[str, Any]]:

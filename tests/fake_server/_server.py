@@ -25,6 +25,8 @@ from tests.fake_server._shapes import shaped, unanswerable
 if TYPE_CHECKING:
     from tests.fake_server._options import FakeServerOptions
 
+SLOW_SECONDS = 0.2  # before the first byte of a slow answer
+
 
 class Server:
     """What the server is told, and what it has seen."""
@@ -99,8 +101,6 @@ class Server:
         """Refuse a key, or what a request holds; None where there is nothing against it."""
         options = self.options
         authorization = request.headers.get("Authorization", "")
-        if authorization:
-            self.seen.keys[authorization] += 1
         if options.key and authorization != f"Bearer {options.key}":
             key = authorization.removeprefix("Bearer ")
             return self._error(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
@@ -136,7 +136,7 @@ class Server:
             case "hang":
                 return await self._hang(request)
             case "slow":
-                await asyncio.sleep(options.slow_ms / 1000)
+                await asyncio.sleep(SLOW_SECONDS)
                 return None
             case "half":
                 return await self._half(request)

@@ -22,35 +22,46 @@ from psopt.metrics import (
 )
 
 N_CLASSES = 4
+SCORES = ("f1", "sensitivity", "consistency")
 
 
-def answers(
-    seed: int, n_samples: int = 80, n_rephrasings: int = 10, wordings: float = 0.0, shift: float = 0.0
-) -> tuple[Any, Any]:
+def answers(seed: int, n_samples: int = 80, n_rephrasings: int = 10, wordings: float = 0.0) -> tuple[Any, Any]:
     """Predictions and labels: samples have an ease, and wordings an effect on all of them."""
     rng = np.random.default_rng(seed)
     y = rng.integers(N_CLASSES - 1, size=n_samples)
-    ease = rng.beta(3, 1, size=(n_samples, 1)) + rng.normal(0, wordings, size=n_rephrasings) + shift
+    ease = rng.beta(3, 1, size=(n_samples, 1)) + rng.normal(0, wordings, size=n_rephrasings)
     shape = (n_samples, n_rephrasings)
     return np.where(rng.random(shape) < ease, y[:, None], rng.integers(N_CLASSES, size=shape)), y
 
 
-PREDICTIONS, Y = answers(0)
-
-
-def test_estimates_are_the_scores() -> None:
-    intervals = score_intervals(PREDICTIONS, Y, N_CLASSES)
-    assert {name: found.estimate for name, found in intervals.items()} == pytest.approx(
-        joint_scores(PREDICTIONS, Y, N_CLASSES)
+def two_prompts(*, better_by: float) -> tuple[Any, Any, Any]:
+    """Two prompts that share their hard samples; the second is right more often."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=80)
+    ease = rng.beta(2, 1, size=(80, 1))
+    first, second = (
+        np.where(rng.random((80, 10)) < np.clip(ease + more, 0, 1), y[:, None], rng.integers(4, size=(80, 10)))
+        for more in (0, better_by)
     )
+    return first, second, y
+
+
+def width(interval: Any) -> float:
+    return float(interval.high - interval.low)
+
+
+PREDICTIONS, Y = answers(0)
+RNG = np.random.default_rng(7)
+
+
+def test_estimates_are_the_scores_of_answers_and_of_probabilities_that_say_the_same() -> None:
+    intervals = score_intervals(PREDICTIONS, Y, N_CLASSES)
+    estimates = {name: found.estimate for name, found in intervals.items()}
+    assert estimates == pytest.approx(joint_scores(PREDICTIONS, Y, N_CLASSES))
     assert all(0 <= found.low < found.estimate < found.high <= 1 for found in intervals.values())
-
-
-def test_answers_and_probabilities_that_say_the_same_have_the_same_intervals() -> None:
-    hard = score_intervals(PREDICTIONS, Y, N_CLASSES)
     soft = score_intervals(np.eye(N_CLASSES)[PREDICTIONS], Y, N_CLASSES)
-    for name in hard:
-        assert soft[name] == pytest.approx(hard[name])
+    for name in SCORES:
+        assert soft[name] == pytest.approx(intervals[name])
 
 
 def test_the_variance_of_a_mean_is_that_of_the_two_way_analysis() -> None:
@@ -61,7 +72,7 @@ def test_the_variance_of_a_mean_is_that_of_the_two_way_analysis() -> None:
     assert found.standard_error == pytest.approx(((2 * 0.125**2 + 2 * 0.25**2) / 2) ** 0.5)
 
 
-@pytest.mark.parametrize("statistic", ["f1", "sensitivity", "consistency"])
+@pytest.mark.parametrize("statistic", SCORES)
 def test_influences_are_what_a_sample_more_changes(statistic: str) -> None:
     """A sample that is twice in the data moves the score by its influence, but for terms of 1 / N^2."""
     predictions, y = answers(3, n_samples=400)
@@ -81,30 +92,26 @@ def test_random_wordings_make_intervals_wider_where_they_matter() -> None:
     predictions, y = answers(1, wordings=0.2)
     random = score_intervals(predictions, y, N_CLASSES)
     fixed = score_intervals(predictions, y, N_CLASSES, wordings="fixed")
-    for name in random:
-        assert random[name].high - random[name].low > 1.2 * (fixed[name].high - fixed[name].low)
+    assert all(width(random[name]) > 1.2 * width(fixed[name]) for name in SCORES)
     with pytest.raises(ValueError, match="wordings is 'all'"):
         score_intervals(predictions, y, N_CLASSES, wordings="all")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("n_samples", [20, 50, 500])
-def test_where_nothing_varies_an_end_is_as_far_as_with_further_samples_that_are_wrong(n_samples: int) -> None:
+@pytest.mark.parametrize("n_samples", [20, 500])
+def test_where_nothing_or_hardly_anything_varies_an_end_is_as_far_as_with_further_samples_that_are_wrong(
+    n_samples: int,
+) -> None:
     y = np.arange(n_samples) % 3
-    always = score_intervals(np.repeat(y[:, None], 10, axis=1), y, N_CLASSES)
+    predictions = np.repeat(y[:, None], 10, axis=1)
+    always = score_intervals(predictions, y, N_CLASSES)
     further = -np.log(0.025)
     assert always["f1"].bounds == pytest.approx((n_samples / (n_samples + further), 1))
     assert always["sensitivity"].bounds == pytest.approx((0, further / (n_samples + further)))
     assert always["consistency"].low == pytest.approx(n_samples / (n_samples + 2 * further))
-
-
-def test_hardly_anything_varying_is_no_surer_than_nothing() -> None:
-    y = np.arange(100) % 3
-    predictions = np.repeat(y[:, None], 10, axis=1)
-    nothing = score_intervals(predictions, y, N_CLASSES)
     predictions[0, 0] = 3
     hardly = score_intervals(predictions, y, N_CLASSES)
-    assert hardly["f1"].low <= nothing["f1"].low
-    assert hardly["sensitivity"].high >= nothing["sensitivity"].high
+    assert hardly["f1"].low <= always["f1"].low
+    assert hardly["sensitivity"].high >= always["sensitivity"].high
 
 
 def test_one_sample_and_one_wording_tell_nothing() -> None:
@@ -116,23 +123,61 @@ def test_one_sample_and_one_wording_tell_nothing() -> None:
     assert (found.standard_error, found.p_value, found.p_above(-0.5)) == (None, 1, 1)
 
 
-def test_a_prompt_is_not_surely_as_good_as_itself_on_few_samples() -> None:
+@pytest.mark.parametrize(("n_samples", "p_value"), [(50, 0.6), (500, 0.0064)])
+def test_a_prompt_does_not_differ_from_itself_nor_is_it_surely_as_good_on_few_samples(
+    n_samples: int, p_value: float
+) -> None:
     """Had a hundredth of all samples got worse, 50 would show none of them in .6 of the cases, 500 in under .01."""
-    for n_samples, p_value in ((50, 0.6), (500, 0.0064)):
-        predictions, y = answers(2, n_samples)
-        found = compare_scores(predictions, predictions, y, N_CLASSES)["f1"]
+    predictions, y = answers(2, n_samples)
+    compared = compare_scores(predictions, predictions, y, N_CLASSES)
+    for found in compared.values():
         assert (found.difference, found.p_value) == (0, 1)
-        assert found.p_above(-0.01) == pytest.approx(p_value, rel=0.05)
+        assert found.low <= 0 <= found.high
+    assert compared["f1"].p_above(-0.01) == pytest.approx(p_value, rel=0.05)
 
 
 def test_one_sided_p_values_agree_with_the_two_sided_one_and_with_the_interval() -> None:
-    first, y = answers(4)
-    second = answers(5)[0]
-    for found in compare_scores(first, second, y, N_CLASSES).values():
+    for found in compare_scores(answers(4)[0], answers(5)[0], answers(4)[1], N_CLASSES).values():
         assert 2 * min(found.p_above(), found.p_below()) == pytest.approx(found.p_value)
         assert found.p_above(found.low) == pytest.approx(0.025)
         assert found.p_below(found.high) == pytest.approx(0.025)
         assert found.p_above(-0.2) < found.p_above(0.0) < found.p_above(0.2)
+
+
+def test_differences_are_second_minus_first_and_swapping_the_prompts_turns_their_signs_alone() -> None:
+    first, second, y = two_prompts(better_by=0.1)
+    forth, back = compare_scores(first, second, y, N_CLASSES), compare_scores(second, first, y, N_CLASSES)
+    before, after = joint_scores(first, y, N_CLASSES), joint_scores(second, y, N_CLASSES)
+    for name in SCORES:
+        assert forth[name].difference == pytest.approx(after[name] - before[name])
+        assert forth[name].difference == -back[name].difference
+        assert forth[name].low == pytest.approx(-back[name].high)
+        assert forth[name].p_value == pytest.approx(back[name].p_value)
+    # pairing makes the interval narrower
+    paired = compare_scores(first, second, y, N_CLASSES, wordings="fixed")["f1"]
+    apart = [score_intervals(prompt, y, N_CLASSES, wordings="fixed")["f1"] for prompt in (first, second)]
+    assert width(paired) < sum(map(width, apart)) / 2
+
+
+def test_a_clear_gain_is_significant_in_all_three() -> None:
+    first, second, y = two_prompts(better_by=0.3)
+    result = compare_scores(first, second, y, N_CLASSES)
+    assert all(found.p_value < 0.01 for found in result.values())
+    assert result["f1"].low > 0
+    assert result["sensitivity"].high < 0
+    assert result["consistency"].low > 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((80, 9), "second has 9 rephrasings and first has 10"),
+        ((79, 10), "second has 79 samples and first has 80"),
+    ],
+)
+def test_prompts_that_are_no_pair_are_refused(shape: tuple[int, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare_scores(PREDICTIONS, np.zeros(shape, dtype=int), Y, N_CLASSES)
 
 
 def test_classes_have_the_scores_of_their_samples() -> None:
@@ -145,29 +190,19 @@ def test_classes_have_the_scores_of_their_samples() -> None:
         assert found["sensitivity"].estimate == pytest.approx(sensitivity(counts[label == Y]))
         assert found["consistency"].estimate == pytest.approx(of_class[label])
         assert all(interval.low < interval.estimate < interval.high for interval in found.values())
-
-
-def test_a_class_without_samples_has_no_interval_of_s_and_c() -> None:
-    """One that was answered has an F1, of 0; one that was not has none."""
+    # a class without samples has no interval of S and C: one that was answered has an F1, of 0, one that was not none
     answered, absent = class_intervals([[0, 0], [1, 0]], [0, 0], 4, labels=[1, 2])
-    assert set(answered) == {"f1"}
+    assert [*answered] == ["f1"]
     assert answered["f1"].estimate == 0
     assert absent == {}
-
-
-def test_a_share_has_the_interval_of_a_mean() -> None:
-    is_na = PREDICTIONS == N_CLASSES - 1
-    found = mean_interval(is_na)
-    assert found.low < is_na.mean() < found.high
-    assert found.estimate == is_na.mean()
 
 
 def test_intervals_cover_the_truth_and_tests_err_as_often_as_they_say() -> None:
     """`make bench-coverage`, small: of 120 intervals 108 or more cover it (fewer: 1 in 80), 14 tests or fewer err."""
     covered, errors = np.zeros(3), np.zeros(3)
-    pairs = [(answers(seed, 60, 8, 0.1), answers(1000 + seed, 60, 8, 0.1)) for seed in range(120)]
-    truth = np.mean([list(joint_scores(*first, N_CLASSES).values()) for first, _ in pairs], axis=0)
-    for seed, ((predictions, y), _) in enumerate(pairs):
+    drawn = [answers(seed, 60, 8, 0.1) for seed in range(120)]
+    truth = np.mean([list(joint_scores(*one, N_CLASSES).values()) for one in drawn], axis=0)
+    for seed, (predictions, y) in enumerate(drawn):
         bounds = np.array([found.bounds for found in score_intervals(predictions, y, N_CLASSES).values()])
         covered += (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])
         both, labels = answers(seed, 60, 16, 0.1)
@@ -179,25 +214,21 @@ def test_intervals_cover_the_truth_and_tests_err_as_often_as_they_say() -> None:
 
 def test_macro_f1_is_as_sure_as_its_classes_together() -> None:
     """Of one class it has that class's interval; of several that of their mean, narrower than a rare one's."""
-    (only,) = class_intervals(PREDICTIONS, Y, N_CLASSES, labels=[1])
-    assert macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[1]) == pytest.approx(only["f1"])
+    of_classes = [found["f1"] for found in class_intervals(PREDICTIONS, Y, N_CLASSES, labels=range(3))]
+    assert macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[1]) == pytest.approx(of_classes[1])
     found = macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[0, 1, 2])
     assert found.estimate == pytest.approx(macro_f1(PREDICTIONS, Y, labels=[0, 1, 2]))
     assert found.low < found.estimate < found.high
-    widths = [np.ptp(of_class["f1"].bounds) for of_class in class_intervals(PREDICTIONS, Y, N_CLASSES, labels=range(3))]
-    assert np.ptp(found.bounds) < max(widths)
+    assert width(found) < max(map(width, of_classes))
+    never = macro_f1_interval([[0, 0], [1, 1]], [0, 1], 4, labels=[2])
+    assert np.isnan(never.estimate), "a label that never occurs has none"
 
 
 def test_macro_f1_of_all_right_answers_is_as_unsure_as_its_classes_are_small() -> None:
     """Classes of 2 and 98 samples speak like 2^2 / (1 / 2 + 1 / 98) = 7.8 samples, not like 100."""
     rare, even = np.repeat([0, 1], [2, 98]), np.repeat([0, 1], [50, 50])
     lows = [macro_f1_interval(np.tile(y[:, None], 3), y, 3, labels=[0, 1]).low for y in (rare, even)]
-    assert lows[0] == pytest.approx(7.84 / (7.84 + 3.69), abs=0.01)
-    assert lows[1] == pytest.approx(100 / 103.69, abs=0.01)
-
-
-def test_macro_f1_of_labels_that_never_occur_is_undefined() -> None:
-    assert np.isnan(macro_f1_interval([[0, 0], [1, 1]], [0, 1], 4, labels=[2]).estimate)
+    assert lows == pytest.approx([7.84 / (7.84 + 3.69), 100 / 103.69], abs=0.01)
 
 
 def test_nothing_is_known_of_a_class_of_one_sample() -> None:
@@ -210,11 +241,51 @@ def test_nothing_is_known_of_a_class_of_one_sample() -> None:
     assert macro_f1_interval([[0, 0]], [0], 2).bounds == (0.0, 1.0)
 
 
-def test_rows_that_are_one_draw_make_macro_f1_less_sure() -> None:
-    """The same rows twice over know no more than once, and say so where they are told to belong together."""
-    twice, y = np.repeat(PREDICTIONS, 2, axis=0), np.repeat(Y, 2)
-    once = macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[0, 1, 2])
-    grouped = macro_f1_interval(twice, y, N_CLASSES, labels=[0, 1, 2], groups=np.repeat(np.arange(len(Y)), 2))
-    apart = macro_f1_interval(twice, y, N_CLASSES, labels=[0, 1, 2])
-    assert grouped.estimate == pytest.approx(once.estimate)
-    assert np.ptp(apart.bounds) < np.ptp(grouped.bounds)
+def test_rows_of_one_sample_count_as_one_draw() -> None:
+    """Every row three times over says no more than once: told to belong together, the interval does not shrink."""
+    thrice, y, groups = np.repeat(PREDICTIONS, 3, axis=0), np.repeat(Y, 3), np.repeat(np.arange(len(Y)), 3)
+    once = score_intervals(PREDICTIONS, Y, N_CLASSES)
+    together = score_intervals(thrice, y, N_CLASSES, groups=groups)
+    apart = score_intervals(thrice, y, N_CLASSES)
+    for name in ("f1", "sensitivity"):
+        assert width(together[name]) == pytest.approx(width(once[name]), rel=1e-9)
+        assert width(apart[name]) < width(once[name])
+    macro_once = macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[0, 1, 2])
+    macro_together = macro_f1_interval(thrice, y, N_CLASSES, labels=[0, 1, 2], groups=groups)
+    assert macro_together.estimate == pytest.approx(macro_once.estimate)
+    assert width(macro_f1_interval(thrice, y, N_CLASSES, labels=[0, 1, 2])) < width(macro_together)
+
+
+def test_a_mean_is_a_share_with_weights_a_ratio_of_sums_and_equal_weights_are_none() -> None:
+    is_na = PREDICTIONS == N_CLASSES - 1
+    share = mean_interval(is_na)
+    assert share.low < share.estimate == is_na.mean() < share.high
+    scores, other, weights = RNG.random((20, 6)), RNG.random((20, 6)), RNG.integers(0, 4, (20, 6))
+    assert mean_interval(scores, weights=np.full((20, 6), 3.0)) == pytest.approx(mean_interval(scores))
+    found = mean_interval(scores, weights=weights)
+    assert found.estimate == pytest.approx((scores * weights).sum() / weights.sum())
+    difference = mean_difference(scores, other, first_weights=weights, second_weights=weights)
+    assert difference.difference == pytest.approx(((other - scores) * weights).sum() / weights.sum())
+
+
+def test_a_weighted_mean_scatters_as_its_interval_says() -> None:
+    """Of 400 data sets the 95 % intervals hold the true ratio in 90 to 99 %."""
+    hits = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        weights = rng.integers(1, 5, (80, 6))
+        scores = rng.random((80, 6)) < 0.3 + 0.1 * weights  # heavier answers are right more often
+        low, high = mean_interval(scores, weights=weights).bounds
+        hits += low <= (np.arange(1, 5) * (0.3 + 0.1 * np.arange(1, 5))).sum() / 10 <= high
+    assert 0.90 <= hits / 400 <= 0.99
+
+
+def test_groups_and_weights_that_are_none_are_refused() -> None:
+    groups: list[list[float]] = [[0, 1], [0.5] * 4, [-1, 0, 0, 1]]
+    for wrong in groups:
+        with pytest.raises(ValueError, match="groups must hold 4 integers"):
+            score_intervals([[0, 1]] * 4, [0, 0, 1, 1], 3, groups=wrong)
+    weights: list[list[list[float]]] = [[[1.0]], [[-1.0, 1.0]] * 2, [[np.inf, 1.0]] * 2]
+    for unfit in weights:
+        with pytest.raises(ValueError, match="weights"):
+            mean_interval([[0.5, 0.5]] * 2, weights=unfit)

@@ -40,90 +40,73 @@ def soft_answered(draw: Any) -> tuple[Any, Any]:
     return weights / weights.sum(axis=-1, keepdims=True), y
 
 
-@given(answered())
-def test_sensitivity_is_zero_exactly_for_one_label_and_else_within_zero_and_one(case: Any) -> None:
-    predictions, _, n_classes = case
-    values = sample_sensitivity(prediction_counts(predictions, n_classes))
-    assert ((values >= 0) & (values <= 1)).all()
-    assert ((values == 0) == (predictions == predictions[:, :1]).all(axis=1)).all()
-
-
 @given(answered(), st.booleans())
-def test_the_fast_consistency_equals_the_pairwise_one(case: Any, self_pairs: Any) -> None:
+def test_the_fast_consistency_equals_the_pairwise_one(case: Any, self_pairs: bool) -> None:
     predictions, y, n_classes = case
     counts = prediction_counts(predictions, n_classes)
     for table in (counts, counts / predictions.shape[1]):
-        values = consistency(table, y, average=None, self_pairs=self_pairs)
+        by_class = consistency(table, y, average=None, self_pairs=self_pairs)
+        by_sample = sample_consistency(table, y)
+        pairs = np.zeros(0)
         for label in range(n_classes):
             matrix = pairwise_consistency(table[y == label]) if (y == label).any() else np.zeros((0, 0))
             kept = matrix if self_pairs else matrix[~np.eye(len(matrix), dtype=bool)]
             expected = kept.mean() if kept.size else np.nan
-            assert values[label] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+            assert by_class[label] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+            pairs = np.append(pairs, kept)
+            if matrix.size:
+                assert by_sample[y == label] == pytest.approx(matrix.mean(axis=1), abs=1e-12)
+        pooled = consistency(table, y, self_pairs=self_pairs)
+        assert pooled == pytest.approx(pairs.mean() if pairs.size else np.nan, abs=1e-12, nan_ok=True)
 
 
 @given(soft_answered())
-def test_the_fast_consistency_of_probabilities_equals_the_pairwise_one(case: Any) -> None:
+def test_scores_of_probabilities_lie_within_zero_and_one_and_the_fast_consistency_is_the_pairwise_one(
+    case: Any,
+) -> None:
     probabilities, y = case
+    scores = joint_scores(probabilities, y, probabilities.shape[2])
+    assert all(0 <= value <= 1 for value in scores.values())
     shares = prediction_distribution(probabilities)
     values = consistency(shares, y, average=None)
     for label in np.unique(y):
         assert values[label] == pytest.approx(pairwise_consistency(shares[y == label]).mean(), abs=1e-12)
 
 
-@given(soft_answered())
-def test_scores_of_probabilities_lie_within_zero_and_one(case: Any) -> None:
-    probabilities, y = case
-    scores = joint_scores(probabilities, y, probabilities.shape[2])
-    assert all(0 <= value <= 1 for value in scores.values())
-
-
-@given(answered())
-def test_counts_and_the_distribution_of_the_same_answers_agree(case: Any) -> None:
+@given(answered(), st.randoms(use_true_random=False))
+def test_counts_shares_and_renamed_classes_say_the_same_and_s_is_zero_exactly_for_one_label(
+    case: Any, random: Any
+) -> None:
     predictions, y, n_classes = case
     counts = prediction_counts(predictions, n_classes)
+    values = sample_sensitivity(counts)
+    assert ((values >= 0) & (values <= 1)).all()
+    assert ((values == 0) == (predictions == predictions[:, :1]).all(axis=1)).all()
     shares = prediction_distribution(np.eye(n_classes)[predictions])
     assert sensitivity(shares) == pytest.approx(sensitivity(counts), abs=1e-12)
     assert consistency(shares, y) == pytest.approx(consistency(counts, y), abs=1e-12)
     assert sample_consistency(shares, y) == pytest.approx(sample_consistency(counts, y), abs=1e-12)
-
-
-@given(answered())
-def test_consistency_is_the_mean_of_its_samples(case: Any) -> None:
-    predictions, y, n_classes = case
-    counts = prediction_counts(predictions, n_classes)
-    by_sample, by_class = sample_consistency(counts, y), consistency(counts, y, average=None)
-    for label in np.unique(y):
-        assert by_class[label] == pytest.approx(by_sample[y == label].mean(), abs=1e-12)
-
-
-@given(answered(), st.randoms(use_true_random=False))
-def test_renaming_all_classes_changes_nothing(case: Any, random: Any) -> None:
-    """N/A included: as a class it is like any other."""
-    predictions, y, n_classes = case
+    # N/A included: as a class it is like any other
     names = np.array(random.sample(range(n_classes), n_classes))
     expected = joint_scores(predictions, y, n_classes)
     assert joint_scores(names[predictions], names[y], n_classes) == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.integers(2, 6), st.integers(1, 12), st.integers(1, 8))
-def test_a_constant_predictor_has_no_sensitivity_and_full_consistency(
-    n_classes: Any, n_samples: Any, n_rephrasings: Any
+def test_a_constant_predictor_is_steady_and_a_uniform_one_has_full_sensitivity(
+    n_classes: int, n_samples: int, n_rephrasings: int
 ) -> None:
     predictions = np.full((n_samples, n_rephrasings), n_classes - 1)
     scores = joint_scores(predictions, np.arange(n_samples) % n_classes, n_classes)
-    assert scores["sensitivity"] == 0
-    assert scores["consistency"] == 1
-
-
-@given(st.integers(2, 40))
-def test_a_uniform_distribution_has_full_sensitivity(n_classes: Any) -> None:
-    assert sensitivity([[1] * n_classes]) == pytest.approx(1, abs=1e-12)
-    assert sensitivity([[1 / n_classes] * n_classes]) == pytest.approx(1, abs=1e-12)
+    assert (scores["sensitivity"], scores["consistency"]) == (0, 1)
+    for n in (n_classes, 40):
+        assert sensitivity([[1] * n]) == pytest.approx(1, abs=1e-12)
+        assert sensitivity([[1 / n] * n]) == pytest.approx(1, abs=1e-12)
 
 
 @settings(max_examples=5)
 @given(st.integers(2, 8), st.integers(0, 100))
-def test_a_random_predictor_tends_to_full_sensitivity_and_consistency(n_classes: Any, seed: Any) -> None:
+def test_a_random_predictor_tends_to_full_sensitivity_and_consistency(n_classes: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = joint_scores(rng.integers(n_classes, size=(60, 2000)), rng.integers(n_classes, size=60), n_classes)
     assert scores["sensitivity"] > 0.99

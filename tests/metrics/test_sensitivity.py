@@ -1,4 +1,4 @@
-"""Sensitivity, its moments, and uncertainty."""
+"""Answers counted, sensitivity with its moments, and uncertainty."""
 
 from __future__ import annotations
 
@@ -7,10 +7,40 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.metrics import prediction_counts, sample_sensitivity, sensitivity, uncertainty
+from psopt.metrics import (
+    hard_predictions,
+    prediction_counts,
+    prediction_distribution,
+    sample_sensitivity,
+    sensitivity,
+    uncertainty,
+)
 from scipy import stats
 
 COUNTS = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.1, 0.05, 0.05], size=40)
+
+
+def test_each_row_counts_the_answers_to_one_sample() -> None:
+    counts = prediction_counts([[0, 0, 1], [2, 2, 2]], n_classes=3)
+    assert counts.tolist() == [[2, 1, 0], [0, 0, 3]]
+    assert counts.dtype == np.int64
+    # blocks of rows join without a seam
+    predictions = np.random.default_rng(0).integers(4, size=(70_000, 3))
+    naive = np.stack([(predictions == label).sum(axis=1) for label in range(4)], axis=1)
+    assert (prediction_counts(predictions, 4) == naive).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_every_integer_type_counts_alike(dtype: Any) -> None:
+    """A row's first cell passes 127: the small types must not overflow."""
+    predictions = np.tile(np.array([[0, 6]], dtype=dtype), (200, 1))
+    assert (prediction_counts(predictions, 7) == [1, 0, 0, 0, 0, 0, 1]).all()
+
+
+def test_probabilities_average_over_the_rephrasings_and_of_equal_ones_the_first_is_chosen() -> None:
+    # class 0: (.9 + .5) / 2 = .7
+    assert prediction_distribution([[[0.9, 0.1], [0.5, 0.5]]]) == pytest.approx(np.array([[0.7, 0.3]]))
+    assert hard_predictions([[[0.4, 0.4, 0.2], [0.1, 0.2, 0.7]]]).tolist() == [[0, 2]]
 
 
 def test_hand_worked_values() -> None:
@@ -21,6 +51,8 @@ def test_hand_worked_values() -> None:
     assert sensitivity(counts) == pytest.approx(2.25 / 4, abs=1e-15)
     nats = [1.5 * math.log(2), 0, math.log(4), math.log(2)]
     assert sample_sensitivity(counts, normalize=False) == pytest.approx(nats, abs=1e-15)
+    for steady in ([[4, 0]], [[1.0, 0.0]]):
+        assert not np.signbit(sample_sensitivity(steady)).any(), "no negative zero is shown"
 
 
 def test_na_counts_as_a_class() -> None:
@@ -35,18 +67,16 @@ PUBLISHED = [0.08, 0, 0.20, 0.27, 0.54, 0.17, 0.36, 0.08, 0.20, 0.24]
 
 
 @pytest.mark.parametrize(("correct", "published"), list(zip(CORRECT, PUBLISHED, strict=True)))
-def test_the_papers_correct_answers_bound_its_sensitivities(correct: Any, published: Any) -> None:
-    """S is least if all wrong answers are one class, and greatest if they are spread over the other six."""
+def test_the_papers_correct_answers_bound_its_sensitivities(correct: int, published: float) -> None:
+    """S is least if all wrong answers are one class, and greatest if they are spread over the other six.
+
+    Of 30 right it is 0. 29 right leave one wrong answer: (29/30 ln 30/29 + 1/30 ln 30) / ln 7 = .0751.
+    """
     wrong = 30 - correct
     least = sensitivity([[correct, wrong, 0, 0, 0, 0, 0]])
     spread = [wrong // 6 + (label < wrong % 6) for label in range(6)]
     greatest = sensitivity([[correct, *spread]])
     assert least - 0.005 <= published <= greatest + 0.005
-
-
-def test_the_papers_values_are_met_where_the_counts_leave_no_choice() -> None:
-    # 30 right: 0.  29 right leaves one wrong answer: (29/30 ln 30/29 + 1/30 ln 30) / ln 7 = .1461 / 1.9459 = .0751
-    assert sample_sensitivity([[30, 0, 0, 0, 0, 0, 0], [29, 1, 0, 0, 0, 0, 0]]).round(2).tolist() == [0, 0.08]
 
 
 def test_scipy_agrees() -> None:
@@ -55,13 +85,13 @@ def test_scipy_agrees() -> None:
     assert sample_sensitivity(COUNTS / 30) == pytest.approx(expected / np.log(5), abs=1e-14)
 
 
-def test_miller_madow_adds_half_the_other_classes_seen_per_answer() -> None:
+def test_miller_madow_adds_half_the_other_classes_seen_per_answer_and_needs_counts() -> None:
     # three classes seen in eight answers: (3 - 1) / (2 * 8) = 0.125 nats more
-    plain = sample_sensitivity([[4, 2, 2, 0]], normalize=False)
-    assert sample_sensitivity([[4, 2, 2, 0]], normalize=False, correction="miller-madow") == pytest.approx(
-        plain + 0.125
-    )
+    plain, corrected = (sensitivity([[4, 2, 2, 0]], normalize=False, correction=how) for how in (None, "miller-madow"))
+    assert corrected == pytest.approx(plain + 0.125)
     assert sensitivity([[8, 0]], correction="miller-madow") == 0
+    with pytest.raises(ValueError, match="correction needs counts"):
+        sensitivity([[0.5, 0.5]], correction="miller-madow")
 
 
 def test_miller_madow_is_closer_to_the_truth() -> None:
@@ -72,26 +102,12 @@ def test_miller_madow_is_closer_to_the_truth() -> None:
     assert off[0] < off[1] / 3
 
 
-def test_miller_madow_needs_counts() -> None:
-    with pytest.raises(ValueError, match="correction needs counts"):
-        sensitivity([[0.5, 0.5]], correction="miller-madow")
-
-
-def test_no_negative_zero_is_shown() -> None:
-    assert not np.signbit(sample_sensitivity([[4, 0]])).any()
-    assert not np.signbit(sample_sensitivity([[1.0, 0.0]])).any()
-
-
-def test_uncertainty_is_the_entropy_of_one_answer() -> None:
+def test_uncertainty_is_the_entropy_of_one_answer_and_a_sure_model_may_be_sensitive() -> None:
     # (1/2, 1/2): ln 2; a sure answer: 0; normalised by ln 2
     probabilities = [[[0.5, 0.5], [1.0, 0.0]]]
     assert uncertainty(probabilities) == pytest.approx(np.array([[math.log(2), 0]]))
     assert uncertainty(probabilities, normalize=True) == pytest.approx(np.array([[1, 0]]))
     assert uncertainty([[0.5, 0.5]]) == pytest.approx([math.log(2)])
-
-
-def test_a_sure_model_may_be_sensitive() -> None:
-    """U and S are two things: each answer is certain, and they differ."""
     predictions = np.array([[0, 1], [1, 0]])
     assert (uncertainty(np.eye(2)[predictions]) == 0).all()
     assert sensitivity(prediction_counts(predictions, 2)) == 1

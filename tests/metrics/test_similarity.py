@@ -1,4 +1,7 @@
-"""S of answers that are alike to a degree: von Neumann's entropy, which is E25's S where only equal ones are alike."""
+"""S of answers that are alike to a degree: von Neumann's entropy, which is E25's S where only equal ones are alike.
+
+One kernel holds for all samples, or each sample's own answers have one.
+"""
 
 from __future__ import annotations
 
@@ -10,95 +13,76 @@ from psopt.metrics import (
     bootstrap_ci,
     class_intervals,
     compare_scores,
+    prediction_counts,
     sample_sensitivity,
     score_intervals,
     sensitivity,
 )
 
 N, Q, C = 60, 7, 5
+# Labels at 0, 1, 2 .. with N/A last, alike as far as they are near.
+SCALE = np.eye(C)
+SCALE[:-1, :-1] = 1 - np.abs(np.arange(C - 1)[:, None] - np.arange(C - 1)) / (C - 2)
+DRAWS = np.random.default_rng(3)
+ANSWERS, OTHERS, Y = DRAWS.integers(C, size=(N, Q)), DRAWS.integers(C, size=(N, Q)), DRAWS.integers(C - 1, size=N)
+COUNTS = prediction_counts(ANSWERS, C)
 
 
-def scale(n_classes: int = C) -> Any:
-    """Labels at 0, 1, 2 .. with N/A last, alike as far as they are near."""
-    places = np.arange(n_classes - 1)
-    kernel = np.eye(n_classes)
-    kernel[:-1, :-1] = 1 - np.abs(places[:, None] - places) / (n_classes - 2)
-    return kernel
+def for_each(kernel: Any) -> Any:
+    """The same kernel for each sample."""
+    return np.broadcast_to(kernel, (N, *kernel.shape))
 
 
-@pytest.fixture
-def draws() -> Any:
-    return np.random.default_rng(3)
+def test_of_equal_and_unequal_answers_it_is_e25_s_s() -> None:
+    plain = sample_sensitivity(COUNTS)
+    for kernel in (np.eye(C), for_each(np.eye(C))):
+        assert sample_sensitivity(COUNTS, similarity=kernel) == pytest.approx(plain, abs=1e-12)
+    assert sample_sensitivity(COUNTS / Q, similarity=np.eye(C)) == pytest.approx(plain, abs=1e-12)
+    jackknifed = sample_sensitivity(COUNTS, correction="jackknife", similarity=np.eye(C))
+    assert jackknifed == pytest.approx(sample_sensitivity(COUNTS, correction="jackknife"), abs=1e-12)
 
 
-@pytest.fixture
-def answers(draws: Any) -> Any:
-    return draws.integers(C, size=(N, Q))
-
-
-@pytest.fixture
-def counts(answers: Any) -> Any:
-    return (answers[:, :, None] == np.arange(C)).sum(axis=1)
-
-
-def test_of_equal_and_unequal_answers_it_is_e25_s_s(counts: Any) -> None:
-    plain = sample_sensitivity(counts)
-    assert sample_sensitivity(counts, similarity=np.eye(C)) == pytest.approx(plain, abs=1e-12)
-    shares = counts / Q
-    assert sample_sensitivity(shares, similarity=np.eye(C)) == pytest.approx(plain, abs=1e-12)
-    jackknifed = sample_sensitivity(counts, correction="jackknife")
-    assert sample_sensitivity(counts, correction="jackknife", similarity=np.eye(C)) == pytest.approx(
-        jackknifed, abs=1e-12
-    )
-
-
-def test_it_is_the_entropy_of_the_kernel_of_all_q_answers(answers: Any, counts: Any) -> None:
+def test_it_is_the_entropy_of_the_kernel_of_all_q_answers_in_any_order_of_classes() -> None:
     expected = []
-    for row in answers:
-        eigenvalues = np.linalg.eigvalsh(scale()[np.ix_(row, row)] / Q)
+    for row in ANSWERS:
+        eigenvalues = np.linalg.eigvalsh(SCALE[np.ix_(row, row)] / Q)
         positive = eigenvalues[eigenvalues > 1e-12]
         expected.append(-(positive * np.log(positive)).sum() / np.log(C))
-    assert sample_sensitivity(counts, similarity=scale()) == pytest.approx(np.array(expected), abs=1e-9)
+    found = sample_sensitivity(COUNTS, similarity=SCALE)
+    assert found == pytest.approx(np.array(expected), abs=1e-9)
+    order = DRAWS.permutation(C)
+    permuted = sample_sensitivity(COUNTS[:, order], similarity=SCALE[np.ix_(order, order)])
+    assert permuted == pytest.approx(found, abs=1e-12)
 
 
-def test_two_answers_that_are_half_alike_by_hand() -> None:
-    kernel = [[1, 0.5], [0.5, 1]]
-    # eigenvalues .75 and .25
-    nats = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
-    assert sample_sensitivity([[3, 3]], similarity=kernel, normalize=False) == pytest.approx([nats], abs=1e-12)
+def test_one_kernel_for_all_is_that_kernel_for_each() -> None:
+    for correction in (None, "jackknife"):
+        one = sample_sensitivity(COUNTS, similarity=SCALE, correction=correction)
+        assert sample_sensitivity(COUNTS, similarity=for_each(SCALE), correction=correction) == pytest.approx(one)
 
 
-def test_answers_that_are_as_good_as_one_have_none(counts: Any) -> None:
-    assert sensitivity(counts, similarity=np.ones((C, C))) == pytest.approx(0, abs=1e-9)
+def test_two_answers_half_alike_by_hand() -> None:
+    """K has eigenvalues (1 +- .5) / 2: entropy -(.75 ln .75 + .25 ln .25) = .5623 nats, by ln 2 = .8113."""
+    half = np.array([[1, 0.5], [0.5, 1]])
+    assert sample_sensitivity([[3, 3]], similarity=half, normalize=False) == pytest.approx([0.5623], abs=1e-4)
+    kernels = np.array([half, np.ones((2, 2)), np.eye(2)])
+    assert sample_sensitivity([[2, 2]] * 3, similarity=kernels) == pytest.approx([0.8113, 0.0, 1.0], abs=1e-4)
 
 
-def test_alike_answers_never_shake_more_than_unlike_ones(counts: Any) -> None:
-    nominal = sample_sensitivity(counts)
-    assert (sample_sensitivity(counts, similarity=scale()) <= nominal + 1e-12).all()
-
-
-def test_near_answers_shake_less_than_far_ones() -> None:
-    near, far, lost = sample_sensitivity([[3, 3, 0, 0, 0], [3, 0, 0, 3, 0], [3, 0, 0, 0, 3]], similarity=scale())
+def test_the_more_alike_answers_are_the_less_they_shake() -> None:
+    assert sensitivity(COUNTS, similarity=np.ones((C, C))) == pytest.approx(0, abs=1e-9)
+    assert (sample_sensitivity(COUNTS, similarity=SCALE) <= sample_sensitivity(COUNTS) + 1e-12).all()
+    near, far, lost = sample_sensitivity([[3, 3, 0, 0, 0], [3, 0, 0, 3, 0], [3, 0, 0, 0, 3]], similarity=SCALE)
     assert 0 < near < far == pytest.approx(lost)
 
 
-def test_the_order_of_classes_does_not_matter(counts: Any, draws: Any) -> None:
-    order = draws.permutation(C)
-    permuted = sample_sensitivity(counts[:, order], similarity=scale()[np.ix_(order, order)])
-    assert permuted == pytest.approx(sample_sensitivity(counts, similarity=scale()), abs=1e-12)
-
-
-def test_intervals_and_tests_are_those_of_plain_answers_where_only_equal_ones_are_alike(
-    answers: Any, draws: Any
-) -> None:
-    y = draws.integers(C - 1, size=N)
-    other = draws.integers(C, size=(N, Q))
+def test_intervals_and_tests_are_those_of_plain_answers_where_only_equal_ones_are_alike() -> None:
     for method in (score_intervals, class_intervals, bootstrap_ci):
-        intervals: Any = method(answers, y, C)
-        of_kernel: Any = method(answers, y, C, similarity=np.eye(C))
+        intervals: Any = method(ANSWERS, Y, C)
+        of_kernel: Any = method(ANSWERS, Y, C, similarity=np.eye(C))
         assert _numbers(of_kernel) == pytest.approx(_numbers(intervals), abs=1e-9)
     plain, alike = (
-        compare_scores(answers, other, y, C, similarity=kernel)["sensitivity"] for kernel in (None, np.eye(C))
+        compare_scores(ANSWERS, OTHERS, Y, C, similarity=kernel)["sensitivity"] for kernel in (None, np.eye(C))
     )
     assert alike.difference == pytest.approx(plain.difference, abs=1e-9)
     assert alike.p_value == pytest.approx(plain.p_value, abs=1e-6)
@@ -109,28 +93,40 @@ def _numbers(intervals: Any) -> list[float]:
     return [number for table in tables for interval in table.values() for number in interval]
 
 
-def test_intervals_are_of_the_similar_s(answers: Any, counts: Any, draws: Any) -> None:
-    y = draws.integers(C - 1, size=N)
-    expected = sensitivity(counts, similarity=scale())
+def test_intervals_are_of_the_similar_s() -> None:
+    expected = sensitivity(COUNTS, similarity=SCALE)
     for method in (score_intervals, bootstrap_ci):
-        assert method(answers, y, C, similarity=scale())["sensitivity"].estimate == pytest.approx(expected)
-    assert score_intervals(answers, y, C, similarity=scale())["f1"] == score_intervals(answers, y, C)["f1"]
+        assert method(ANSWERS, Y, C, similarity=SCALE)["sensitivity"].estimate == pytest.approx(expected)
+    assert score_intervals(ANSWERS, Y, C, similarity=SCALE)["f1"] == score_intervals(ANSWERS, Y, C)["f1"]
+
+
+def test_each_prompt_may_have_its_own_kernels() -> None:
+    alike, unlike = for_each(np.ones((C, C))), for_each(np.eye(C))
+    found = compare_scores(ANSWERS, OTHERS, Y, C, similarity=alike, second_similarity=unlike)["sensitivity"]
+    assert found.difference == pytest.approx(sensitivity(prediction_counts(OTHERS, C)))
+
+
+NO_KERNEL = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
 
 
 @pytest.mark.parametrize(
-    ("kernel", "says"),
+    ("kernel", "why"),
     [
         (np.eye(2), "must be"),
-        (2 * np.eye(3) - 1, "in \\[0, 1\\]"),
+        (2 * np.eye(3) - 1, r"in \[0, 1\]"),
         ([[1, 0.5, 0], [0.2, 1, 0], [0, 0, 1]], "symmetric"),
         (0.5 * np.eye(3), "1 of each class"),
-        ([[1, 1, 0], [1, 1, 1], [0, 1, 1]], "no kernel"),
+        (NO_KERNEL, "no kernel"),
         (np.full((3, 3), np.nan), "numbers"),
+        (np.ones((4, 3, 3)), r"5 samples and 3 classes it must be \(5, 3, 3\)"),
+        (np.full((5, 3, 3), 2.0), r"numbers in \[0, 1\]"),
+        (np.zeros((5, 3, 3)), "1 of each class with itself"),
+        (np.array([NO_KERNEL] * 5), "an eigenvalue is negative"),
     ],
 )
-def test_what_is_no_kernel_is_refused(kernel: Any, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        sensitivity([[1, 2, 0]], similarity=kernel)
+def test_what_is_no_kernel_is_refused(kernel: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        sensitivity([[1, 1, 1]] * 5, similarity=kernel)
 
 
 def test_miller_and_madow_s_correction_counts_classes() -> None:

@@ -1,4 +1,4 @@
-"""Answers on disk: kept once, shared by processes, and nothing that could be run."""
+"""Answers on disk: kept once, shared by processes, and nothing that could be run; and how fast a model answers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import json
 import sqlite3
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
 from psopt.models import AnswerCache, answer_key
-from psopt.models.chat import LMConfig, load_writer
+from psopt.models.chat import AnswerRate, LMConfig, keep_rate, kept_rate, load_writer
+from psopt.models.chat._answer_rate import AskingTime
 
-from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.fake_server import FakeServer
 
 WRITER = """
 import sys
@@ -30,31 +33,27 @@ for number in range(400):
 
 
 def test_several_processes_write_to_one_cache_at_once(tmp_path: Path) -> None:
-    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(4)]
-    assert [process.wait(600) for process in running] == [0] * 4
+    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(3)]
+    assert [process.wait(600) for process in running] == [0] * 3
     cache = AnswerCache(tmp_path)
     keys = [answer_key(number=number) for number in range(400)]
     assert cache.get_many(keys) == {key: {"text": f"answer {n}"} for n, key in enumerate(keys)}
 
 
-def test_a_value_that_is_kept_stays(tmp_path: Path) -> None:
+def test_a_value_that_is_kept_stays_and_lies_on_the_disk_as_json(tmp_path: Path) -> None:
     cache = AnswerCache(tmp_path)
-    cache.put(b"key", 1)
+    cache.put(b"key", {"text": "Zürich"})
     cache.put(b"key", 2)
-    assert cache.get(b"key") == 1
+    assert cache.get(b"key") == {"text": "Zürich"}
     assert cache.get(b"other") is None
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        ((value,),) = connection.execute("SELECT value FROM answers").fetchall()
+    assert json.loads(value) == {"text": "Zürich"}
 
 
 def test_a_key_depends_on_every_part_and_not_on_their_order() -> None:
     assert answer_key(a=1, b="x") == answer_key(b="x", a=1)
     assert len({answer_key(a=1), answer_key(a=2), answer_key(b=1), answer_key(a="1"), answer_key(a=[1])}) == 5
-
-
-def test_what_lies_on_the_disk_is_json(tmp_path: Path) -> None:
-    AnswerCache(tmp_path).put(b"key", {"text": "Zürich"})
-    with sqlite3.connect(tmp_path / "answers.db") as connection:
-        ((value,),) = connection.execute("SELECT value FROM answers").fetchall()
-    assert json.loads(value) == {"text": "Zürich"}
 
 
 def test_a_file_that_is_no_cache_is_an_error_of_one_line(tmp_path: Path) -> None:
@@ -63,15 +62,61 @@ def test_a_file_that_is_no_cache_is_an_error_of_one_line(tmp_path: Path) -> None
         AnswerCache(tmp_path)
 
 
-def test_above_temperature_0_a_sample_index_tells_answers_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+@pytest.mark.usefixtures("quick")
+def test_above_temperature_0_a_sample_index_tells_answers_apart(server: FakeServer, tmp_path: Path) -> None:
+    server.change(answer="fixed:Well.")
     question = [[{"role": "user", "content": "Write."}]]
-    with FakeServer(answer="fixed:Well.") as server:
-        writer = load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url))
-        for sample in (0, 1, 2, 0, 1, 2):
-            writer.write(question, temperature=0.8, sample=sample)
-        assert server.counts()["requests"] == 3
-        writer.write(question)
-        assert server.counts()["requests"] == 4
+    writer = load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url))
+    for sample in (0, 1, 2, 0, 1, 2):
+        writer.write(question, temperature=0.8, sample=sample)
+    assert server.counts()["requests"] == 3
+    writer.write(question)
+    assert server.counts()["requests"] == 4
+
+
+FILE = "rates.json"
+RATE = AnswerRate(1200.0, 32, "2026-11-22")
+SERVER = "http://127.0.0.1:1/v1"
+
+
+def test_a_rate_is_of_a_model_at_a_server(tmp_path: Path) -> None:
+    keep_rate(tmp_path, "openai/a", SERVER, RATE)
+    keep_rate(tmp_path, "openai/b", None, AnswerRate(60.0, 4, "2026-11-21"))
+    assert kept_rate(tmp_path, "openai/a", SERVER) == RATE
+    assert kept_rate(tmp_path, "openai/b", None) == AnswerRate(60.0, 4, "2026-11-21")
+    assert kept_rate(tmp_path, "openai/a", "http://127.0.0.1:2/v1") is None
+    keep_rate(tmp_path, "openai/a", SERVER, AnswerRate(600.0, 32, "2026-11-23"))
+    assert kept_rate(tmp_path, "openai/a", SERVER) == AnswerRate(600.0, 32, "2026-11-23")
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+@each("content", ["", "{", "[1]", '{"openai/a": 3}', '{"openai/a": {"per_minute": -1}}', "\x00"])
+def test_a_file_that_is_damaged_is_as_none(content: str, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(content)
+    assert kept_rate(tmp_path, "openai/a", None) is None
+    keep_rate(tmp_path, "openai/a", None, RATE)
+    assert kept_rate(tmp_path, "openai/a", None) == RATE
+
+
+def test_what_can_not_be_written_is_done_without(tmp_path: Path) -> None:
+    keep_rate(tmp_path / "away", "openai/a", None, RATE)
+    keep_rate(None, "openai/a", None, RATE)
+    assert kept_rate(None, "openai/a", None) is None
+    assert not any(tmp_path.iterdir())
+
+
+def test_time_that_overlaps_counts_once(monkeypatch: Any) -> None:
+    now = iter([0.0, 1.0, 5.0, 20.0, 25.0])
+    monkeypatch.setattr("psopt.models.chat._answer_rate.time.monotonic", lambda: next(now))
+    time = AskingTime()
+    with time.asking(), time.asking():  # 0 to 5
+        pass
+    with time.asking():  # 20 to 25
+        pass
+    assert time.seconds == 10.0
+    time.calls = 49
+    assert time.rate(8) is None
+    time.calls = 100
+    rate = time.rate(8)
+    assert rate
+    assert (rate.per_minute, rate.concurrency) == (600.0, 8)

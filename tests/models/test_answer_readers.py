@@ -20,119 +20,88 @@ if TYPE_CHECKING:
 LABELS = ("billing", "sales", "human being", "R&D")
 THOUGHTS = '<think>Is it sales? I\'d answer {"team": "sales"}.</think>\n'
 
-READ = [
+READ: list[tuple[str, dict[str, list[str]]]] = [
     # a member of JSON: bare, fenced, behind prose, the last of several
-    ("json:team", '{"team": "billing"}', "billing"),
-    ("json:team", '{"reason": "It names a {bill}.", "team": "Billing."}', "billing"),
-    ("json:team", '```json\n{\n  "team": "human_being"\n}\n```', "human being"),
-    ("json:team", 'It is about sales, so:\n{"team": "billing"}\nHope that helps {you}!', "billing"),
-    ("json:team", '{"team": "sales"}\nNo, wait.\n{"team": "billing"}', "billing"),
-    ("json:team", '{"team": "billing"} {"confidence": 0.9}', "billing"),
-    ("json:team", '{"team": "billing"} {"team": "sal', "billing"),
-    ("json:team", '[{"team": "billing"}]', "billing"),
-    ("json:team", '{"team": ["billing"]}', "billing"),
-    ("json:team", '{"Team": "billing"}', "billing"),
-    ("json:team", '{"reason": "two\nlines", "team": "billing"}', "billing"),
-    ("json:result.team", '{"result": {"team": "billing", "why": "a bill"}}', "billing"),
-    ("json:result.team", '{"result.team": "billing"}', "billing"),
-    ("json:teams.1", '{"teams": ["sales", "billing"]}', "billing"),
-    ("json:team", THOUGHTS + '{"team": "billing"}', "billing"),
-    ("json:team", '{"reason": "it says <think>", "team": "billing"}', "billing"),
-    ("json:team", '[THINK]{"team": "sales"}[/THINK]{"team": "billing"}', "billing"),
-    (
-        "json:team",
-        '<|channel|>analysis<|message|>{"team": "sales"}<|end|><|channel|>final<|message|>{"team": "R&D"}',
-        "R&D",
-    ),
+    ("json:team", {"billing": ['{"team": "billing"}', '{"reason": "It names a {bill}.", "team": "Billing."}']}),
+    ("json:team", {"billing": ['It is about sales, so:\n{"team": "billing"}\nHope that helps {you}!']}),
+    ("json:team", {"billing": ['{"team": "sales"}\nNo, wait.\n{"team": "billing"}']}),
+    ("json:team", {"billing": ['{"team": "billing"} {"confidence": 0.9}', '{"team": "billing"} {"team": "sal']}),
+    ("json:team", {"billing": ['[{"team": "billing"}]', '{"team": ["billing"]}', '{"Team": "billing"}']}),
+    ("json:team", {"billing": ['{"reason": "two\nlines", "team": "billing"}', THOUGHTS + '{"team": "billing"}']}),
+    ("json:team", {"billing": ['{"reason": "it says <think>", "team": "billing"}']}),
+    ("json:team", {"billing": ['[THINK]{"team": "sales"}[/THINK]{"team": "billing"}']}),
+    ("json:team", {"human being": ['```json\n{\n  "team": "human_being"\n}\n```']}),
+    ("json:team", {"R&D": ['<|channel|>analysis<|message|>sales<|end|><|channel|>final<|message|>{"team": "R&D"}']}),
+    ("json:result.team", {"billing": ['{"result": {"team": "billing", "why": "a bill"}}']}),
+    ("json:result.team", {"billing": ['{"result.team": "billing"}']}),
+    ("json:teams.1", {"billing": ['{"teams": ["sales", "billing"]}']}),
     # the assistant's turn that the prompt ends with began the object
-    ("json:team", '"team": "billing", "reason": "a bill"}', "billing"),
-    ("json:team", 'billing", "reason": "a bill"}', "billing"),
-    ("json:team", "billing", "no JSON"),
-    ("json:team", '{"reason": "a bill"}', "no field"),
-    ("json:team", '{"result": {"team": "billing"}}', "no field"),
-    ("json:team", '{"result": {"team": "billing"}, "reason": "it is cut', "no JSON"),
-    ("json:team", '{"team": "billing or sales"}', "several labels"),
-    ("json:team", '{"team": ["billing", "sales"]}', "several labels"),
-    ("json:team", '{"team": "support"}', "unknown label"),
-    ("json:team", '{"team": "the billing team"}', "unknown label"),
-    ("json:team", '{"team": 7}', "unknown label"),
-    ("json:team", '{"team": null}', "empty"),
-    ("json:team", '{"team": {"name": "billing"}}', "unknown label"),
-    ("json:team", '{"team": ' + "[" * 900 + "]" * 900 + "}", "empty"),
-    ("json:team", "{'team': 'billing'}", "no JSON"),
-    ("json:team", "I'm sorry, but I can't help with that.", "refused"),
-    ("xml:answer", "I cannot assist with this request.", "refused"),
-    ("json:team", "The customer can't log in, so billing.", "no JSON"),
-    ("json:team", '<think>{"team": "billing"} but', "cut off"),
-    ("json:team", " ", "empty"),
+    ("json:team", {"billing": ['"team": "billing", "reason": "a bill"}', 'billing", "reason": "a bill"}']}),
+    # nothing, and why
+    ("json:team", {"no JSON": ["billing", '{"result": {"team": "billing"}, "reason": "it is cut']}),
+    ("json:team", {"no JSON": ["{'team': 'billing'}", "The customer can't log in, so billing."]}),
+    ("json:team", {"no field": ['{"reason": "a bill"}', '{"result": {"team": "billing"}}']}),
+    ("json:team", {"several labels": ['{"team": "billing or sales"}', '{"team": ["billing", "sales"]}']}),
+    ("json:team", {"unknown label": ['{"team": "support"}', '{"team": "the billing team"}', '{"team": 7}']}),
+    ("json:team", {"unknown label": ['{"team": {"name": "billing"}}'], "empty": ['{"team": null}']}),
+    ("json:team", {"empty": ['{"team": ' + "[" * 900 + "]" * 900 + "}", " "]}),
+    ("json:team", {"refused": ["I'm sorry, but I can't help with that."]}),
+    ("json:team", {"cut off": ['<think>{"team": "billing"} but']}),
+    ("xml:answer", {"refused": ["I cannot assist with this request."]}),
     # tags
-    ("xml:answer", "<answer>billing</answer>", "billing"),
-    ("xml:answer", "<reason>sales?</reason>\n<answer>\n  Billing\n</answer>", "billing"),
-    ("xml:answer", "<answer>sales</answer> no: <answer>billing</answer>", "billing"),
-    ("xml:answer", '<Answer lang="en">R&amp;D</Answer>', "R&D"),
-    ("xml:answer", "<answer>billing", "billing"),
-    ("xml:answer", "billing</answer>", "billing"),
-    ("xml:answer", "<think><answer>sales</answer></think><answer>billing</answer>", "billing"),
-    ("xml:answer", "<answers>billing</answers>", "no tag"),
-    ("xml:answer", "<answer></answer>", "empty"),
-    ("xml:answer", "<answer>billing, sales</answer>", "several labels"),
+    ("xml:answer", {"billing": ["<answer>billing</answer>"]}),
+    ("xml:answer", {"billing": ["<reason>sales?</reason>\n<answer>\n  Billing\n</answer>"]}),
+    ("xml:answer", {"billing": ["<answer>sales</answer> no: <answer>billing</answer>", "<answer>billing"]}),
+    ("xml:answer", {"billing": ["billing</answer>", "<think><answer>sales</answer></think><answer>billing</answer>"]}),
+    ("xml:answer", {"R&D": ['<Answer lang="en">R&amp;D</Answer>'], "no tag": ["<answers>billing</answers>"]}),
+    ("xml:answer", {"empty": ["<answer></answer>"], "several labels": ["<answer>billing, sales</answer>"]}),
     # patterns
-    (r"regex:team=(\w+)", "team=sales, then team=billing", "billing"),
-    (r"regex:(?i)TEAM: *(\w+)", "Team:  billing.", "billing"),
-    (r"regex:billing|sales", "sales .. billing", "billing"),
-    (r"regex:(?:team (\w+)|(\w+) team)", "the billing team", "billing"),
-    (r"regex:team=(\w+)?", "team=billing team=", "billing"),
-    (r"regex:team=(\w+)", THOUGHTS + "team=billing", "billing"),
-    (r"regex:team=(\w+)", "billing", "no match"),
-    (r"regex:team=(\w+)", "team=both", "unknown label"),
+    (r"regex:team=(\w+)", {"billing": ["team=sales, then team=billing", THOUGHTS + "team=billing"]}),
+    (r"regex:team=(\w+)", {"no match": ["billing"], "unknown label": ["team=both"]}),
+    (r"regex:(?i)TEAM: *(\w+)", {"billing": ["Team:  billing."]}),
+    (r"regex:billing|sales", {"billing": ["sales .. billing"]}),
+    (r"regex:(?:team (\w+)|(\w+) team)", {"billing": ["the billing team"]}),
+    (r"regex:team=(\w+)?", {"billing": ["team=billing team="]}),
     # the last line
-    ("last-line", "It could be sales.\n\nTeam: billing\n", "billing"),
-    ("last-line", "Sales? No.\nSo the answer is **billing**.", "billing"),
-    ("last-line", "```\nbilling\n```", "billing"),
-    ("last-line", "billing\nI hope that helps", "unknown label"),
-    ("last-line", "x\nbilling or sales", "several labels"),
+    ("last-line", {"billing": ["It could be sales.\n\nTeam: billing\n", "Sales? No.\nSo the answer is **billing**."]}),
+    ("last-line", {"billing": ["```\nbilling\n```"], "unknown label": ["billing\nI hope that helps"]}),
+    ("last-line", {"several labels": ["x\nbilling or sales"]}),
     # psopt's own
-    ("label", "The answer is billing.", "billing"),
-    ("label", "billing, sales", "several labels"),
-    ("label", "neither", "unknown label"),
-    ("label", "The writer mentions billing.", "mention"),
-    ("json:team", '{"team": "human\\_being"}', "human being"),
+    ("label", {"billing": ["The answer is billing."], "several labels": ["billing, sales"]}),
+    ("label", {"unknown label": ["neither"], "mention": ["The writer mentions billing."]}),
+    ("json:team", {"human being": ['{"team": "human\\_being"}']}),
 ]
 
 
-@each("spec, answer, expected", READ)
-def test_the_label_or_why_there_is_none(spec: str, answer: str, expected: str) -> None:
+@each("spec, readings", READ)
+def test_the_label_or_why_there_is_none(spec: str, readings: dict[str, list[str]]) -> None:
     reader = reader_for(spec, LABELS)
-    if expected in LABELS:
-        assert reader.read(answer) == LABELS.index(expected)
-    else:
-        assert reader.read(answer) == len(LABELS)
-        assert reader.kind(answer) == expected
-        assert expected in NO_LABEL_CURES
+    for expected, answers in readings.items():
+        if expected in LABELS:
+            assert {answer: reader.read(answer) for answer in answers} == dict.fromkeys(answers, LABELS.index(expected))
+        else:
+            assert {answer: reader.read(answer) for answer in answers} == dict.fromkeys(answers, len(LABELS))
+            assert {answer: reader.kind(answer) for answer in answers} == dict.fromkeys(answers, expected)
+            assert expected in NO_LABEL_CURES
 
 
-CUT = [
-    ("label", "billing", True),
-    ("label", "human", False),
-    ("label", "billing\nSince the writer", True),
-    ("label", "The answer is billing, since the", False),
-    ("label", "The writer has a billing question and is asking", False),
-    ("label", '{"label": "billing"}', True),
-    ("label", '{"label": "billing", "why": "a', False),
-    ("json:team", '{"team": "billing"} and', True),
-    ("json:team", '{"team": "billing", "why": "a', False),
-    ("xml:answer", "<answer>billing</answer> si", True),
-    ("xml:answer", "<answer>billing", False),
-    (r"regex:team=(\w+)", "team=billing, as", True),
-    (r"regex:team=(\w+)", "team=billing", False),
-    ("last-line", "It could be sales.\nbilling", False),
+CUT: list[tuple[str, dict[bool, list[str]]]] = [
+    ("label", {True: ["billing", "billing\nSince the writer", '{"label": "billing"}'], False: ["human"]}),
+    ("label", {False: ["The answer is billing, since the", "The writer has a billing question and is asking"]}),
+    ("label", {False: ['{"label": "billing", "why": "a']}),
+    ("json:team", {True: ['{"team": "billing"} and'], False: ['{"team": "billing", "why": "a']}),
+    ("xml:answer", {True: ["<answer>billing</answer> si"], False: ["<answer>billing"]}),
+    (r"regex:team=(\w+)", {True: ["team=billing, as"], False: ["team=billing"]}),
+    ("last-line", {False: ["It could be sales.\nbilling"]}),
 ]
 
 
-@pytest.mark.parametrize(("spec", "answer", "is_read"), CUT)
-def test_an_answer_that_was_cut_off_counts_where_its_form_is_closed(spec: str, answer: str, is_read: bool) -> None:
+@each("spec, readings", CUT)
+def test_an_answer_that_was_cut_off_counts_where_its_form_is_closed(spec: str, readings: dict[bool, list[str]]) -> None:
     reader = reader_for(spec, LABELS)
-    assert reader.read(answer, is_cut=True) == (LABELS.index("billing") if is_read else len(LABELS))
+    for is_read, answers in readings.items():
+        expected = LABELS.index("billing") if is_read else len(LABELS)
+        assert {answer: reader.read(answer, is_cut=True) for answer in answers} == dict.fromkeys(answers, expected)
 
 
 def test_a_label_that_another_begins_with_may_have_been_cut_off() -> None:
@@ -140,10 +109,22 @@ def test_a_label_that_another_begins_with_may_have_been_cut_off() -> None:
     assert [reader.read(answer, is_cut=True) for answer in ("sales", "sales abroad")] == [2, 1]
 
 
+OWN = """
+def team(answer):
+    return {'1': 'billing', '2': 'nobody'}.get(answer.strip(), None)
+
+def failing(answer):
+    raise KeyError('first\\nsecond')
+
+def number(answer):
+    return 1
+
+none = 3
+"""
+
+
 def test_a_function_reads_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "def team(answer):\n    return {'1': 'billing', '2': 'nobody'}.get(answer.strip(), None)\n"
-    code += "def failing(answer):\n    raise KeyError('first\\nsecond')\ndef number(answer):\n    return 1\nnone = 3\n"
-    (tmp_path / "reading_of_mine.py").write_text(code)
+    (tmp_path / "reading_of_mine.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     reader = reader_for("reading_of_mine:team", LABELS)
@@ -161,8 +142,8 @@ def test_a_function_reads_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             reader_for(spec, ())
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
+@each(
+    "spec, message",
     [
         ("json", "give json:FIELD"),
         ("xml:", "give xml:TAG"),
@@ -188,43 +169,14 @@ def test_every_form_that_is_named_makes_a_reader() -> None:
         reader_for(form.replace("MODULE:NAME", "string:capwords"), ())
 
 
-SPECS = st.sampled_from(
-    ["label", "json:team", "json:a.team", "xml:team", r"regex:team=(\w+)", "regex:^.*$", "last-line"]
-)
-PIECES = [
-    '{"team": "',
-    "billing",
-    "sales",
-    '"}',
-    "{",
-    "}",
-    '{"a": ',
-    "[",
-    "]",
-    "<team>",
-    "</team>",
-    "<think>",
-    "</think>",
-]
-PIECES += [
-    "team=",
-    "\n",
-    "```json\n",
-    "```",
-    " ",
-    "\\",
-    "\ud800",
-    "9" * 5000,
-    "NaN",
-    "null",
-    "[THINK]",
-    "&amp;",
-    "<|channel|>",
-]
+SPECS = ["label", "json:team", "json:a.team", "xml:team", r"regex:team=(\w+)", "regex:^.*$", "last-line"]
+FORMS = ['{"team": "', '"}', '{"a": ', "<team>", "</team>", "<think>", "</think>", "[THINK]", "<|channel|>", "team="]
+SIGNS = ["{", "}", "[", "]", "\n", "```json\n", "```", " ", "\\", "\ud800", "9" * 5000, "NaN", "null", "&amp;"]
+PIECES = st.lists(st.sampled_from(["billing", "sales", *FORMS, *SIGNS])).map("".join)
 NOISE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="{}<>[]`\\"), max_size=40)
 
 
-@given(SPECS, st.one_of(st.text(st.characters()), st.lists(st.sampled_from(PIECES)).map("".join)))
+@given(st.sampled_from(SPECS), st.one_of(st.text(st.characters()), PIECES))
 def test_any_answer_is_read_without_an_error(spec: str, answer: str) -> None:
     reader = reader_for(spec, LABELS)
     if reader.read(answer) == len(LABELS):
@@ -259,18 +211,10 @@ def test_a_label_in_tags_lines_and_patterns_is_read(label: str, noise: str, thin
     assert reader_for(r"regex:answer=\[(.*)\]", LABELS).read(f"{before}\nanswer=[{label}]\n{noise}") == index
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "{" * 1_000_000,
-        '{"team":' * 120_000,
-        '{"' * 400_000,
-        '{"team": "' + "{" * 1_000_000,
-        "<team>" * 150_000,
-        "{}" * 300_000,
-    ],
-    ids=lambda answer: answer[:9],
-)
+HUGE = ["{" * 1_000_000, '{"team":' * 120_000, '{"' * 400_000, "<team>" * 150_000, "{}" * 300_000]
+
+
+@each("answer", [*HUGE, '{"team": "' + "{" * 1_000_000])
 def test_an_answer_of_a_megabyte_is_read_in_passing(answer: str) -> None:
     """Quadratic reading would take hours here."""
     for spec in ("json:team", "xml:team", "last-line", r"regex:<team>(\w+)"):

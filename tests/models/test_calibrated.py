@@ -14,6 +14,8 @@ from psopt.models.chat import Budget, LMConfig
 from psopt.search_spaces import CALIBRATE, Calibration, Prompt, apply_edits
 from psopt.tasks import Task
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -45,8 +47,9 @@ class Biased:
         return np.array([[row] * len(prompts) for row in rows])
 
 
-def calibrated(model: Any, *given: Any, **options: Any) -> CalibratedModel:
-    return CalibratedModel(model, *given, **options)
+def calibrated(texts: Sequence[str] = TEXTS, *, is_always: bool = False, **biased: Any) -> CalibratedModel:
+    model: Any = Biased(**biased)
+    return CalibratedModel(model, texts, Budget(), is_always=is_always)
 
 
 def _task() -> Task:
@@ -57,7 +60,7 @@ def _task() -> Task:
 def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:
     # Means of logarithms: A (ln .6 + ln .8 + ln .5) / 3 = ln .24^(1/3), B ln .003^(1/3), C ln .004^(1/3).
     a, b, c = (product ** (1 / 3) for product in (0.24, 0.003, 0.004))
-    model = calibrated(Biased(), TEXTS, Budget())
+    model = calibrated()
     x = [0.6 / a, 0.3 / b, 0.1 / c]  # .966, 2.080, .630: B has most left
     assert model.predict_proba([CALIBRATED], ["x"])[0, 0] == pytest.approx([p / sum(x) for p in x] + [0.0])
     assert model.predict([CALIBRATED], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
@@ -69,7 +72,7 @@ def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:
 
 
 def test_prompts_that_do_not_say_so_are_left_alone_in_the_same_grid() -> None:
-    model = calibrated(Biased(), TEXTS, Budget())
+    model = calibrated()
     assert model.predict([PROMPT, CALIBRATED], ["x", "z"]).tolist() == [[0, 1], [0, 2]]
     cells = np.array([[True, False], [False, True]])
     assert predict_cells(model, [PROMPT, CALIBRATED], ["x", "z"], cells).tolist() == [[0, -1], [-1, 2]]
@@ -78,64 +81,66 @@ def test_prompts_that_do_not_say_so_are_left_alone_in_the_same_grid() -> None:
 
 
 def test_na_stays_as_probable_as_it_was() -> None:
-    model = calibrated(Biased(n_a=0.7), TEXTS, Budget())
+    model = calibrated(n_a=0.7)
     probabilities = model.predict_proba([CALIBRATED], ["x"])[0, 0]
     assert probabilities[-1] == pytest.approx(0.7)
     assert probabilities.sum() == pytest.approx(1)
     assert model.predict([CALIBRATED], ["x"]).tolist() == [[3]]
 
 
-def test_a_prior_is_measured_once_and_counted() -> None:
-    budget = Budget()
-    inner = Biased()
-    model = calibrated(inner, TEXTS, budget)
+def test_a_prior_is_measured_once_and_counted_and_no_model_is_calibrated_twice() -> None:
+    provider, inner = ModelProvider(), Biased()
+    model = provider.answering(inner, _task())
+    assert isinstance(model, CalibratedModel)
+    assert provider.answering(model, _task()) is model
     model.predict([CALIBRATED], ["x"])
     model.predict([CALIBRATED], ["y"])
-    assert inner.asked == [*TEXTS, *"xy"] or inner.asked == ["x", *TEXTS, "y"]
-    assert budget.usage.made == len(TEXTS)
+    assert len(inner.asked) == 30 + 2
+    assert provider.budget.usage.made == 30
 
 
 def test_a_prompt_that_brings_its_prior_needs_no_texts() -> None:
-    measured = calibrated(Biased(), TEXTS, Budget()).measured(CALIBRATED)
-    read = Prompt.from_dict(measured.to_dict())
+    read = Prompt.from_dict(calibrated().measured(CALIBRATED).to_dict())
     assert read.id == CALIBRATED.id
-    elsewhere = calibrated(Biased(), [], Budget())
+    elsewhere = calibrated(texts=[])
     assert elsewhere.predict([read], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
     with pytest.raises(InputError, match="takes at least 10 texts, not 0"):  # under other words it is another prior
         elsewhere.predict([read.described_as("Tell which.")], ["x"])
     with pytest.raises(InputError, match="brings no label prior of other"):
-        calibrated(Biased(name="other"), [], Budget()).predict([read], ["x"])
+        calibrated(texts=[], name="other").predict([read], ["x"])
+
+
+READ = {"method": "batch", "prior": {"A": -1, "B": -2, "C": -3}, "n_texts": 9, "model": "m", "prompt": "p"}
 
 
 def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_not() -> None:
     assert CALIBRATED.id != PROMPT.id
     assert "calibration" not in PROMPT.to_dict()
     assert CALIBRATED.to_dict()["calibration"] == {"method": "batch"}
-    with_prior = Prompt.from_dict(
-        {
-            **CALIBRATED.to_dict(),
-            "calibration": {
-                "method": "batch",
-                "prior": {"A": -1, "B": -2, "C": -3},
-                "n_texts": 9,
-                "model": "m",
-                "prompt": "p",
-            },
-        }
-    )
+    with_prior = Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": READ})
     assert with_prior.calibration == Calibration((-1.0, -2.0, -3.0), 9, "m", "p")
     assert with_prior.id == CALIBRATED.id
-    with pytest.raises(InputError, match="'batch' or 'supervised', not 'magic'"):
-        Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": {"method": "magic"}})
-    with pytest.raises(InputError, match="can't be read"):
-        Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": {"method": "batch", "prior": {"A": 1}}})
 
 
-@pytest.mark.parametrize("calibration", ["auto", "off", "batch"])
-def test_models_with_label_probabilities_are_calibrated_as_asked(calibration: Any) -> None:
+@each(
+    "calibration, why",
+    [
+        ({"method": "magic"}, "'batch' or 'supervised', not 'magic'"),
+        ({"method": "batch", "prior": {"A": 1}}, "can't be read"),
+        ({**READ, "method": "supervised", "label_map": [[1.0, 0.0]]}, "can't be read"),
+        ({**READ, "method": "supervised", "label_map": [[1.0, 0.0, 0.0]] * 3}, "can't be read"),
+        ({**READ, "method": "supervised", "label_map": [["a", 0, 0]] * 4}, "can't be read"),
+    ],
+)
+def test_another_method_or_a_prior_or_map_of_another_size_is_refused(calibration: Any, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": calibration})
+
+
+@each("calibration, answers", [("auto", [[0, 1]]), ("off", [[0, 0]]), ("batch", [[1, 1]])])
+def test_models_with_label_probabilities_are_calibrated_as_asked(calibration: Any, answers: Any) -> None:
     model = ModelProvider(lm=LMConfig(calibration=calibration)).answering(Biased(), _task())
-    answers = model.predict([PROMPT, CALIBRATED], ["x"]).tolist()
-    assert answers == {"auto": [[0, 1]], "off": [[0, 0]], "batch": [[1, 1]]}[calibration]
+    assert model.predict([PROMPT, CALIBRATED], ["x"]).tolist() == answers
 
 
 def test_a_model_without_probabilities_can_not_be_calibrated_by_force() -> None:
@@ -151,9 +156,9 @@ def _labelled(n: int = 48) -> LabelledTexts:
     return LabelledTexts(CALIBRATED, texts, [{"x": 1, "y": 0, "z": 0}[text[0]] for text in texts])
 
 
-def test_labelled_texts_teach_what_the_evidence_means() -> None:
-    answering = Biased()
-    model = calibrated(answering, TEXTS, Budget()).learning_from(_labelled())
+def test_labelled_texts_teach_what_the_evidence_means_once() -> None:
+    answering: Any = Biased()
+    model = CalibratedModel(answering, TEXTS, Budget()).learning_from(_labelled())
     assert model.prior_calls([CALIBRATED]) == len(TEXTS) + 48
     assert model.predict([CALIBRATED], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]  # without labels z was C
     n_asked = len(answering.asked)
@@ -163,40 +168,18 @@ def test_labelled_texts_teach_what_the_evidence_means() -> None:
     assert len(answering.asked) == n_asked + len(TEXTS) + 1
 
 
-def test_a_prompt_that_is_handed_over_brings_the_map() -> None:
-    model = calibrated(Biased(), TEXTS, Budget()).learning_from(_labelled())
-    measured = Prompt.from_dict(model.measured(CALIBRATED).to_dict())
-    assert measured.calibration is not None
-    assert measured.to_dict()["calibration"]["method"] == "supervised"
-    elsewhere = calibrated(Biased(), [], Budget())
-    assert elsewhere.predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
-    in_other_words = calibrated(Biased(), TEXTS, Budget())
-    assert in_other_words.predict([measured.described_as("Tell which.")], ["z"])[0, 0] == 0
-    of_another_model = calibrated(Biased(name="another"), TEXTS, Budget())
-    assert of_another_model.predict([measured], ["z"])[0, 0] == 2
-
-
-@pytest.mark.parametrize("rows", [[[1.0, 0.0]], [[1.0, 0.0, 0.0]] * 3, [["a", 0, 0]] * 4])
-def test_a_map_of_another_size_is_refused(rows: list[list[float]]) -> None:
-    data = {"method": "supervised", "prior": {"A": -1, "B": -1, "C": -1}, "n_texts": 12, "model": "m", "prompt": "p"}
-    with pytest.raises(InputError, match="can't be read"):
-        Calibration.from_dict({**data, "label_map": rows}, LABELS)
-
-
-def test_few_labelled_texts_teach_nothing() -> None:
-    model = calibrated(Biased(), TEXTS, Budget())
+def test_few_labelled_texts_teach_nothing_and_batch_asks_no_labels() -> None:
+    model = calibrated()
     assert model.learning_from(_labelled(30)) is model
-
-
-def test_batch_asks_no_labels() -> None:
-    model = calibrated(Biased(), TEXTS, Budget(), is_always=True)
+    model = calibrated(is_always=True)
     assert model.learning_from(_labelled()) is model
 
 
-def test_a_calibrated_model_is_not_calibrated_again() -> None:
-    provider = ModelProvider()
-    model = provider.answering(Biased(), _task())
-    assert isinstance(model, CalibratedModel)
-    assert provider.answering(model, _task()) is model
-    model.predict([CALIBRATED], ["x"])
-    assert provider.budget.usage.made == 30  # one prior, once
+def test_a_prompt_that_is_handed_over_brings_the_map() -> None:
+    model = calibrated().learning_from(_labelled())
+    measured = Prompt.from_dict(model.measured(CALIBRATED).to_dict())
+    assert measured.to_dict()["calibration"]["method"] == "supervised"
+    assert calibrated(texts=[]).predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
+    assert calibrated().predict([measured.described_as("Tell which.")], ["z"])[0, 0] == 0
+    of_another_model = calibrated(name="another")
+    assert of_another_model.predict([measured], ["z"])[0, 0] == 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from psopt.dspy_programs._model import ProgramModel
 from psopt.models import Capabilities, capabilities_of
 from psopt.models.chat import ChatModel
@@ -16,7 +15,7 @@ from psopt.models.sim import SimulatedModel
 if TYPE_CHECKING:
     from tests.conftest import KeywordModel
 
-MODELS = (ChatModel, HFModel, MiniLM, ProgramModel, SimulatedModel)
+MODELS: tuple[Any, ...] = (ChatModel, HFModel, MiniLM, ProgramModel, SimulatedModel)
 METHODS = {
     "has_probabilities": "predict_proba",
     "has_metric_scores": "metric_scores",
@@ -27,26 +26,21 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-@pytest.mark.parametrize(("capability", "method"), METHODS.items())
-def test_a_model_can_what_it_says_and_says_what_it_can(model: Any, capability: str, method: str) -> None:
-    assert getattr(model.capabilities, capability) == hasattr(model, method)
+def test_a_model_can_what_it_says_and_says_what_it_can() -> None:
+    for model in MODELS:
+        says = {name: getattr(model.capabilities, name) for name in METHODS}
+        assert says == {name: hasattr(model, method) for name, method in METHODS.items()}, model
+        # Parts of a grid come with probabilities where the whole does.
+        assert (says["has_cells"] and says["has_probabilities"]) == hasattr(model, "predict_proba_cells"), model
 
 
 def test_only_what_a_metric_judges_does_not_race() -> None:
     assert [model for model in MODELS if not model.capabilities.can_race] == [ProgramModel]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_parts_of_a_grid_come_with_probabilities_where_the_whole_does(model: Any) -> None:
-    both = model.capabilities.has_cells and model.capabilities.has_probabilities
-    assert both == hasattr(model, "predict_proba_cells")
-
-
-def test_a_model_of_the_user_s_own_need_not_say_anything(keyword_model: KeywordModel) -> None:
+def test_a_model_of_the_user_s_own_need_not_say_anything_and_is_understood_by_attributes(
+    keyword_model: KeywordModel,
+) -> None:
     assert capabilities_of(keyword_model) == Capabilities()
-
-
-def test_what_a_model_says_by_attributes_is_understood() -> None:
     model: Any = SimpleNamespace(is_free=True, reads_order=False, predict_proba=lambda *_: None)
     assert capabilities_of(model) == Capabilities(is_free=True, reads_order=False, has_probabilities=True)

@@ -1,25 +1,29 @@
-"""Answers to parts of a grid are those of the whole grid, for every model, and nothing else is asked."""
+"""Answers to parts of a grid are those of the whole grid, for every model, and nothing else is asked.
+
+A grid whose columns have texts of their own is answered as each text alone would be.
+"""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.extra import numpy as arrays
-from psopt.errors import NoLabelsError, UnansweredError
-from psopt.models import NOT_ASKED, AnswerCache, load_model, predict_cells, predict_proba_cells
-from psopt.models.chat import LMConfig, chat_model
+from psopt.errors import InputError, UnansweredError
+from psopt.models import NOT_ASKED, Capabilities, ChangedTextsModel, load_model, predict_cells, predict_proba_cells
 from psopt.search_spaces import Prompt
+from psopt.tasks import Row
 
 from tests.conftest import KeywordModel
-from tests.fake_server import FakeServer
+from tests.models.conftest import model_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from psopt.tasks import Task
+
+    from tests.fake_server import FakeServer
 
 LABELS = ("Number", "Person")
 PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.", "Classify it.")]
@@ -27,21 +31,6 @@ TEXTS = [f"{opening} thing {i} ?" for i in range(8) for opening in ("when did", 
 SHAPE = (len(TEXTS), len(PROMPTS))
 CELLS = np.add.outer(np.arange(len(TEXTS)), np.arange(len(PROMPTS))) % 3 != 0
 masks = arrays.arrays(np.bool_, SHAPE)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
-
-
-def chat(server: FakeServer, **options: Any) -> Any:
-    return chat_model("openai", "test", AnswerCache(None), LMConfig(api_base=server.url, **options))
 
 
 def assert_part(part: Any, whole: Any, cells: Any, empty: Any) -> None:
@@ -73,43 +62,79 @@ def test_a_simulated_model_answers_parts_alike(task: Task, cells: Any) -> None:
     assert_part(predict_proba_cells(model, PROMPTS, TEXTS, cells), probabilities, cells, np.nan)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_chat_model_is_asked_for_these_cells_alone_prompt_by_prompt(server: FakeServer) -> None:
-    model = chat(server, concurrency=1)
-    whole = chat(server).predict(PROMPTS, TEXTS)
+    model = model_at(server, concurrency=1)
+    whole = model_at(server).predict(PROMPTS, TEXTS)
     server.reset()
-    part = predict_cells(model, PROMPTS, TEXTS, CELLS)
-    assert_part(part, whole, CELLS, NOT_ASKED)
+    assert_part(predict_cells(model, PROMPTS, TEXTS, CELLS), whole, CELLS, NOT_ASKED)
     assert server.counts()["requests"] == model.engine.budget.usage.made == CELLS.sum()
-    asked = model.queries(PROMPTS, TEXTS, CELLS)
     whole_order = iter(model.queries(PROMPTS, TEXTS))
-    assert all(query in whole_order for query in asked)  # a part of it, in its order
+    assert all(query in whole_order for query in model.queries(PROMPTS, TEXTS, CELLS))  # a part of it, in its order
+    part = predict_proba_cells(model_at(server, logprobs=True), PROMPTS, TEXTS, CELLS)
+    assert_part(part, model_at(server, logprobs=True).predict_proba(PROMPTS, TEXTS), CELLS, np.nan)
 
 
-def test_a_chat_model_s_probabilities_of_parts_are_those_of_the_whole(server: FakeServer) -> None:
-    options = {"logprobs": True}
-    part = predict_proba_cells(chat(server, **options), PROMPTS, TEXTS, CELLS)
-    assert_part(part, chat(server, **options).predict_proba(PROMPTS, TEXTS), CELLS, np.nan)
+@pytest.mark.usefixtures("quick")
+def test_refused_texts_are_held_against_the_whole_grid(server: FakeServer) -> None:
+    server.change(unanswerable="whose is thing 0 :vllm_context")
+    few = np.zeros(SHAPE, dtype=np.bool_)
+    few[:4, :2] = True
+    assert (predict_cells(model_at(server), PROMPTS, TEXTS, few)[1, :2] == len(LABELS)).all()
+    with pytest.raises(UnansweredError, match=r"2 context length.* \(72 in all\)"):
+        predict_cells(model_at(server, max_unanswered=0.02), PROMPTS, TEXTS, few)
 
 
-def test_the_first_twenty_answers_of_a_part_are_looked_at() -> None:
-    with FakeServer(answer="fixed:no idea") as server:
-        model = chat(server)
-        with pytest.raises(NoLabelsError, match="none of the first 20 answers"):
-            predict_cells(model, PROMPTS, TEXTS, CELLS)
-        assert server.counts()["requests"] == 20
-
-
-def test_refused_texts_are_held_against_the_whole_grid() -> None:
-    with FakeServer(unanswerable="whose is thing 0 :vllm_context") as server:
-        few = np.zeros(SHAPE, dtype=np.bool_)
-        few[:4, :2] = True
-        assert (predict_cells(chat(server), PROMPTS, TEXTS, few)[1, :2] == len(LABELS)).all()
-        with pytest.raises(UnansweredError, match=r"2 context length.* \(72 in all\)"):
-            predict_cells(chat(server, max_unanswered=0.02), PROMPTS, TEXTS, few)
-
-
-def test_progress_is_that_of_the_cells(keyword_model: Any, task: Task) -> None:
+def test_progress_is_that_of_the_cells(task: Task) -> None:
     calls: list[tuple[int, int]] = []
     model: Any = load_model("sim/", task)
     predict_cells(model, PROMPTS, TEXTS, CELLS, lambda done, total: calls.append((done, total)))
     assert calls == [(16, 48), (32, 48), (48, 48)]
+
+
+# Columns with texts of their own
+
+ALIKE = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Classify it.", "Classify it.")]
+SMALL = [f"what is {i} ?" for i in range(6)]
+COLUMNS = [SMALL, SMALL, [f"WHAT IS {i} ?" for i in "aabbcc"]]
+ASKED = np.ones((6, 3), dtype=np.bool_)
+ASKED[2, 1] = False
+
+
+def each_alone(model: Any, prompts: list[Prompt]) -> Any:
+    columns = [model.predict([prompt], texts)[:, 0] for prompt, texts in zip(prompts, COLUMNS, strict=True)]
+    return np.where(ASKED, np.stack(columns, axis=1), NOT_ASKED)
+
+
+def test_of_a_model_that_answers_whole_grids(task: Task) -> None:
+    model = load_model("sim/accuracy=0.6,wobble=0.4", task)
+    prompts = [Prompt(prompt.description, task.labels, "question") for prompt in ALIKE]
+    found = ChangedTextsModel(model, COLUMNS).predict_cells(prompts, COLUMNS[0], ASKED)
+    np.testing.assert_array_equal(found, each_alone(model, prompts))
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_a_chat_model_each_request_is_sent_once_and_na_stands_at_its_place(server: FakeServer) -> None:
+    inner = model_at(server)
+    found = ChangedTextsModel(inner, COLUMNS).predict_cells(ALIKE, COLUMNS[0], ASKED)
+    assert len(ChangedTextsModel(inner, COLUMNS).queries(ALIKE, COLUMNS[0], ASKED)) == 6 + 5 + 3
+    assert inner.engine.budget.usage.made == 14
+    np.testing.assert_array_equal(found, each_alone(inner, ALIKE))
+    server.change(answer="fixed:no idea")
+    others = [[f"{text} now" for text in column] for column in COLUMNS]
+    inner.few_may_fail = True
+    model = ChangedTextsModel(inner, others)
+    array = model.predict_cells(ALIKE, others[0], ASKED)
+    missed = model.no_labels(ALIKE, others[0], array)
+    assert sorted([no.sample, no.rephrasing] for no in missed) == np.argwhere(array == 2).tolist()
+    assert len(missed) == 17
+    assert {no.said for no in missed} == {"no idea"}
+
+
+def test_equal_texts_of_different_rows_are_two_and_what_reads_its_examples_alone_is_refused() -> None:
+    model: Any = SimpleNamespace(name="dspy/program", capabilities=Capabilities())
+    rows = [Row.of({"text": "hi", "place": place}, ("text",)) for place in ("north", "south")]
+    assert len(ChangedTextsModel(model, [rows])._texts) == 2
+    model.capabilities = Capabilities(has_metric_scores=True)
+    with pytest.raises(InputError, match="asked about its examples as they are"):
+        ChangedTextsModel(model, COLUMNS)

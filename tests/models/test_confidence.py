@@ -43,62 +43,49 @@ def server() -> Iterator[RuleServer]:
         yield it
 
 
-def task_of(server: RuleServer) -> Task:
-    return Task.from_records(server.rows, text_column="text", label_column="answer", answers="number", name="sums")
-
-
-def measured(server: RuleServer, cache: Path, prompt: Any = PROMPT, **options: Any) -> Any:
-    lm = LMConfig(api_base=server.base, **options)
-    given: dict[str, Any] = {"rephrasings": 4, "split": "all", "lm": lm, "cache_dir": cache}
-    return psopt.measure(task_of(server), prompt, model="openai/rule", **given)
+def measured(
+    server: RuleServer, cache: Path | None, prompt: Any = PROMPT, model: Any = "openai/rule", **lm: Any
+) -> Any:
+    task = Task.from_records(server.rows, text_column="text", label_column="answer", answers="number", name="sums")
+    options = LMConfig(api_base=server.base, **lm)
+    return psopt.measure(task, prompt, model=model, rephrasings=4, split="all", lm=options, cache_dir=cache)
 
 
 def model_at(base: str, cache: Path, name: str = "rule", **options: Any) -> Any:
     return chat_model("openai", name, AnswerCache(cache), LMConfig(api_base=base, **options))
 
 
-def test_each_answer_has_the_mean_probability_of_its_tokens(server: RuleServer, tmp_path: Path) -> None:
-    predictions = measured(server, tmp_path, logprobs=True)
+def test_each_answer_has_the_mean_probability_of_its_tokens_and_is_asked_and_paid_once(
+    server: RuleServer, tmp_path: Path
+) -> None:
     of_answers = {code_of("7"): 0.8, code_of("8"): 0.3, 0: 0.4}  # no label, so that N/A is 0
+    predictions = measured(server, tmp_path, logprobs=True)
     assert set(of_answers) == set(np.unique(predictions.array).tolist())
     expected = np.vectorize(of_answers.get)(predictions.array)
     assert predictions.confidence == pytest.approx(expected)
-    found = score(predictions).open
-    assert found is not None
-    assert found.measures["confidence"] == pytest.approx(expected.mean())
-    against = found.measures["confidence against S"]
-    assert against is not None
-    assert against < -0.5  # who always says 7 is sure; who errs is not, and not always the same
+    scores: Any = score(predictions)
+    assert scores.open.measures["confidence"] == pytest.approx(expected.mean())
+    # Who always says 7 is sure; who errs is not, and not always the same.
+    assert scores.open.measures["confidence against S"] < -0.5
+    assert server.n_asked == server.n_asked_for_probabilities == predictions.array.size
+    again = measured(server, tmp_path, logprobs=True)
+    assert server.n_asked == predictions.array.size
+    assert (again.confidence == predictions.confidence).all()
+    assert score(again) == scores
+    own = measured(server, tmp_path, "Count what is asked for.\nText: {text}\nAnswer:", logprobs=True)
+    assert own.confidence == pytest.approx(np.vectorize(of_answers.get)(own.array))
 
 
-def test_a_prompt_of_one_s_own_has_it_too(server: RuleServer, tmp_path: Path) -> None:
-    predictions = measured(server, tmp_path, "Count what is asked for.\nText: {text}\nAnswer:", logprobs=True)
-    expected = np.vectorize({code_of("7"): 0.8, code_of("8"): 0.3, 0: 0.4}.get)(predictions.array)
-    assert predictions.confidence == pytest.approx(expected)
-
-
-def test_quality_and_s_are_those_of_the_answers_alone(server: RuleServer, tmp_path: Path) -> None:
+def test_quality_and_s_are_those_of_the_answers_alone_and_nothing_is_asked_for_otherwise(
+    server: RuleServer, tmp_path: Path
+) -> None:
+    plain = measured(server, tmp_path)
+    assert plain.confidence is None
+    assert server.n_asked_for_probabilities == 0
     with_confidence = score(measured(server, tmp_path, logprobs=True)).to_dict()
-    without = score(measured(server, tmp_path)).to_dict()
     for name in ("confidence", "confidence against S"):
         with_confidence["open"]["measures"].pop(name)
-    assert with_confidence == without
-
-
-def test_what_was_answered_is_asked_and_paid_once(server: RuleServer, tmp_path: Path) -> None:
-    first = measured(server, tmp_path, logprobs=True)
-    n_asked = server.n_asked
-    assert n_asked == server.n_asked_for_probabilities == first.array.size
-    again = measured(server, tmp_path, logprobs=True)
-    assert server.n_asked == n_asked
-    assert (again.confidence == first.confidence).all()
-    assert score(again) == score(first)
-
-
-def test_nothing_is_asked_for_otherwise_where_it_is_not_wanted(server: RuleServer, tmp_path: Path) -> None:
-    predictions = measured(server, tmp_path)
-    assert predictions.confidence is None
-    assert server.n_asked_for_probabilities == 0
+    assert with_confidence == score(plain).to_dict()
 
 
 def test_a_request_without_log_probabilities_is_what_it_was(server: RuleServer, tmp_path: Path) -> None:
@@ -153,4 +140,4 @@ def test_a_server_that_gives_few_alternatives_gives_the_tokens_own(tmp_path: Pat
 def test_a_model_of_one_s_own_that_can_not_say_it_is_refused(server: RuleServer) -> None:
     own: Any = SimpleNamespace(name="mine", predict=lambda *_: None, capabilities=Capabilities(writes=True))
     with pytest.raises(InputError, match="model mine gives no probabilities: leave --logprobs out"):
-        psopt.measure(task_of(server), PROMPT, model=own, lm=LMConfig(logprobs=True))
+        measured(server, None, model=own, logprobs=True)

@@ -14,8 +14,9 @@ from psopt.models import load_model, name_of_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Prompt
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from psopt.tasks import Task
@@ -46,43 +47,43 @@ class LaterAnswerer:
         return await later(messages)
 
 
-def with_prefix(prefix: str, messages: list[dict[str, str]]) -> str:
-    return prefix + by_first_word(messages)
+@pytest.fixture
+def load(task: Task, tmp_path: Path) -> Any:
+    return functools.partial(load_model, task=task, cache_dir=tmp_path)
 
 
-FUNCTIONS: dict[str, Callable[[list[dict[str, str]]], Any]] = {
-    "function/by_first_word": by_first_word,
-    "function/later": later,
-    "function/Answerer": Answerer(),
-    "function/LaterAnswerer": LaterAnswerer(),
-    "function/with_prefix": functools.partial(with_prefix, ""),
-    "function/lambda": lambda messages: later(messages),  # what it returns is awaited
-}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_whatever_can_be_called_answers(name: str, task: Task, tmp_path: Path) -> None:
-    model: Any = load_model(FUNCTIONS[name], task, cache_dir=tmp_path)
+@each(
+    "name, function",
+    [
+        ("function/by_first_word", by_first_word),
+        ("function/later", later),
+        ("function/Answerer", Answerer()),
+        ("function/LaterAnswerer", LaterAnswerer()),
+        ("function/by_first_word", functools.partial(by_first_word)),
+        ("function/lambda", lambda messages: later(messages)),  # what it returns is awaited
+    ],
+)
+def test_whatever_can_be_called_answers(name: str, function: Any, load: Any) -> None:
+    model = load(function)
     assert model.predict(PROMPTS, TEXTS).tolist() == EXPECTED
-    assert model.name == name_of_model(FUNCTIONS[name]) == name
+    assert model.name == name_of_model(function) == name
     assert model.engine.budget.usage.made == len(TEXTS) * len(PROMPTS)
 
 
-def test_functions_that_block_run_side_by_side_up_to_the_concurrency(task: Task, tmp_path: Path) -> None:
+def test_functions_that_block_run_side_by_side_up_to_the_concurrency(load: Any) -> None:
     together = threading.Barrier(4, timeout=20)
 
     def waits_for_three_others(messages: list[dict[str, str]]) -> str:
-        if "Sort it." in messages[-1]["content"]:  # 24 texts; the first of all is asked alone
-            return by_first_word(messages)
-        together.wait()
+        if "Sort it." not in messages[-1]["content"]:  # 24 texts; the first of all is asked alone
+            together.wait()
         return by_first_word(messages)
 
-    model = load_model(waits_for_three_others, task, cache_dir=tmp_path, options=LMConfig(concurrency=4))
+    model = load(waits_for_three_others, options=LMConfig(concurrency=4))
     model.predict(PROMPTS[:1], TEXTS)
     assert model.predict(PROMPTS[1:], TEXTS).ravel().tolist() == [row[0] for row in EXPECTED]
 
 
-def test_a_coroutine_function_is_never_called_more_often_at_once_than_allowed(task: Task, tmp_path: Path) -> None:
+def test_a_coroutine_function_is_never_called_more_often_at_once_than_allowed(load: Any) -> None:
     now = most = 0
 
     async def counting(messages: list[dict[str, str]]) -> str:
@@ -93,13 +94,11 @@ def test_a_coroutine_function_is_never_called_more_often_at_once_than_allowed(ta
         now -= 1
         return by_first_word(messages)
 
-    load_model(counting, task, cache_dir=tmp_path, options=LMConfig(concurrency=3)).predict(PROMPTS, TEXTS)
+    load(counting, options=LMConfig(concurrency=3)).predict(PROMPTS, TEXTS)
     assert 1 <= most <= 3
 
 
-def test_answers_are_kept_between_runs_only_if_the_function_says_what_they_depend_on(
-    task: Task, tmp_path: Path
-) -> None:
+def test_answers_are_kept_between_runs_only_if_the_function_says_what_they_depend_on(load: Any) -> None:
     calls: list[str] = []
 
     def silent(messages: list[dict[str, str]]) -> str:
@@ -112,15 +111,18 @@ def test_answers_are_kept_between_runs_only_if_the_function_says_what_they_depen
 
     keyed.cache_key = "rules of May"  # type: ignore[attr-defined]
     for function in (silent, silent, keyed, keyed):
-        load_model(function, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS)
+        load(function).predict(PROMPTS, TEXTS)
     n = len(PROMPTS) * len(TEXTS)
     assert (calls.count("silent"), calls.count("keyed")) == (2 * n, n)
     keyed.cache_key = "rules of June"  # type: ignore[attr-defined]
-    load_model(keyed, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS)
+    load(keyed).predict(PROMPTS, TEXTS)
     assert calls.count("keyed") == 2 * n
+    keyed.cache_key = 3  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="cache_key must be a text"):
+        load(keyed)
 
 
-def test_a_function_that_was_written_anew_is_another_one(task: Task, tmp_path: Path) -> None:
+def test_a_function_that_was_written_anew_is_another_one(load: Any) -> None:
     def answer(messages: list[dict[str, str]]) -> str:
         return "Number"
 
@@ -129,48 +131,42 @@ def test_a_function_that_was_written_anew_is_another_one(task: Task, tmp_path: P
     def answer(messages: list[dict[str, str]]) -> str:  # type: ignore[no-redef]
         return "Person"
 
-    for function in (first, answer):
-        function.cache_key = "1"  # type: ignore[attr-defined]
     for label, function in enumerate((first, answer)):
-        assert (load_model(function, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS) == label).all()
+        function.cache_key = "1"  # type: ignore[attr-defined]
+        assert (load(function).predict(PROMPTS, TEXTS) == label).all()
 
 
-def test_what_it_raises_ends_the_work_in_a_line_that_names_it(task: Task, tmp_path: Path) -> None:
-    def broken(messages: list[dict[str, str]]) -> str:
-        raise KeyError("no\nsuch key")
-
-    with pytest.raises(ModelError, match=r"^function/broken raised KeyError: ") as caught:
-        load_model(broken, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("error", [StopIteration(), SystemExit(3)])
-def test_an_exit_in_it_hangs_nothing(error: BaseException, task: Task, tmp_path: Path) -> None:
-    def leaves(messages: list[dict[str, str]]) -> str:
-        raise error
-
-    with pytest.raises(ModelError, match="function/leaves raised"):
-        load_model(leaves, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS)
-    assert load_model(by_first_word, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS).tolist() == EXPECTED
-
-
-@pytest.mark.parametrize(("value", "shown"), [(1, "1"), (None, "None"), ({"label": "Number"}, "{'label': 'Number'}")])
-def test_what_is_no_text_is_refused(value: Any, shown: str, task: Task, tmp_path: Path) -> None:
+@each(
+    "what, said",
+    [
+        (KeyError("no\nsuch key"), "^function/other raised KeyError: "),
+        (StopIteration(), "function/other raised"),
+        (SystemExit(3), "function/other raised"),
+        (1, "function/other returned 1: a function that is a model takes"),
+        (None, "function/other returned None: a function that is a model takes"),
+        ({"label": "Number"}, "function/other returned {'label': 'Number'}: a function that is a model takes"),
+    ],
+)
+def test_what_it_raises_and_what_is_no_text_ends_the_work_in_a_line_and_hangs_nothing(
+    what: Any, said: str, load: Any
+) -> None:
     def other(messages: list[dict[str, str]]) -> Any:
-        return value
+        if isinstance(what, BaseException):
+            raise what
+        return what
 
-    with pytest.raises(ModelError, match=f"function/other returned {shown}: a function that is a model takes"):
-        load_model(other, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS)
+    with pytest.raises(ModelError, match=said) as caught:
+        load(other).predict(PROMPTS, TEXTS)
+    assert "\n" not in str(caught.value)
+    assert load(by_first_word).predict(PROMPTS, TEXTS).tolist() == EXPECTED
 
 
 class BusyError(Exception):
     status_code = 503
 
 
-@pytest.mark.parametrize("error", [ConnectionResetError("cut"), TimeoutError(), BusyError()])
-def test_what_passes_is_asked_again(
-    error: Exception, task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@each("error", [ConnectionResetError("cut"), TimeoutError(), BusyError()])
+def test_what_passes_is_asked_again(error: Exception, load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
     failed: set[str] = set()
 
@@ -180,52 +176,37 @@ def test_what_passes_is_asked_again(
             raise error
         return by_first_word(messages)
 
-    model: Any = load_model(shaky, task, cache_dir=tmp_path)
+    model = load(shaky)
     assert model.predict(PROMPTS, TEXTS).tolist() == EXPECTED
-    assert model.engine.budget.usage.failed == len(failed)
+    assert model.engine.budget.usage.failed == len(failed) == len(PROMPTS) * len(TEXTS)
 
     def gone(messages: list[dict[str, str]]) -> str:
         raise error
 
     with pytest.raises(AnswersMissingError, match="function/gone: a call failed 2 times"):
-        load_model(gone, task, cache_dir=tmp_path, options=LMConfig(retries=1)).predict(PROMPTS, TEXTS)
+        load(gone, options=LMConfig(retries=1)).predict(PROMPTS, TEXTS)
 
 
-def test_its_calls_are_limited(task: Task, tmp_path: Path) -> None:
+def test_its_calls_are_limited_and_what_it_changes_in_its_messages_changes_nothing(load: Any) -> None:
     calls: list[int] = []
 
-    def counting(messages: list[dict[str, str]]) -> str:
-        calls.append(1)
-        return by_first_word(messages)
-
-    with pytest.raises(BudgetReachedError, match="10"):
-        load_model(counting, task, cache_dir=tmp_path, options=LMConfig(max_calls=10)).predict(PROMPTS, TEXTS)
-    assert len(calls) <= 10
-
-
-def test_what_it_changes_in_its_messages_changes_nothing(task: Task, tmp_path: Path) -> None:
     def greedy(messages: list[dict[str, str]]) -> str:
+        calls.append(1)
         said = by_first_word(messages)
         messages[-1]["content"] = ""
         messages.clear()
         return said
 
-    assert load_model(greedy, task, cache_dir=tmp_path).predict(PROMPTS, TEXTS).tolist() == EXPECTED
+    with pytest.raises(BudgetReachedError, match="10"):
+        load(greedy, options=LMConfig(max_calls=10)).predict(PROMPTS, TEXTS)
+    assert len(calls) <= 10
+    assert load(greedy).predict(PROMPTS, TEXTS).tolist() == EXPECTED
 
 
-@pytest.mark.parametrize("given", [Answerer, 3, object()])
-def test_what_can_be_no_model_is_refused(given: Any, task: Task, tmp_path: Path) -> None:
+@each("given", [Answerer, 3, object()])
+def test_what_can_be_no_model_is_refused(given: Any, load: Any) -> None:
     with pytest.raises(InputError, match="a function from messages to a text"):
-        load_model(given, task, cache_dir=tmp_path)
-
-
-def test_a_cache_key_is_a_text(task: Task, tmp_path: Path) -> None:
-    def keyed(messages: list[dict[str, str]]) -> str:
-        return "Number"
-
-    keyed.cache_key = 3  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match="cache_key must be a text"):
-        load_model(keyed, task, cache_dir=tmp_path)
+        load(given)
 
 
 def test_every_verb_takes_a_function(task: Task, keyword_model: KeywordModel, tmp_path: Path) -> None:

@@ -3,93 +3,93 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from psopt.models.chat._label_probabilities import confidence_of, kept_places, label_probabilities
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from tests.sweeps import each
 
 LABELS = ["Number", "Numeral", "Entity"]
+THEORIES = ["Number", "Number theory"]
+ODD_LABELS = ['so-called "news"', "größer", "**"]
+
+
+def at(token: str, shares: dict[str, float]) -> tuple[str, list[tuple[str, float]]]:
+    return token, [(text, math.log(share)) for text, share in shares.items()]
 
 
 def place(token: str, **shares: float) -> tuple[str, list[tuple[str, float]]]:
-    return token, [(text, math.log(share)) for text, share in shares.items()]
+    return at(token, shares)
 
 
 def lead(*tokens: str) -> list[tuple[str, list[tuple[str, float]]]]:
     return [(token, [("Sure", -0.1), (token, -9.0)]) for token in tokens]
 
 
+LEAD = lead('{"label": "')
+SPACED = lead("```", "json", "\n", "{\n ", ' "', "label", '"', " :\n", '"')
 END = ('"}', [('"}', 0.0)])
+EITHER = place("ber", ber=0.5, eral=0.5)
+IN_PIECES = [*lead('{"', "label", '":', ' "'), place("Num", Question=0.6, Num=0.2, Ent=0.1)]
+READ = {
+    # Num .2, of which ber .5 and eral .25; Ent .1; so .1 : .05 : .1
+    "what the grammar forbids is shared out": (
+        [*IN_PIECES, place("ber", ber=0.5, eral=0.25, bers=0.25), END],
+        [0.4, 0.2, 0.4, 0.0],
+    ),
+    "white space in the lead and a fence before it": (
+        [*SPACED, place("Entity", Entity=0.3, The=0.7), ('"\n', []), ("}", [])],
+        [0.0, 0.0, 1.0, 0.0],
+    ),
+    # as tokenizers have it that join a quote to the letters behind it
+    "a token that ends the lead and begins the label": (
+        [*lead('{"label'), at('": "Num', {'": "Num': 0.3, '": "Ent': 0.1, '":': 0.6}), EITHER, END],
+        [0.375, 0.375, 0.25, 0.0],
+    ),
+    "the lead in other white space": (
+        [*lead('{"label":'), at(' "Num', {' "Num': 0.2, '"Ent': 0.2, "  ": 0.6}), place("ber", ber=1.0), END],
+        [0.5, 0.0, 0.5, 0.0],
+    ),
+    "alternatives that say nothing are not shared out": (
+        [*LEAD, at("Ent", {"Ent": 0.2, " ": 0.4, "": 0.3, "num": 0.1}), ("ity", []), END],
+        [1 / 6, 1 / 6, 2 / 3, 0.0],
+    ),
+    # where a server holds answers to JSON, and not to its members; what named labels besides keeps its part
+    "JSON that names no label": ([*LEAD, place("Thing", Thing=0.6, Entity=0.3), END], [0.0, 0.0, 0.3, 0.7]),
+    "a label that was written and never likely": (
+        [*LEAD, ("Entity", [("Entity", -9999.0)]), END],
+        [0.0, 0.0, 1.0, 0.0],
+    ),
+    "no lead": ([place("Ent", Ent=0.5, Num=0.3, The=0.2), place("ity", ity=1.0)], [0.15, 0.15, 0.5, 0.2]),
+}
 
 
-def assert_read(answer: list[tuple[str, list[tuple[str, float]]]], expected: Sequence[float]) -> None:
+@each("case", READ)
+def test_probabilities_are_read_from_an_answer_and_from_what_is_kept_of_it(case: str) -> None:
+    answer, expected = READ[case]
     assert label_probabilities(answer, LABELS) == pytest.approx(expected)
     assert label_probabilities(kept_places(answer, LABELS), LABELS) == pytest.approx(expected)
 
 
-def test_what_the_grammar_forbids_is_shared_out_among_the_labels() -> None:
-    # Num .2, of which ber .5 and eral .25; Ent .1; so .1 : .05 : .1
-    first = place("Num", Question=0.6, Num=0.2, Ent=0.1)
-    second = place("ber", ber=0.5, eral=0.25, bers=0.25)
-    assert_read([*lead('{"', "label", '":', ' "'), first, second, END], [0.4, 0.2, 0.4, 0.0])
-
-
-def test_white_space_in_the_lead_and_a_fence_before_it_are_passed_over() -> None:
-    answer = [*lead("```", "json", "\n", "{\n ", ' "', "label", '"', " :\n", '"'), place("Entity", Entity=0.3, The=0.7)]
-    assert_read([*answer, ('"\n', []), ("}", [])], [0.0, 0.0, 1.0, 0.0])
-
-
-def test_a_token_that_ends_the_lead_and_begins_the_label_is_cut() -> None:
-    """As tokenizers have it that join a quote to the letters behind it."""
-    straddling = ('": "Num', [('": "Num', math.log(0.3)), ('": "Ent', math.log(0.1)), ('":', math.log(0.6))])
-    answer = [*lead('{"label'), straddling, place("ber", ber=0.5, eral=0.5), END]
-    assert_read(answer, [0.375, 0.375, 0.25, 0.0])
-
-
-def test_the_lead_in_other_white_space_is_the_same_lead() -> None:
-    straddling = (' "Num', [(' "Num', math.log(0.2)), ('"Ent', math.log(0.2)), ("  ", math.log(0.6))])
-    answer = [*lead('{"label":'), straddling, place("ber", ber=1.0), END]
-    assert_read(answer, [0.5, 0.0, 0.5, 0.0])
-
-
-def test_alternatives_that_say_nothing_are_not_shared_out() -> None:
-    first = ("Ent", [("Ent", math.log(0.2)), (" ", math.log(0.4)), ("", math.log(0.3)), ("num", math.log(0.1))])
-    assert_read([*lead('{"label": "'), first, ("ity", []), END], [1 / 6, 1 / 6, 2 / 3, 0.0])
-
-
-def test_the_closing_quote_tells_a_label_from_one_that_it_begins() -> None:
-    labels = ["Number", "Number theory"]
-    closing = ('"', [('"', math.log(0.7)), (" theory", math.log(0.2)), ("s", math.log(0.1))])
-    answer = [*lead('{"label": "'), place("Number", Number=1.0), closing]
-    assert label_probabilities(answer, labels) == pytest.approx([7 / 9, 2 / 9, 0.0])
-
-
-def test_labels_are_compared_as_json_holds_them() -> None:
-    labels = ['so-called "news"', "größer", "**"]
-    quoted = [*lead('{"label": "'), place('so-called \\"news\\"', Entity=1.0), END]
-    assert label_probabilities(quoted, labels) == [1.0, 0.0, 0.0, 0.0]
-    stars = [*lead('{"label": "'), ("**", [("**", math.log(0.5)), ("größ", math.log(0.5))]), END]
-    assert label_probabilities(stars, labels) == pytest.approx([0.0, 0.5, 0.5, 0.0])
-
-
-def test_json_that_names_no_label_is_not_available() -> None:
-    """Where a server holds answers to JSON, and not to its members; what named labels besides keeps its part."""
-    answer = [*lead('{"label": "'), place("Thing", Thing=0.6, Entity=0.3), END]
-    assert_read(answer, [0.0, 0.0, 0.3, 0.7])
-
-
-def test_a_label_that_is_never_likely_is_certain_where_it_was_written() -> None:
-    answer = [*lead('{"label": "'), ("Entity", [("Entity", -9999.0)]), END]
-    assert_read(answer, [0.0, 0.0, 1.0, 0.0])
-
-
-def test_without_a_lead_an_answer_is_read_from_its_beginning() -> None:
-    answer = [place("Ent", Ent=0.5, Num=0.3, The=0.2), place("ity", ity=1.0)]
-    assert_read(answer, [0.15, 0.15, 0.5, 0.2])
-    assert kept_places(answer, LABELS) == answer
+@each(
+    "labels, answer, expected",
+    [
+        # the closing quote tells a label from one that it begins
+        (
+            THEORIES,
+            [place("Number", Number=1.0), at('"', {'"': 0.7, " theory": 0.2, "s": 0.1})],
+            [7 / 9, 2 / 9, 0.0],
+        ),
+        # labels are compared as JSON holds them
+        (ODD_LABELS, [place('so-called \\"news\\"', Entity=1.0), END], [1.0, 0.0, 0.0, 0.0]),
+        (ODD_LABELS, [at("**", {"**": 0.5, "größ": 0.5}), END], [0.0, 0.5, 0.5, 0.0]),
+    ],
+)
+def test_labels_that_begin_each_other_or_hold_quotes_are_told_apart(
+    labels: list[str], answer: list[Any], expected: list[float]
+) -> None:
+    assert label_probabilities([*LEAD, *answer], labels) == pytest.approx(expected)
 
 
 def test_what_is_kept_is_the_lead_and_what_begins_a_label() -> None:
@@ -97,26 +97,23 @@ def test_what_is_kept_is_the_lead_and_what_begins_a_label() -> None:
     kept = kept_places([*answer, ('"', [('"', 0.0)]), ("}", [("}", 0.0)])], LABELS)
     expected = [place("Ent", Ent=0.4, Num=0.1), ("ity", [("ity", 0.0)]), ('"', [('"', 0.0)])]
     assert kept == [('{"label": "', []), *expected]
+    assert kept_places(READ["no lead"][0], LABELS) == READ["no lead"][0]
 
 
-@pytest.mark.parametrize(
-    ("told", "confidence"),
-    [
-        ([math.log(0.5), math.log(0.25)], 0.375),
-        ([1e-7], 1.0),
-        ([-9999.0], 0.0),
-        ([-0.1, None], None),
-        ([math.nan], None),
-        ([], None),
-    ],
+HALF, QUARTER = math.log(0.5), math.log(0.25)
+
+
+@each(
+    "told, confidence",
+    [([HALF, QUARTER], 0.375), ([1e-7], 1.0), ([-9999.0], 0.0), ([-0.1, None], None), ([math.nan], None), ([], None)],
 )
 def test_the_probabilities_of_tokens_are_read_as_servers_send_them(told: Any, confidence: float | None) -> None:
     places = [{"token": "x", "logprob": logprob} for logprob in told]
     assert confidence_of({"content": places}) == (None if confidence is None else pytest.approx(confidence))
 
 
-@pytest.mark.parametrize(
-    ("tokens", "confidence"),
+@each(
+    "tokens, confidence",
     [
         (["<think>", "maybe", " 8", "</think>", "7"], 0.9),
         (["<th", "ink>maybe 7</think>\n", "\n", "7"], 0.9),
@@ -129,6 +126,6 @@ def test_thoughts_before_the_answer_do_not_count(tokens: list[str], confidence: 
     assert confidence_of({"content": places}) == pytest.approx(confidence)
 
 
-@pytest.mark.parametrize("nothing", [None, {}, {"content": None}, {"tokens": ["7"]}])
+@each("nothing", [None, {}, {"content": None}, {"tokens": ["7"]}])
 def test_a_completion_may_say_nothing_of_its_tokens(nothing: Any) -> None:
     assert confidence_of(nothing) is None

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.errors import InputError, ModelError, UnknownNameError
-from psopt.models import load_model, predict_cells
+from psopt.errors import InputError, ModelError
+from psopt.models import predict_cells
 from psopt.models.minilm import Encoder, MiniLM, _encoder
 from psopt.search_spaces import Definition, Prompt
 from psopt.tasks import Row
@@ -14,8 +14,6 @@ from psopt.templates import Field, Message, Part, Template
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from psopt.tasks import Task
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
@@ -34,20 +32,19 @@ def test_an_embedding_does_not_depend_on_what_is_encoded_beside_it_but_for_float
         np.testing.assert_allclose(Encoder().encode([text])[0], many[row], rtol=0, atol=2**-13)
 
 
-def test_a_warm_store_gives_the_same_bits_as_a_cold_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warm_store_gives_the_same_bits_as_a_cold_one_and_a_damaged_one_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cold = Encoder(tmp_path).encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(cold, axis=1), 1, atol=1e-3)
     warm = Encoder(tmp_path)
     monkeypatch.setattr(warm, "_run", None)  # nothing may be left to encode
     np.testing.assert_array_equal(warm.encode(TEXTS), cold)
-
-
-def test_vectors_have_length_one(model: Any) -> None:
-    np.testing.assert_allclose(np.linalg.norm(Encoder().encode(TEXTS), axis=1), 1, atol=1e-3)
-
-
-def test_a_damaged_store_is_done_without(tmp_path: Path) -> None:
-    (tmp_path / f"embeddings-minilm-{_encoder.WEIGHTS_SHA256[:8]}.sqlite").write_bytes(b"no database " * 500)
-    np.testing.assert_array_equal(Encoder(tmp_path).encode(TEXTS), Encoder().encode(TEXTS))
+    (store,) = tmp_path.glob("embeddings-minilm-*.sqlite")
+    for file in tmp_path.iterdir():
+        file.unlink()
+    store.write_bytes(b"no database " * 500)
+    np.testing.assert_array_equal(Encoder(tmp_path).encode(TEXTS), cold)
 
 
 def test_weights_with_another_digest_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,22 +54,19 @@ def test_weights_with_another_digest_are_refused(monkeypatch: pytest.MonkeyPatch
 
 
 def test_predictions_have_a_row_a_text_and_a_column_a_prompt(model: Any) -> None:
-    predictions = model.predict([PROMPT, PROMPT.described_as("Sort."), PROMPT], TEXTS)
-    assert predictions.shape == (4, 3)
+    predictions = model.predict([PROMPT, PROMPT.described_as("Sort."), PROMPT], [*TEXTS, " "])
+    assert predictions.shape == (5, 3)
     np.testing.assert_array_equal(predictions[:, 0], predictions[:, 2])
-    assert set(np.unique(predictions)) <= {0, 1, 2}
+    assert set(np.unique(predictions[:4])) <= {0, 1, 2}
+    assert predictions[4, 0] == 3  # an empty text is N/A
 
 
-def test_parts_of_a_grid_are_answered_as_the_whole_is(model: Any) -> None:
+def test_parts_of_a_grid_are_answered_as_the_whole_is() -> None:
     prompts = [PROMPT, PROMPT.described_as("Sort.")]
     cells = np.array([[True, False], [False, True], [True, True], [False, False]])
     model_of_part, model_of_whole = MiniLM(TEXTS), MiniLM(TEXTS)  # which have embedded nothing yet
     part = predict_cells(model_of_part, prompts, TEXTS, cells)
     np.testing.assert_array_equal(part, np.where(cells, model_of_whole.predict(prompts, TEXTS), -1))
-
-
-def test_an_empty_text_is_na(model: Any) -> None:
-    assert model.predict([PROMPT], [" "])[0, 0] == 3
 
 
 def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(model: Any) -> None:
@@ -83,21 +77,16 @@ def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(m
     assert change[[0, 1, 3], 1].max() < change[2, 1]
 
 
-def test_swapped_definitions_harm(model: Any) -> None:
-    meanings = ("how many, when, a date or a count", "who, the name of somebody", "what color, what animal, a thing")
-    right = [Definition(label, text) for label, text in zip(PROMPT.labels, meanings, strict=True)]
-    swapped = [Definition(label, text) for label, text in zip(PROMPT.labels, meanings[1:] + meanings[:1], strict=True)]
-    truth = np.array([0, 1, 2, 0])
-    n_right = [
-        (model.predict([replace(PROMPT, definitions=tuple(which))], TEXTS)[:, 0] == truth).sum()
-        for which in (right, swapped)
-    ]
-    assert n_right[0] > n_right[1]
-
-
-def test_the_description_matters(model: Any) -> None:
+def test_the_description_matters_and_swapped_definitions_harm(model: Any) -> None:
     other = PROMPT.described_as("Pick whatever has most to do with colours and animals.")
     assert np.abs(model.scores(other, TEXTS) - model.scores(PROMPT, TEXTS)).max() > 0.01
+    meanings = ("how many, when, a date or a count", "who, the name of somebody", "what color, what animal, a thing")
+    n_right = []
+    for order in (meanings, meanings[1:] + meanings[:1]):
+        definitions = tuple(Definition(label, text) for label, text in zip(PROMPT.labels, order, strict=True))
+        predictions = model.predict([replace(PROMPT, definitions=definitions)], TEXTS)[:, 0]
+        n_right.append((predictions == [0, 1, 2, 0]).sum())
+    assert n_right[0] > n_right[1]
 
 
 def test_a_prompt_of_the_users_own_is_read_by_its_instructions_and_edits(model: Any, tmp_path: Path) -> None:
@@ -116,8 +105,3 @@ def test_a_prompt_of_the_users_own_is_read_by_its_instructions_and_edits(model: 
 def test_without_reference_texts_there_is_nothing_to_compare_with() -> None:
     with pytest.raises(InputError, match="unlabelled texts"):
         MiniLM([])
-
-
-def test_an_unknown_model_names_the_nearest(task: Task) -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'minilm'"):
-        load_model("minlm", task)

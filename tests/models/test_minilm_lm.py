@@ -30,25 +30,14 @@ class Sort(dspy.Signature):
 
 
 @pytest.fixture(scope="module")
-def engine() -> Any:
-    return MiniLMEngine(TEXTS)
-
-
-@pytest.fixture
-def lm(engine: Any) -> Any:
-    return dspy.LM("psopt/minilm", engine=engine, cache=False)
+def lm() -> Any:
+    return dspy.LM("psopt/minilm", engine=MiniLMEngine(TEXTS), cache=False)
 
 
 @pytest.mark.parametrize("adapter", [dspy.ChatAdapter, dspy.JSONAdapter])
 def test_it_answers_as_the_task_model_does(lm: Any, adapter: Any) -> None:
-    prompt = Prompt(
-        "Sort the question.",
-        LABELS,
-        "question",
-        (Definition("Number", "how many"),),
-        (NOTE,),
-        (Example("Who ran ?", "Person"),),
-    )
+    meaning, shown = Definition("Number", "how many"), Example("Who ran ?", "Person")
+    prompt = Prompt("Sort the question.", LABELS, "question", (meaning,), (NOTE,), (shown,))
     expected = MiniLM(TEXTS).predict([prompt], QUESTIONS)[:, 0]
     program = dspy.Predict(Sort.with_instructions(INSTRUCTIONS))
     program.demos = [dspy.Example(question="Who ran ?", label="Person")]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli import main
 from psopt.errors import ModelError
-from psopt.models import AnswerCache
-from psopt.models.chat import LMConfig, chat_model
 from psopt.search_spaces import Prompt
+
+from tests.commands import psopt
+from tests.models.conftest import model_at
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LABELS = ("Entity", "Person", "Number")
 PROMPT = Prompt("Sort it.", LABELS, "question")
 TEXTS = ["What is this ?", "What is that ?"]
+pytestmark = pytest.mark.usefixtures("quick")
 ESCAPES = "\x1b]0;owned\x07 \x1b[31mred \x9b31m\u202e"
 
 
@@ -68,80 +69,57 @@ class _Handler(socketserver.BaseRequestHandler):
         self.request.sendall(server.reply)
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True  # connections are kept open
-
-
-@contextmanager
-def server_that_sends(reply: bytes) -> Iterator[Any]:
-    with _Server(("127.0.0.1", 0), _Handler) as server:
+@pytest.fixture(scope="module")
+def odd_server() -> Iterator[Any]:
+    """A server that sends its `reply` to everything."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Handler) as server:
+        server.daemon_threads = True  # connections are kept open
         running: Any = server
-        running.reply, running.n_requests = reply, 0
         running.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield running
-        finally:
-            server.shutdown()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield running
+        server.shutdown()
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
-
-
-def predictions(url: str, tmp_path: Path) -> list[list[int]]:
-    model = chat_model("openai", "test", AnswerCache(tmp_path), LMConfig(api_base=url, retries=2, timeout=5.0))
+def answers_to(server: Any, reply: bytes, folder: Path | None = None) -> list[list[int]]:
+    server.reply, server.n_requests = reply, 0
+    model = model_at(server, folder, retries=2, timeout=5.0)
     model.few_may_fail = True
     return model.predict([PROMPT], TEXTS).tolist()
 
 
-@pytest.mark.parametrize("reply", ODD.values(), ids=ODD.keys())
-def test_an_odd_response_is_a_failing_call_that_is_sent_again(tmp_path: Path, reply: bytes) -> None:
-    with server_that_sends(reply) as server:
-        with pytest.raises(ModelError, match=r"failed 3 times, at last with: ") as caught:
-            predictions(server.url, tmp_path)
-        assert server.n_requests == 3
+@each("what", ODD)
+def test_an_odd_response_is_a_failing_call_that_is_sent_again(what: str, odd_server: Any) -> None:
+    with pytest.raises(ModelError, match=r"failed 3 times, at last with: ") as caught:
+        answers_to(odd_server, ODD[what])
+    assert odd_server.n_requests == 3
     assert str(caught.value).isprintable()
 
 
-def test_half_a_surrogate_pair_in_an_answer_ends_nothing(tmp_path: Path) -> None:
-    with server_that_sends(response(rb'{"choices": [{"message": {"content": "Number \ud800"}}]}')) as server:
-        assert predictions(server.url, tmp_path) == [[2], [2]]
-        assert predictions(server.url, tmp_path) == [[2], [2]]
-        assert server.n_requests == 2
+def test_half_a_surrogate_pair_or_nested_brackets_in_an_answer_end_nothing(odd_server: Any, tmp_path: Path) -> None:
+    half = response(rb'{"choices": [{"message": {"content": "Number \ud800"}}]}')
+    assert answers_to(odd_server, half, tmp_path) == [[2], [2]]
+    assert odd_server.n_requests == 2
+    assert answers_to(odd_server, half, tmp_path) == [[2], [2]]  # as it was kept
+    assert odd_server.n_requests == 0
+    assert answers_to(odd_server, response(completion("[" * 100_000))) == [[3], [3]]
 
 
-def test_an_answer_of_nested_brackets_names_no_label(tmp_path: Path) -> None:
-    with server_that_sends(response(completion("[" * 100_000))) as server:
-        assert predictions(server.url, tmp_path) == [[3], [3]]
-
-
-@pytest.mark.parametrize("headers", ["", f"Location: http://elsewhere/{ESCAPES}\r\n"])
-def test_escape_sequences_of_a_refusal_are_cut_out(tmp_path: Path, headers: str) -> None:
-    status = "HTTP/1.1 302 Found" if headers else "HTTP/1.1 401 No"
-    with server_that_sends(response(REFUSAL, status, headers=headers)) as server, pytest.raises(ModelError) as caught:
-        predictions(server.url, tmp_path)
+@each("status, headers", [("401 No", ""), ("302 Found", f"Location: http://elsewhere/{ESCAPES}\r\n")])
+def test_escape_sequences_of_a_refusal_are_cut_out(status: str, headers: str, odd_server: Any) -> None:
+    with pytest.raises(ModelError) as caught:
+        answers_to(odd_server, response(REFUSAL, f"HTTP/1.1 {status}", headers=headers))
     assert str(caught.value).isprintable()
     assert "31m" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["a bad status line", "another protocol", "nested brackets", "no such model"])
-def test_a_command_ends_in_one_line_and_not_as_a_bug(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+@each("what", ["a bad status line", "another protocol", "nested brackets", "no such model"])
+def test_a_command_ends_in_one_line_and_not_as_a_bug(what: str, odd_server: Any, tmp_path: Path) -> None:
     rows = [f"thing {i},{'ab'[i % 2]}" for i in range(8)]
     (tmp_path / "data.csv").write_text("\n".join(["text,label", *rows]) + "\n")
-    with server_that_sends(ODD.get(name, response(REFUSAL, "HTTP/1.1 404 No"))) as server:
-        command = ["diagnose", "--dataset", "data.csv", "--split", "all", "--model", "openai/test", "--retries", "1"]
-        with pytest.raises(SystemExit) as stop:
-            main([*command, "--api-base", server.url])
-    said = capsys.readouterr().err
-    assert stop.value.code == 2
-    assert [line.startswith("psopt: ") for line in said.splitlines()].count(True) == 1
-    assert "bug" not in said
-    assert "owned" not in said
+    odd_server.reply = ODD.get(what, response(REFUSAL, "HTTP/1.1 404 No"))
+    words = ["--dataset", "data.csv", "--split", "all", "--model", "openai/test", "--retries", 1]
+    done = psopt(tmp_path, "diagnose", *words, "--api-base", odd_server.url, code=2)
+    assert sum(line.startswith("psopt: ") for line in done.stderr.splitlines()) == 1
+    assert "bug" not in done.stderr
+    assert "owned" not in done.stderr

@@ -16,12 +16,13 @@ from psopt.search_spaces import Prompt
 from psopt.tasks import Row
 from psopt.templates import ExampleForm, Field, Message, Part, Template
 
-from tests.fake_server import FakeServer
+from tests.models.conftest import model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from tests.fake_server import FakeServer
 
+pytestmark = pytest.mark.usefixtures("quick")
 LABELS = ("billing", "sales")
 SCHEMA = {"type": "object", "properties": {"reason": {"type": "string"}, "team": {"enum": list(LABELS)}}}
 TEMPLATE = Template(
@@ -40,33 +41,24 @@ def prompt_with(**changes: Any) -> Prompt:
     return replace(PROMPT, template=replace(TEMPLATE, **changes))
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-
-
-def model_at(server: FakeServer, kind: str = "openai", name: str = "test", **options: Any) -> Any:
-    return chat_model(kind, name, AnswerCache(None), LMConfig(api_base=server.url, **options))
-
-
 def says(server: FakeServer, answer: str, **options: Any) -> None:
-    server.change(answer=f"fixed:{answer}", **{"lacks": "", "provider": "", **options})
+    server.change(answer=f"fixed:{answer}", **{"lacks": "", **options})
     server.reset()
 
 
-@pytest.mark.parametrize(("kind", "name"), [("openai", "test"), ("dspy", "openai/test")])
-def test_the_request_is_the_users_own(server: FakeServer, kind: str, name: str) -> None:
+@pytest.mark.parametrize("kind", ["openai", "dspy"])
+def test_the_request_is_the_users_own_and_where_its_format_is_refused_nothing_less_is_sent(
+    server: FakeServer, kind: str
+) -> None:
     if kind == "dspy":
         pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    name = "openai/test" if kind == "dspy" else "test"
+
+    def model() -> Any:
+        return chat_model(kind, name, AnswerCache(None), LMConfig(api_base=server.url))
+
     says(server, REASONED)
-    model = model_at(server, kind, name)
-    assert (model.predict([PROMPT], ROWS[:1]) == 0).all()
+    assert (model().predict([PROMPT], ROWS[:1]) == 0).all()
     body = server.last_request()["body"]
     assert body["messages"] == [
         {"role": "system", "content": "You sort mail.\n\nWhich team answers?"},
@@ -75,40 +67,23 @@ def test_the_request_is_the_users_own(server: FakeServer, kind: str, name: str) 
     assert "response_format" not in body
     assert body.get("max_tokens", body.get("max_completion_tokens")) == 1024
     formatted = prompt_with(response_format=json.dumps(SCHEMA))
-    assert (model.predict([formatted], ROWS[:2]) == 0).all()
-    body = server.last_request()["body"]
-    assert body["response_format"]["type"] == "json_schema"
-    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
-    assert body["response_format"]["json_schema"]["name"] == "answer"
-
-
-@pytest.mark.parametrize(("kind", "name"), [("openai", "test"), ("dspy", "openai/test")])
-def test_a_response_format_that_is_refused_is_an_error_and_nothing_less_is_sent(
-    server: FakeServer, kind: str, name: str
-) -> None:
-    if kind == "dspy":
-        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    assert (model().predict([formatted], ROWS[:2]) == 0).all()
+    asked = server.last_request()["body"]["response_format"]
+    assert (asked["type"], asked["json_schema"]["name"]) == ("json_schema", "answer")
+    assert asked["json_schema"]["schema"] == SCHEMA
     says(server, REASONED, lacks="response_format")
-    prompt = prompt_with(response_format=json.dumps(SCHEMA))
     with pytest.raises(ModelError, match=r"does not take the prompt's response format .* --response-format"):
-        model_at(server, kind, name).predict([prompt], ROWS)
+        model().predict([formatted], ROWS)
     assert server.counts()["requests"] == 1
-    own = Prompt("Sort.", LABELS)
     says(server, "billing", lacks="response_format")
-    assert (model_at(server, kind, name).predict([own], ROWS[:2]) == 0).all()
+    assert (model().predict([Prompt("Sort.", LABELS)], ROWS[:2]) == 0).all()
 
 
 def test_turns_of_one_role_are_joined_where_a_server_wants_it(server: FakeServer) -> None:
     says(server, "billing", provider="alternating")
-    turns = (
-        Message("system", ("Sort mail.",)),
-        Message("user", ("A bill",)),
-        Message("assistant", ("billing",)),
-        Message("system", (Part(0),)),
-        Message("user", ("Next:",)),
-        Message("user", (Field("body", "{body}"),)),
-    )
-    prompt = prompt_with(messages=turns, answer="label")
+    said = (("system", "Sort mail."), ("user", "A bill"), ("assistant", "billing"), ("system", Part(0)))
+    asked = (("user", "Next:"), ("user", Field("body", "{body}")))
+    prompt = prompt_with(messages=tuple(Message(role, (piece,)) for role, piece in (*said, *asked)), answer="label")
     assert (model_at(server).predict([prompt], ROWS[:2]) == 0).all()
     roles = [message["role"] for message in server.last_request()["body"]["messages"]]
     assert roles == ["user", "assistant", "user"]
@@ -182,7 +157,7 @@ def test_estimates_know_that_an_answer_may_hold_reasons() -> None:
     assert bare.answer.middle < Grid.of(model, [alone], ROWS).answer.middle < reasoned.answer.middle
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         SCHEMA,

@@ -1,21 +1,31 @@
-"""How many requests at once, and how long each is waited for: simulated servers in simulated time."""
+"""How many requests at once, and how long each is waited for.
+
+Simulated servers in simulated time, and real ones that queue, refuse, hang and say when to come again.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+import logging
 import random
 import time
-from collections import deque
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from psopt.errors import BudgetReachedError, ModelError
+from psopt.models.chat import Budget
 from psopt.models.chat._refusals import retry_after
 from psopt.models.chat._request_scheduler import ConcurrencyLimit, RequestScheduler, TimeoutPolicy
+from psopt.search_spaces import Prompt
 from psopt.settings import LMConfig
 
+from tests.models.conftest import model_at
 from tests.sweeps import each
+
+if TYPE_CHECKING:
+    from tests.fake_server import FakeServer
 
 LATENCY = 0.05
 
@@ -34,12 +44,11 @@ def rounds(limit: Any, n: int, refused: Any, first: int = 0) -> int:
     return refusals
 
 
-@pytest.mark.parametrize("capacity", [1, 4, 13, 32])
+@each("capacity", [1, 4, 13, 32])
 def test_the_limit_comes_to_what_the_server_takes(capacity: int) -> None:
     limit = ConcurrencyLimit(32)
     rounds(limit, 12, lambda places, number: number >= capacity)
-    settled = limit.places
-    assert max(1, capacity - 3) <= settled <= capacity + 3
+    assert max(1, capacity - 3) <= limit.places <= capacity + 3
 
 
 def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
@@ -60,20 +69,13 @@ def test_after_a_bad_minute_the_limit_is_won_back() -> None:
     assert limit.places == 64
 
 
-def test_one_burst_of_refusals_cuts_once() -> None:
+def test_one_burst_of_refusals_cuts_once_and_is_waited_for_only_when_it_is_no_chance() -> None:
     limit = ConcurrencyLimit(64)
-    for _ in range(640):
+    for n_refused in range(1, 641):
         limit.refused(0.1, 0.5)
+        if n_refused in {6, 7}:
+            assert limit.is_refused == (n_refused == 7)
     assert limit.places == 16
-
-
-def test_waiting_is_for_all_only_when_refusals_are_no_chance() -> None:
-    limit = ConcurrencyLimit(64)
-    for _ in range(6):
-        limit.refused(0.1, 0.5)
-    assert not limit.is_refused
-    limit.refused(0.1, 0.5)
-    assert limit.is_refused
 
 
 class SimulatedServer:
@@ -91,41 +93,32 @@ class SimulatedServer:
         return done
 
 
-def serve(
-    server: Any, n_calls: int, most: Any, timeout: float, *, hangs: Any = lambda number: False, until: float = 10_000.0
-) -> tuple[Any, Any, Any]:
-    """Ask for so many answers, with the patience and the limit under test; returns seconds, given up, most places."""
+def serve(server: Any, n_calls: int, most: int, timeout: float, hangs: Any = lambda: False) -> tuple[float, int, Any]:
+    """Ask for so many answers, with the patience and the limit under test; returns seconds, given up, the limit."""
     patience, limit = TimeoutPolicy(timeout), ConcurrencyLimit(most)
-    waiting = deque(range(n_calls))
-    calls: dict[Any, tuple[float, int]] = {}
+    n_to_send = n_calls
+    done_at: dict[Any, float] = {}
     n_given_up = 0
-    n_answered = 0
     now = 0.0
-    n_sent = 0
-    step = 0.01
-    while n_answered < n_calls:
-        while waiting and len(calls) < limit.places:
-            number = waiting.popleft()
-            n_sent += 1
-            done = float("inf") if hangs(n_sent) else server.done_at(now)
-            calls[patience.sent(now, limit.places)] = (done, number)
-        now += step
-        for call, (done, _) in list(calls.items()):
-            if done <= now:
-                del calls[call]
-                n_answered += 1
-                patience.answered(call, now)
-                limit.answered(call.sent_at, now)
-        for call, (_, number) in list(calls.items()):
-            if patience.is_hopeless(call, now):
-                del calls[call]
-                n_given_up += 1
-                waiting.append(number)
-        assert now < until
+    while n_to_send or done_at:
+        while n_to_send and len(done_at) < limit.places:
+            n_to_send -= 1
+            done = float("inf") if hangs() else server.done_at(now)
+            done_at[patience.sent(now, limit.places)] = done
+        now += 0.01
+        for call in [call for call, done in done_at.items() if done <= now]:
+            del done_at[call]
+            patience.answered(call, now)
+            limit.answered(call.sent_at, now)
+        for call in [call for call in done_at if patience.is_hopeless(call, now)]:
+            del done_at[call]
+            n_given_up += 1
+            n_to_send += 1
+        assert now < 10_000
     return now, n_given_up, limit
 
 
-@pytest.mark.parametrize(("seconds", "timeout"), [(1.0, 7.5), (1.0, 3.0), (8.0, 60.0), (8.0, 20.0)])
+@each("seconds, timeout", [(1.0, 7.5), (1.0, 3.0), (8.0, 60.0), (8.0, 20.0)])
 def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds: float, timeout: float) -> None:
     server = SimulatedServer(1, seconds)
     took, n_given_up, _ = serve(server, 48, 32, timeout)
@@ -137,7 +130,7 @@ def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds: f
 def test_hangs_among_answers_are_given_up_soon_and_cost_no_places() -> None:
     draw = random.Random(3)
     server = SimulatedServer(64, LATENCY)
-    took, n_given_up, limit = serve(server, 3_000, 64, 60.0, hangs=lambda _: draw.random() < 0.03)
+    took, n_given_up, limit = serve(server, 3_000, 64, 60.0, lambda: draw.random() < 0.03)
     assert limit.places == 64
     assert 60 < n_given_up < 130
     assert took < 20.0  # 2.4 s without hangs; a hang waited out is 60 s
@@ -146,7 +139,7 @@ def test_hangs_among_answers_are_given_up_soon_and_cost_no_places() -> None:
 def test_a_server_that_stops_answering_is_given_up() -> None:
     server = SimulatedServer(4, LATENCY)
     draws = iter([False] * 100 + [True] * 8 + [False] * 1_000)
-    _, n_given_up, _ = serve(server, 150, 8, 5.0, hangs=lambda _: next(draws))
+    _, n_given_up, _ = serve(server, 150, 8, 5.0, lambda: next(draws))
     assert n_given_up == 8
 
 
@@ -197,3 +190,60 @@ def test_a_process_that_stood_still_does_not_give_up_what_it_could_not_read() ->
         assert scheduler.timeouts.allowed() < 3.0  # that was no slow answer either
 
     asyncio.run(ask())
+
+
+# --- real sockets, short waits -----------------------------------------------------------------------------------
+
+LABELS = ("Entity", "Person", "Number")
+PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
+TEXTS = [f"What is thing {i} ?" for i in range(40)]
+FAULTS = "429,500,503,half,badjson,empty,null,nochoices,reset"
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_real_server_that_takes_one_at_a_time_is_asked_once_for_each(server: FakeServer) -> None:
+    server.change(serial=True, delay_ms=60)  # the last of 32 waits for two seconds
+    model_at(server, concurrency=32, timeout=1.0).predict(PROMPTS, TEXTS[:20])
+    assert server.counts()["requests"] == len(PROMPTS) * 20
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_limit_on_calls_and_on_those_in_flight_holds_with_faults(server: FakeServer) -> None:
+    server.change(faults=FAULTS, fault_rate=0.3)
+    budget = Budget(max_calls=60)
+    with pytest.raises(BudgetReachedError):
+        model_at(server, budget=budget, concurrency=16).predict(PROMPTS, TEXTS)
+    assert server.counts()["requests"] == budget.usage.made + budget.usage.failed == 60
+    server.change(faults=f"{FAULTS},hang", fault_rate=0.4, hang_ms=500, delay_ms=5)
+    server.reset()
+    model_at(server, concurrency=8).predict(PROMPTS, TEXTS)
+    assert server.counts()["most_in_flight"] <= 8
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_retry_after_is_waited_for_and_then_all_is_answered(server: FakeServer) -> None:
+    server.change(rate_limit=2, delay_ms=5, retry_after=0.3)
+    model_at(server, concurrency=16).predict(PROMPTS, TEXTS[:20])
+    seen = server.counts()
+    assert seen["answered"] == len(PROMPTS) * 20
+    assert seen["statuses"]["429"] < 60
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_wait_of_days_is_an_error_that_says_until_when(server: FakeServer) -> None:
+    server.change(faults="429", fault_rate=1.0, retry_after=3.0e6)
+    with pytest.raises(ModelError, match=r"asks to wait until \d{4}-\d\d-\d\d"):
+        model_at(server).predict(PROMPTS, TEXTS)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_python_user_hears_of_long_waits_by_logging(
+    server: FakeServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._WORTH_SAYING", 0.1)
+    server.change(rate_limit=1, delay_ms=5, retry_after=0.2)
+    with caplog.at_level(logging.WARNING, logger="psopt.waiting"):
+        model_at(server, concurrency=4).predict(PROMPTS[:1], TEXTS[:10])
+    said = [record.getMessage() for record in caplog.records if "waiting" in record.getMessage()]
+    assert len(said) == 1  # not again within half a minute
+    assert "of 10 answered; Ctrl-C saves" in said[0]

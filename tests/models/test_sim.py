@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import runpy
@@ -18,12 +17,13 @@ from psopt.diagnosis import diagnose_predictions
 from psopt.errors import InputError
 from psopt.evaluation import evaluate
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
-from psopt.models import load_model
-from psopt.models.sim import SimOptions, SimulatedModel
+from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
 from psopt.search_spaces import Definition, Example, Prompt, apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Row, Sample, Task
 from psopt.templates import Field, Message, Part, Template
+
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,10 +70,10 @@ def noted(*notes: Any) -> Any:
 
 
 RED_IS_PERSON = 'A question that contains "reddish" belongs to Person.'
+NOTED = noted(RED_IS_PERSON)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("prompt", [PROMPT, noted(RED_IS_PERSON)], ids=["bare", "noted"])
+@pytest.mark.parametrize(("options", "prompt"), [*zip(OPTIONS, (PROMPT, NOTED, NOTED, PROMPT), strict=True)])
 def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options: Any, prompt: Any) -> None:
     """Forty independent measurements of Q = 25: their mean is within five standard errors."""
     model = model_of(options)
@@ -120,13 +120,6 @@ def test_limits_are_those_of_the_definitions() -> None:
     np.testing.assert_allclose(as_array(expected), [0.75, math.log(2) / 2 / math.log(3), 0.75])
 
 
-def test_sensitivity_at_finite_q_is_too_low_by_miller_s_correction() -> None:
-    profiles = np.full((3, 4), 0.25)
-    limit, finite = (expected_scores(profiles, np.arange(3), q).sensitivity for q in (None, 200))
-    assert limit == pytest.approx(1)
-    assert limit - finite == pytest.approx(3 / (2 * 200 * math.log(4)), rel=0.02)
-
-
 def test_options_mean_what_they_say() -> None:
     """Over 20,000 ungrouped texts means are within .02 of the options: 5 standard deviations of at most 1/2."""
     texts = [f"text {i}" for i in range(20_000)]
@@ -141,38 +134,35 @@ def test_options_mean_what_they_say() -> None:
     assert 2 * (1 - half.max(axis=1)).mean() == pytest.approx(0.3, abs=0.02)
 
 
-def test_probabilities_sum_to_one() -> None:
-    np.testing.assert_allclose(model_of().profiles(noted(RED_IS_PERSON), TEXTS).sum(axis=1), 1)
-
-
 def test_without_wobble_answers_never_change_whatever_the_prompt_says() -> None:
-    prompt = replace(noted(RED_IS_PERSON), definitions=(Definition("Thing", "bluish"),))
+    prompt = replace(NOTED, definitions=(Definition("Thing", "bluish"),))
     for one in (PROMPT, prompt):
         predictions = model_of("wobble=0").predict(rephrased(20, one), TEXTS)
         assert sensitivity(prediction_counts(predictions, C)) == 0
         assert expected_of(model_of("wobble=0"), one, TEXTS, TRUE_LABELS).sensitivity == 0
 
 
-def test_groups_share_their_weak_spots() -> None:
+def test_groups_share_their_weak_spots_and_the_seed_makes_another_model() -> None:
     """At grouped=1 texts of one label and opening word have one profile; at 0 hardly any two have."""
-    table = model_of("grouped=1").profiles(PROMPT, TEXTS)
-    assert len(np.unique(table[TRUTH == 0], axis=0)) == 1
+    assert len(np.unique(model_of("grouped=1").profiles(PROMPT, TEXTS)[TRUTH == 0], axis=0)) == 1
     assert len(np.unique(model_of("grouped=0").profiles(PROMPT, TEXTS), axis=0)) == N
+    first, second = (model_of(f"seed={seed}").predict(rephrased(5), TEXTS) for seed in (0, 1))
+    assert (first != second).mean() > 0.1
 
 
-EDITS = {
-    "note": (noted(RED_IS_PERSON), 1.5),
-    "note on a content word": (noted("Questions about reddish things belong to Person."), 1.5),
-    "definition": (replace(PROMPT, definitions=(Definition("Person", "a reddish, or a green one"),)), 0.5),
-    "long definition": (replace(PROMPT, definitions=(Definition("Person", "whatever in the world is reddish"),)), 0.5),
-    "example": (replace(PROMPT, examples=(Example("Is it reddish ?", "Person"),)), 0.25),
-    "two notes": (noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.'), 3.0),
-}
+NOTED_TWICE = noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.')
+EDITS = [
+    (NOTED, 1.5),
+    (noted("Questions about reddish things belong to Person."), 1.5),
+    (replace(PROMPT, definitions=(Definition("Person", "a reddish, or a green one"),)), 0.5),
+    (replace(PROMPT, definitions=(Definition("Person", "whatever in the world is reddish"),)), 0.5),
+    (replace(PROMPT, examples=(Example("Is it reddish ?", "Person"),)), 0.25),
+    (NOTED_TWICE, 3.0),
+]
 
 
-@pytest.mark.parametrize("kind", EDITS)
-def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(kind: Any) -> None:
-    prompt, pull = EDITS[kind]
+@each("prompt, pull", EDITS)
+def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(prompt: Any, pull: float) -> None:
     model = model_of("grouped=0")
     before, after = model.profiles(PROMPT, TEXTS), model.profiles(prompt, TEXTS)
     np.testing.assert_array_equal(before[~REDDISH], after[~REDDISH])
@@ -182,20 +172,21 @@ def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(kind: An
     assert left == pytest.approx((1 - before[REDDISH, 1].mean()) * math.exp(-pull), abs=0.14)
 
 
-def test_pulls_are_exact_where_every_answer_is_drawn_anew() -> None:
-    model = model_of("wobble=1,obey=2")
-    before, after = model.profiles(PROMPT, TEXTS), model.profiles(noted(RED_IS_PERSON), TEXTS)
-    expected = before[REDDISH] * math.exp(-3) + (1 - math.exp(-3)) * np.eye(C)[1]
-    np.testing.assert_allclose(after[REDDISH], expected)
+THING_TOO = replace(NOTED, definitions=(Definition("Thing", "reddish"),))
 
 
-def test_competing_edits_share_by_their_rates() -> None:
-    """A note (1.5) for Person and a definition (0.5) of Thing: e^-2 stays, 3/4 and 1/4 of the rest move."""
-    prompt = replace(noted(RED_IS_PERSON), definitions=(Definition("Thing", "reddish"),))
-    model = model_of("wobble=1")
-    moved = (1 - math.exp(-2)) * (0.75 * np.eye(C)[1] + 0.25 * np.eye(C)[3])
-    expected = model.profiles(PROMPT, TEXTS)[REDDISH] * math.exp(-2) + moved
-    np.testing.assert_allclose(model.profiles(prompt, TEXTS)[REDDISH], expected)
+@each(
+    "options, prompt, pull, shares",
+    [
+        ("wobble=1,obey=2", NOTED, 3, (0, 1, 0, 0, 0)),
+        ("wobble=1", THING_TOO, 2, (0, 0.75, 0, 0.25, 0)),  # a note (1.5) for Person, a definition (0.5) of Thing
+    ],
+)
+def test_pulls_are_exact_where_every_answer_is_drawn_anew_and_edits_share_by_their_rates(
+    options: str, prompt: Any, pull: float, shares: tuple[float, ...]
+) -> None:
+    before, after = (model_of(options).profiles(one, TEXTS)[REDDISH] for one in (PROMPT, prompt))
+    np.testing.assert_allclose(after, before * math.exp(-pull) + (1 - math.exp(-pull)) * np.array(shares))
 
 
 def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
@@ -211,19 +202,21 @@ def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
     assert helped.consistency > bare.consistency
 
 
-def test_a_phrase_to_begin_with_must_stand_at_the_beginning() -> None:
-    note = 'A question that begins with "case1" belongs to Person.'
-    np.testing.assert_array_equal(model_of().profiles(noted(note), TEXTS), model_of().profiles(PROMPT, TEXTS))
-
-
-@pytest.mark.parametrize("note", ["Questions that are reddish.", "Person or Thing: reddish.", "Person is the label."])
-def test_notes_that_name_no_one_label_or_no_topic_do_nothing(note: str) -> None:
-    np.testing.assert_array_equal(model_of().profiles(noted(note), TEXTS), model_of().profiles(PROMPT, TEXTS))
-
-
-def test_who_does_not_obey_does_not_read_the_prompt() -> None:
-    model = model_of("obey=0")
-    np.testing.assert_array_equal(model.profiles(noted(RED_IS_PERSON), TEXTS), model.profiles(PROMPT, TEXTS))
+@each(
+    "options, note",
+    [
+        ("", 'A question that begins with "case1" belongs to Person.'),  # it stands elsewhere
+        ("", "Questions that are reddish."),
+        ("", "Person or Thing: reddish."),
+        ("", "Person is the label."),
+        ("obey=0", RED_IS_PERSON),
+    ],
+)
+def test_notes_that_name_no_one_label_or_no_topic_do_nothing_nor_do_any_where_none_is_obeyed(
+    options: str, note: str
+) -> None:
+    model = model_of(options)
+    np.testing.assert_array_equal(model.profiles(noted(note), TEXTS), model.profiles(PROMPT, TEXTS))
 
 
 def test_the_rules_proposals_mend_it(task: Task) -> None:
@@ -242,25 +235,18 @@ def test_the_rules_proposals_mend_it(task: Task) -> None:
 
 def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     model = model_of()
-    prompts = [*rephrased(2), noted(RED_IS_PERSON)]
+    prompts = [*rephrased(2), NOTED]
     table = model.predict_proba(prompts, TEXTS)
     assert table.shape == (N, 3, C)
+    np.testing.assert_allclose(table.sum(axis=2), 1)
     np.testing.assert_array_equal(table[:, 1], model.profiles(PROMPT, TEXTS))
-    np.testing.assert_array_equal(table[:, 2], model.profiles(prompts[2], TEXTS))
+    np.testing.assert_array_equal(table[:, 2], model.profiles(NOTED, TEXTS))
     predictions = model.predict(prompts, TEXTS)
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
 
 
-def test_it_can_be_measured_by_its_probabilities(task: Task) -> None:
-    found = evaluate(
-        SimulatedModel("", task), seed_prompt(task), ["one", "another"], task.test, from_probabilities=True
-    )
-    assert found.probabilities.shape == (len(task.test), 2, 3)
-
-
 def test_prompts_differ_by_what_they_say_and_not_by_luck() -> None:
-    model = model_of()
-    bare, with_note = (model.predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, noted(RED_IS_PERSON)))
+    bare, with_note = (model_of().predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, NOTED))
     np.testing.assert_array_equal(bare[~REDDISH], with_note[~REDDISH])
 
 
@@ -276,18 +262,20 @@ def test_a_prompt_of_the_users_own_is_answered_by_its_instructions_and_edits() -
 
 
 def test_order_and_batches_do_not_matter() -> None:
-    model, prompts = model_of(), [*rephrased(8), *rephrased(4, noted(RED_IS_PERSON))]
-    whole = model.predict(prompts, TEXTS)
+    prompts, told = [*rephrased(8), *rephrased(4, NOTED)], []
+    whole = model_of().predict(prompts, TEXTS, lambda done, total: told.append((done, total)))
+    assert told[-1] == (12 * N, 12 * N)
     rows, columns = np.random.default_rng(0).permutation(N), np.random.default_rng(1).permutation(12)
     shuffled = model_of().predict([prompts[i] for i in columns], [TEXTS[i] for i in rows])
     np.testing.assert_array_equal(shuffled, whole[rows][:, columns])
     one_by_one = [[model_of().predict([prompt], [text])[0, 0] for prompt in prompts] for text in TEXTS[:5]]
     np.testing.assert_array_equal(one_by_one, whole[:5])
+    assert model_of().predict([], TEXTS).shape == (N, 0)
+    assert model_of().predict([PROMPT], []).shape == (0, 1)
 
 
-def test_another_process_answers_the_same() -> None:
-    program = """
-import hashlib, sys
+ANSWER = """
+import hashlib
 from psopt.models.sim import SimulatedModel
 from psopt.search_spaces import Prompt
 from psopt.tasks import DatasetInfo, Task
@@ -295,23 +283,16 @@ labels = ("Number", "Person", "Place", "Thing")
 task = Task("other", "", labels, (), (), (), DatasetInfo("other", "memory", ""))
 prompts = [Prompt(f"wording {i}", labels) for i in range(10)]
 answers = SimulatedModel("seed=7", task).predict(prompts, [f"naïve text {i}" for i in range(100)])
-print(hashlib.sha256(answers.astype("<i8").tobytes()).hexdigest())
+digest = hashlib.sha256(answers.astype("<i8").tobytes()).hexdigest()
 """
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
-    labels_only = Task("here", "", LABELS, (), (), (), DatasetInfo("here", "memory", ""))
-    prompts = [Prompt(f"wording {i}", LABELS) for i in range(10)]
-    here = SimulatedModel("seed=7", labels_only).predict(prompts, [f"naïve text {i}" for i in range(100)])
-    assert digests == {hashlib.sha256(here.astype("<i8").tobytes()).hexdigest() + "\n"}
 
 
-def test_the_seed_makes_another_model() -> None:
-    first, second = (model_of(f"seed={seed}").predict(rephrased(5), TEXTS) for seed in (0, 1))
-    assert (first != second).mean() > 0.1
+def test_another_process_answers_the_same() -> None:
+    command = [sys.executable, "-c", f"{ANSWER}\nprint(digest)"]
+    there = subprocess.run(command, env={"PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True)
+    here: dict[str, Any] = {}
+    exec(ANSWER, here)
+    assert there.stdout == f"{here['digest']}\n"
 
 
 def test_labels_may_stand_in_another_order_but_must_be_the_task_s() -> None:
@@ -322,27 +303,8 @@ def test_labels_may_stand_in_another_order_but_must_be_the_task_s() -> None:
         model.predict([replace(PROMPT, labels=("yes", "no"))], TEXTS)
 
 
-def test_nothing_asked_nothing_answered() -> None:
-    assert model_of().predict([], TEXTS).shape == (N, 0)
-    assert model_of().predict([PROMPT], []).shape == (0, 1)
-
-
-def test_progress_is_told() -> None:
-    told = []
-    model_of().predict(rephrased(3), TEXTS, lambda done, total: told.append((done, total)))
-    assert told[-1] == (3 * N, 3 * N)
-
-
-@pytest.mark.parametrize("options", ["", "accuracy=0.6,wobble=0.25,seed=0", "obey=2"])
-def test_a_name_gives_the_model_back(options: str, task: Task) -> None:
-    model = SimulatedModel(options, task)
-    assert model.name == f"sim/{options}"
-    loaded: Any = load_model(model.name, task)
-    assert loaded.options == SimOptions.parse(model.name) == model.options
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
+@each(
+    "options, message",
     [
         ("wobbel=0.3", "no option 'wobbel'; its options are accuracy, wobble, na, grouped, obey, seed"),
         ("wobble", "wobble=\\(nothing\\) can't be; it must be from 0 to 1"),

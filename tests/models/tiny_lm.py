@@ -68,3 +68,16 @@ def save_model(folder: Path, tokenizer: Any = None, network: Any = None) -> Path
     (tokenizer or make_tokenizer()).save_pretrained(folder)
     (network or make_network()).save_pretrained(folder)
     return folder
+
+
+def told_of(repo: str) -> list[Any]:
+    """The version of a model and what it says of a text, or its error; for processes of their own."""
+    from psopt.errors import PsoptError
+    from psopt.models.hf import HFModel
+    from psopt.search_spaces import Prompt
+
+    try:
+        model = HFModel(repo)
+        return [model._source.version, model.predict_proba([Prompt("Sort.", ("a", "b c"))], ["who ?"]).tolist()]
+    except PsoptError as error:
+        return [type(error).__name__, str(error)]

@@ -1,27 +1,38 @@
-"""What tests of drafted edits share: why one is not used, and a writer that only listens."""
+"""What tests of drafted edits share: why one is not used, and a writer that drafts by a function."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 from psopt.proposals.llm._draft_checks import DraftError
 
-__all__ = ["DraftError", "Listener", "asked_label"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["DraftError", "Writer", "asked_label", "draft_of"]
 
 
-class Listener:
-    """Keeps what it is asked, and writes nothing."""
+class Writer:
+    """Drafts what a function makes of each request, nothing if there is none, and keeps the requests."""
 
-    name = "test/listener"
+    name = "test/writer"
 
-    def __init__(self) -> None:
+    def __init__(self, draft: Callable[[str], str] = lambda _: "") -> None:
+        self.draft = draft
         self.asked: list[str] = []
 
     def write(self, conversations: Any, **_: object) -> list[str]:
-        self.asked += [messages[-1]["content"] for messages in conversations]
-        return [""] * len(conversations)
+        requests = [messages[-1]["content"] for messages in conversations]
+        self.asked += requests
+        return [self.draft(request) for request in requests]
 
 
 def asked_label(request: str) -> str:
     """The label that a draft is asked for; where that is one for all labels, Number."""
     return request.rpartition('"label": "')[2].partition('"')[0] if '"label": "' in request else "Number"
+
+
+def draft_of(label: str, **texts: str) -> str:
+    """A draft as a model writes it."""
+    return json.dumps({"label": label, **texts})

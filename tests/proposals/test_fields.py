@@ -24,7 +24,7 @@ TEMPLATE = Template(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def task() -> Any:
     words = ["oak", "elm", "ash", "fir", "yew", "bay", "fig", "box", "rye", "oat", "pea", "hop", "gum", "may", "tea"]
     records = []
@@ -35,7 +35,7 @@ def task() -> Any:
     return Task.from_records(records, inputs=("subject", "body"), label_column="team", noun="mail")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pool(task: Any) -> Any:
     truth = np.array([LABELS.index(sample.label) for sample in task.train])
     array = np.repeat(truth[:, None], 4, axis=1)
@@ -85,9 +85,7 @@ def test_notes_of_fields_are_merged_without_what_another_implies() -> None:
         'A mail that contains "refund" or whose subject begins with "invoice" or whose body contains "bill" usually'
     )
     assert merged.text == f"{wanted} belongs to billing."
-
-
-def test_a_note_about_answers_of_plain_texts_means_what_it_meant() -> None:
+    # a note about answers of plain texts means what it meant
     (mention,) = label_mentions('Mails whose first word starts with "invoice" go to billing.', LABELS)
     assert sample_shows("Invoice, please", mention.cues[0])
     assert not sample_shows("Please: invoice", mention.cues[0])

@@ -12,48 +12,23 @@ import numpy as np
 import psopt
 import pytest
 from psopt.diagnosis import diagnose_predictions, suspect_labels
-from psopt.evaluation import evaluate
+from psopt.evaluation import Predictions, evaluate
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import ProposalChecks, propose_edits
 from psopt.proposals.llm import DraftChecks
-from psopt.search_spaces import seed_prompt
+from psopt.search_spaces import Edit, seed_prompt
 from psopt.settings import HoldBack
 from psopt.tasks import DatasetInfo, Sample, Task, inputs_of, shown_words
 from psopt.text import FUNCTION_WORDS, label_mentions
 
-from tests.messy_tickets import NAMES, SENTIMENT, SIZES, messy_tickets
+from tests.messy_tickets import NAMES, SENTIMENT, SIZES
 from tests.proposals.drafts import DraftError
 
-REPHRASINGS = [f"wording {number}" for number in range(6)]
 NEAR = "is nearly a text of val or test"
 FEWEST = 3  # texts of a class that show what is quoted
 PRIVATE = re.compile(
     r"@|(?<!order no\. )(?<!\d)\d{4,}|Baker Street|" + "|".join(name for names in NAMES for name in names.split()), re.I
 )
-
-
-@pytest.fixture(scope="module")
-def tickets() -> Task:
-    return Task.from_records(messy_tickets(), inputs=("subject", "body"), label_column="team", noun="mail")
-
-
-@pytest.fixture(scope="module")
-def on_train(tickets: Task) -> Any:
-    model = SimulatedModel("accuracy=0.6,wobble=0.4", tickets)
-    return evaluate(model, seed_prompt(tickets), REPHRASINGS, tickets.train)
-
-
-@pytest.fixture(scope="module")
-def edits(tickets: Task, on_train: Any) -> Any:
-    diagnosis = diagnose_predictions(on_train, labelled=tickets.train)
-    proposed = propose_edits(tickets, seed_prompt(tickets), on_train, diagnosis)
-    assert {edit.kind for edit in proposed} == {"note", "example"}
-    return proposed
-
-
-@pytest.fixture(scope="module")
-def reader(tickets: Task) -> DraftChecks:
-    return DraftChecks.of(tickets)
 
 
 def quoted(edits: Any, labels: Any) -> list[tuple[str, str, str]]:
@@ -85,33 +60,28 @@ def test_tickets_are_as_messy_as_they_come(tickets: Task) -> None:
     assert sum(bool(PRIVATE.search(sample.text)) for sample in samples) > len(samples) / 3
 
 
-def test_no_phrase_is_of_function_words_alone(edits: Any, tickets: Task) -> None:
-    """Met: 'contains "since" or "screen"', 'do people'."""
-    phrases = [phrase for _, _, phrase in quoted(edits, tickets.labels)]
+def test_every_phrase_stands_in_texts_of_its_class_as_written_and_is_a_sure_sign_of_it(
+    ticket_edits: list[Edit], tickets: Task
+) -> None:
+    """Met: 'contains "since" or "screen"', 'do people', of function words alone or of what some happened to say."""
+    phrases = quoted(ticket_edits, tickets.labels)
     assert phrases
-    assert not {"since", "screen", "do people", "the screen", "people"}.intersection(phrases)
-    assert not [phrase for phrase in phrases if FUNCTION_WORDS.issuperset(phrase.removeprefix("^").split())]
+    assert not {"since", "screen", "do people", "the screen", "people"}.intersection(phrase for *_, phrase in phrases)
+    for label, field, phrase in phrases:
+        words = set(phrase.removeprefix("^").split())
+        assert not FUNCTION_WORDS.issuperset(words)
+        # Met: 'begins with "subject re delivery"', which no text has, of a field's name and its content.
+        assert not {"subject", "body", "br", "nbsp", "div", "p"} & words
+        # Met: 'typical wordings: dollars nobody told'.
+        assert not {"dollars", "nobody", "told"} & words
+        shown = [sample.label == label for sample in tickets.train if shows_as_written(sample.text, field, phrase)]
+        assert sum(shown) >= FEWEST, (label, field, phrase)
+        assert np.mean(shown) > 0.7, (label, field, phrase)
 
 
-def test_every_phrase_stands_in_texts_of_its_class_as_written(edits: Any, tickets: Task) -> None:
-    """Met: 'begins with "subject re delivery"', which no text has, of a field's name and its content."""
-    for label, field, phrase in quoted(edits, tickets.labels):
-        texts = [sample.text for sample in tickets.train if sample.label == label]
-        assert sum(shows_as_written(text, field, phrase) for text in texts) >= FEWEST, (label, field, phrase)
-        assert not {"subject", "body", "br", "nbsp", "div", "p"}.intersection(phrase.removeprefix("^").split())
-
-
-def test_every_phrase_is_surely_of_its_class(edits: Any, tickets: Task) -> None:
-    """Met: 'typical wordings: dollars nobody told', of what some happened to say."""
-    for label, field, phrase in quoted(edits, tickets.labels):
-        shown = [sample for sample in tickets.train if shows_as_written(sample.text, field, phrase)]
-        assert np.mean([sample.label == label for sample in shown]) > 0.7, (label, field, phrase)
-        assert not {"dollars", "nobody", "told"}.intersection(phrase.split())
-
-
-def test_no_two_notes_are_about_the_same(edits: Any, tickets: Task) -> None:
+def test_no_two_notes_are_about_the_same(ticket_edits: list[Edit], tickets: Task) -> None:
     """Met: near-equal notes side by side."""
-    notes = [edit for edit in edits if edit.kind == "note"]
+    notes = [edit for edit in ticket_edits if edit.kind == "note"]
     matched = [
         {
             sample.id
@@ -127,18 +97,19 @@ def test_no_two_notes_are_about_the_same(edits: Any, tickets: Task) -> None:
                 assert len(own & other) < 0.8 * len(own | other), (notes[first].text, notes[second].text)
 
 
-def test_nothing_that_is_proposed_is_private(edits: Any) -> None:
-    """Met: raw mails of customers, with names, as examples."""
-    for edit in edits:
-        shown = " ".join(dict(edit.fields)[name] for name in ("subject", "body")) if edit.fields else edit.text
-        assert not PRIVATE.search(shown), edit.text
+def test_nothing_that_is_proposed_is_private_or_an_empty_example(ticket_edits: list[Edit]) -> None:
+    """Met: raw mails of customers, with names, as examples; an example with an empty body."""
+    for edit in ticket_edits:
+        subject, body = (dict(edit.fields).get(name, edit.text) for name in ("subject", "body"))
+        assert not PRIVATE.search(f"{subject} {body}"), edit.text
+        assert all(re.search(r"\w", re.sub("<[^>]*>", "", shown)) for shown in (subject, body))
 
 
 def test_what_all_samples_share_holds_none_back_and_what_is_held_back_is_listed() -> None:
     """Met: a policy in every example made all of them near copies, and its phone number all of them private."""
     policy = "Refunds take ten days. Dear Anna Poe answers questions at 555-123-4567 on working days from nine to five."
     things = ["boat", "lamp", "desk", "chair", "cable", "phone", "radio", "clock", "mirror", "carpet", "bottle"]
-    made = {
+    made: dict[str, Any] = {
         split: tuple(
             Sample(f"{split}-{place}", f"policy: {policy}\nmail: the {thing} {deed} {split}", label)
             for place, (thing, (deed, label)) in enumerate(
@@ -150,19 +121,12 @@ def test_what_all_samples_share_holds_none_back_and_what_is_held_back_is_listed(
     private = Sample("train-x", f"policy: {policy}\nmail: call Laura at 030 9018 2000", "bugs")
     copied = Sample("train-y", made["val"][0].text, "bugs")
     empty = Sample("train-z", "  ", "bugs")
-    task = Task(
-        "mails",
-        "Sort the mail.",
-        ("bugs", "billing"),
-        made["train"],
-        made["val"],
-        made["test"],
-        DatasetInfo("mails", "memory", ""),
-    )
+    info = DatasetInfo("mails", "memory", "")
+    task = Task("mails", "Sort the mail.", ("bugs", "billing"), **made, info=info)
     task_and_odd = [*made["train"], private, copied, empty]
     assert ProposalChecks.of(task).held_back(task_and_odd) == {
         "train-x": "holds private text",
-        "train-y": "is nearly a text of val or test",
+        "train-y": NEAR,
         "train-z": "is empty",
     }
     held_back = {how: {*ProposalChecks.of(task, None, how).held_back(task_and_odd)} for how in get_args(HoldBack)}
@@ -174,34 +138,31 @@ def test_what_all_samples_share_holds_none_back_and_what_is_held_back_is_listed(
     }
 
 
-def test_no_example_is_empty(edits: Any) -> None:
-    """Met: an example with an empty body."""
-    for edit in edits:
-        if edit.kind == "example":
-            fields = dict(edit.fields)
-            assert all(re.search(r"\w", re.sub("<[^>]*>", "", fields[name])) for name in ("subject", "body"))
-
-
-def test_no_example_is_mislabelled(edits: Any, tickets: Task, on_train: Any) -> None:
+def test_no_example_is_mislabelled(ticket_edits: list[Edit], tickets: Task, ticket_answers: Predictions) -> None:
     """Met: mislabelled texts as examples."""
-    wrong = np.array([sample.text.fields["was"] != sample.label for sample in on_train.samples])
-    suspect = suspect_labels(on_train, labelled=tickets.train)
+    samples: Any = ticket_answers.samples
+    wrong = np.array([sample.text.fields["was"] != sample.label for sample in samples])
+    suspect = suspect_labels(ticket_answers, labelled=tickets.train)
     assert suspect[wrong].mean() > 0.8
     assert suspect[~wrong].mean() < 0.05
-    by_text = {sample.text: is_wrong for sample, is_wrong in zip(on_train.samples, wrong, strict=True)}
-    assert not any(by_text[edit.text] for edit in edits if edit.kind == "example")
+    mislabelled = {sample.text for sample, is_wrong in zip(samples, wrong, strict=True) if is_wrong}
+    assert not any(edit.text in mislabelled for edit in ticket_edits if edit.kind == "example")
 
 
-def test_no_example_is_nearly_a_text_of_val_or_test(edits: Any, tickets: Task, on_train: Any) -> None:
-    held = [set(re.findall(r"[^\W_]+", shown_words(s.text).lower())) for s in (*tickets.val, *tickets.test)]
+def test_no_example_is_nearly_a_text_of_val_or_test(
+    ticket_edits: list[Edit], tickets: Task, ticket_answers: Predictions
+) -> None:
     checks = ProposalChecks.of(tickets, hold_back="copies")
-    assert sum(checks.against_example(sample) == NEAR for sample in on_train.samples) > 10
-    for edit in edits:
+    assert sum(checks.against_example(sample) == NEAR for sample in ticket_answers.samples) > 10
+    held = [words_of(shown_words(sample.text)) for sample in (*tickets.val, *tickets.test)]
+    for edit in ticket_edits:
         if edit.kind == "example":
-            words = set(
-                re.findall(r"[^\W_]+", " ".join(dict(edit.fields)[name] for name in ("subject", "body")).lower())
-            )
+            words = words_of(" ".join(dict(edit.fields)[name] for name in ("subject", "body")))
             assert max(len(words & other) / len(words | other) for other in held) < 0.9
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text.lower()))
 
 
 @pytest.mark.parametrize(
@@ -220,6 +181,11 @@ def test_a_near_copy_is_told_by_its_words(text: str, is_near: bool) -> None:
     held = ("my invoice shows ten dollars too much, please fix it", "when did it end")
     task = replace(train, val=tuple(Sample(text, text, "a") for text in held), test=())
     assert (ProposalChecks.of(task).against_example(Sample("s", text, "a")) == NEAR) is is_near
+
+
+@pytest.fixture(scope="module")
+def reader(tickets: Task) -> DraftChecks:
+    return DraftChecks.of(tickets)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +220,8 @@ def test_what_a_class_of_reviews_holds_by_chance_is_no_sign_of_it() -> None:
     """Met in a DSPy program: "the phone" and "have" belong to positive."""
     samples = tuple(Sample(f"review {number}", text, label) for number, (text, label) in enumerate(SENTIMENT))
     task = replace(Task.from_records(SENTIMENT, noun="review"), train=samples)
-    on_train = evaluate(SimulatedModel("accuracy=0.5,wobble=0.6", task), seed_prompt(task), REPHRASINGS, samples)
+    model = SimulatedModel("accuracy=0.5,wobble=0.6", task)
+    on_train = evaluate(model, seed_prompt(task), [f"wording {number}" for number in range(6)], samples)
     edits = propose_edits(task, seed_prompt(task), on_train, diagnose_predictions(on_train, labelled=samples))
     phrases = {(label, phrase) for label, _, phrase in quoted(edits, task.labels)}
     assert phrases
@@ -265,17 +232,8 @@ SIGNS = {"positive": ("brilliant", "lovely"), "negative": ("awful", "an awful", 
 
 
 def test_a_search_hands_back_nothing_that_one_would_not_ship(tickets: Task, tmp_path: Any) -> None:
-    run = psopt.optimize(
-        tickets,
-        model="sim/accuracy=0.6",
-        trials=4,
-        rephrasings=2,
-        samples=40,
-        train_samples=80,
-        test_samples=20,
-        rounds=1,
-        out=tmp_path,
-    )
+    sizes: Any = {"trials": 4, "rephrasings": 2, "samples": 40, "train_samples": 80, "test_samples": 20, "rounds": 1}
+    run = psopt.optimize(tickets, model="sim/accuracy=0.6", out=tmp_path, **sizes)
     prompts = [entry.prompt for entry in run.front]
     assert prompts
     for prompt in prompts:

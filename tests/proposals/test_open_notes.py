@@ -1,4 +1,4 @@
-"""Edits for answers that are no single label: notes that train bears out, examples, and the task's definitions."""
+"""Edits for answers that are no single label: notes that train bears out, examples, the task's definitions, drafts."""
 
 from __future__ import annotations
 
@@ -11,79 +11,91 @@ from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.proposals import propose_edits
-from psopt.proposals.llm import DraftChecks
-from psopt.search_spaces import Prompt
+from psopt.proposals.llm import DraftChecks, LLMProposer
+from psopt.search_spaces import Edit, Prompt
 from psopt.tasks import Task, written_set
 
 from tests import open_tasks
+from tests.proposals.drafts import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Said = dict[str, str | None]
 
-def proposed(
+
+def edits_where(
     rows: list[dict[str, Any]], spec: str, said: Callable[[Any, int], str | None], **options: Any
-) -> list[Any]:
+) -> list[Edit]:
     """The edits where every third sample is answered otherwise under the second of two wordings; None is N/A."""
     records = [{"text": row["text"], "label": row["answer"]} for row in rows]
     task = Task.from_records(records, answers=spec, **options)
     references = {row["text"]: row["answer"] for row in rows}
+    told = {str(of.text): said(references[str(of.text)], n) for n, of in enumerate(task.train) if n % 3 == 0}
+    return proposed(task, answered(task, told))
+
+
+def answered(task: Task, said: Said) -> Predictions:
+    """Right answers, but for what is said to some texts under the second wording."""
     array = []
-    for number, sample in enumerate(task.train):
-        right = str(sample.label).partition('", "')[0].removeprefix('["') if spec == "text" else sample.label
-        other = said(references[str(sample.text)], number) if number % 3 == 0 else right
-        array.append([len(task.labels) if answer is None else code_of(str(answer)) for answer in (right, other)])
-    predictions = Predictions(np.array(array), task.train, task.labels, answers=AnswerType.of(task))
+    for sample in task.train:
+        right = str(sample.label).partition('", "')[0].removeprefix('["') if task.spec.form == "text" else sample.label
+        pair = (right, said.get(str(sample.text), right))
+        array.append([len(task.labels) if answer is None else code_of(str(answer)) for answer in pair])
+    return Predictions(np.array(array), task.train, task.labels, answers=AnswerType.of(task))
+
+
+def proposed(task: Task, predictions: Predictions) -> list[Edit]:
     prompt = Prompt(task.description, task.labels, asks=task.spec.form)
     return propose_edits(task, prompt, predictions, diagnose_predictions(predictions, labelled=task.train))
 
 
-def notes(edits: list[Any]) -> list[str]:
+def notes(edits: list[Edit]) -> list[str]:
     return [edit.text for edit in edits if edit.kind == "note"]
 
 
-def test_numbers_that_can_not_be_read_ask_for_a_number_alone() -> None:
-    edits = proposed(open_tasks.bills(), "number:0.01", lambda *_: None)
-    assert notes(edits)[0].startswith("Write one number in digits and nothing else")
+NOTICES = [row for row in open_tasks.notices() if isinstance(row["answer"], str)]
+SET_LABELS = ["account", "billing", "delivery", "quality"]
+
+
+def test_numbers_that_can_not_be_read_ask_for_a_number_alone_and_right_ones_for_nothing() -> None:
+    edits = edits_where(open_tasks.bills(), "number:0.01", lambda *_: None)
     (first, *_) = [edit for edit in edits if edit.kind == "note"]
+    assert first.text.startswith("Write one number in digits and nothing else")
     assert first.gain == pytest.approx(1 / 6)  # of two answers to each sample one in six is N/A
     assert len(first.provenance.samples) == 12
+    right = edits_where(open_tasks.bills(), "number", lambda right, _: str(open_tasks.amount_of(right)))
+    assert not notes(right)
 
 
 def test_texts_that_say_more_ask_for_fewer_words() -> None:
-    rows = [row for row in open_tasks.notices() if isinstance(row["answer"], str)]
-    (brief,) = [
-        note
-        for note in notes(proposed(rows, "text", lambda right, _: f"It is in {right}, I think."))
-        if "briefly" in note
-    ]
+    edits = edits_where(NOTICES, "text", lambda right, _: f"It is in {right}, I think.")
+    (brief,) = [note for note in notes(edits) if "briefly" in note]
     assert brief == "Answer as briefly as possible: one word at most, never a sentence."
 
 
 def test_extracts_ask_to_be_copied() -> None:
-    rows = [row for row in open_tasks.notices() if isinstance(row["answer"], str)]
-    assert "Copy the answer from the text word for word." in notes(proposed(rows, "text", lambda *_: "Lyon"))
+    assert "Copy the answer from the text word for word." in notes(edits_where(NOTICES, "text", lambda *_: "Lyon"))
     asked = [{"text": f"What is the capital of country {n}?", "answer": f"City {n}x"} for n in range(60)]
-    assert not any("Copy" in note for note in notes(proposed(asked, "text", lambda *_: "Lyon")))
+    assert not any("Copy" in note for note in notes(edits_where(asked, "text", lambda *_: "Lyon")))
 
 
 def test_objects_name_their_members() -> None:
-    edits = proposed(open_tasks.orders(), "text:json", lambda right, _: json.dumps({**right, "town": "?"}))
+    edits = edits_where(open_tasks.orders(), "text:json", lambda right, _: json.dumps({**right, "town": "?"}))
     assert 'Answer with one JSON object with exactly these members: "count", "what", "who".' in notes(edits)
 
 
 def test_sets_with_too_few_or_too_many_labels() -> None:
-    labels = ["account", "billing", "delivery", "quality"]
-    few = proposed(open_tasks.complaints(), "labels", lambda right, _: written_set(right[:-1], labels))
+    few = edits_where(open_tasks.complaints(), "labels", lambda right, _: written_set(right[:-1], SET_LABELS))
     assert any(note.startswith("Often several labels apply") for note in notes(few))
-    many = proposed(open_tasks.complaints(), "labels", lambda *_: written_set(labels, labels))
+    many = edits_where(open_tasks.complaints(), "labels", lambda *_: written_set(SET_LABELS, SET_LABELS))
     assert any(note.startswith("Name a label only if") for note in notes(many))
     assert "If no label applies, answer with an empty list: []." in notes(many)
 
 
 def test_definitions_of_the_task_are_offered_for_labels_of_sets() -> None:
     told = {"billing": "money that was taken wrongly", "account": "signing in"}
-    edits = proposed(open_tasks.complaints(), "labels", lambda *_: "[]", definitions=told)
+    edits = edits_where(open_tasks.complaints(), "labels", lambda *_: "[]", definitions=told)
     assert {edit.label for edit in edits if edit.kind == "definition"} == set(told)
 
 
@@ -94,47 +106,89 @@ def test_a_draft_may_quote_what_speaks_for_one_of_several_labels() -> None:
     assert checks.read(json.dumps({"note": note}), "note", "", []) == note
 
 
+THINGS = (
+    "apple bucket candle diver engine feather garden hammer island jacket kettle ladder magnet needle orange pencil"
+)
+THINGS += " quilt rocket saddle tunnel umbrella violin window yoghurt zebra anchor basket cactus dragon eagle"
+
+
 def test_examples_stand_by_themselves_and_are_none_of_val_or_test() -> None:
-    rows = [{"text": f"how many {word}s fit into a {word} crate ?", "answer": n} for n, word in enumerate(WORDS)]
-    edits = [edit for edit in proposed(rows, "number", lambda *_: "99") if edit.kind == "example"]
+    rows = [
+        {"text": f"how many {word}s fit into a {word} crate ?", "answer": n} for n, word in enumerate(THINGS.split())
+    ]
+    edits = [edit for edit in edits_where(rows, "number", lambda *_: "99") if edit.kind == "example"]
     assert len(edits) == len({edit.bundle for edit in edits}) > 1
-    assert {edit.label for edit in edits} <= {str(n) for n in range(len(WORDS))}
+    assert {edit.label for edit in edits} <= {str(n) for n in range(30)}
 
 
-WORDS = [
-    "apple",
-    "bucket",
-    "candle",
-    "diver",
-    "engine",
-    "feather",
-    "garden",
-    "hammer",
-    "island",
-    "jacket",
-    "kettle",
-    "ladder",
-    "magnet",
-    "needle",
-    "orange",
-    "pencil",
-    "quilt",
-    "rocket",
-    "saddle",
-    "tunnel",
-    "umbrella",
-    "violin",
-    "window",
-    "yoghurt",
-    "zebra",
-    "anchor",
-    "basket",
-    "cactus",
-    "dragon",
-    "eagle",
-]
+# Topics: every sixth text tells a price.
+_NAMES = ("baker", "school", "club", "museum", "farmer", "harbour", "uncle", "garage")
+_GOODS = ("lamps", "chairs", "apples", "boats", "bricks", "clocks", "ropes", "drums", "tents", "kites", "spoons")
+SHEDS = Task.from_records(
+    [
+        {
+            "text": f"the {_NAMES[n % 8]} has {n + 1} {_GOODS[n % 11]} in shed {n % 7}"
+            f"{' at one price' if n % 6 == 0 else ''}",
+            "label": n,
+        }
+        for n in range(120)
+    ],
+    answers="number",
+)
+PRICED = [sample for sample in SHEDS.train if "price" in sample.text]
+WRONG_ON_PRICES = answered(SHEDS, {str(sample.text): f"1{sample.label}" for sample in PRICED})
 
 
-def test_nothing_is_proposed_where_nothing_fails() -> None:
-    edits = proposed(open_tasks.bills(), "number", lambda right, _: str(open_tasks.amount_of(right)))
-    assert not notes(edits)
+def of_topic(edits: list[Edit], kind: str) -> list[Edit]:
+    return [edit for edit in edits if edit.kind == kind and edit.provenance.topic == '"price"']
+
+
+def test_a_topic_is_offered_as_two_examples_that_are_switched_on_together() -> None:
+    edits = proposed(SHEDS, WRONG_ON_PRICES)
+    shown = of_topic(edits, "example")
+    assert len(shown) == 2
+    assert len({edit.bundle for edit in shown}) == 1
+    right = {str(sample.text): sample.label for sample in PRICED}
+    assert all(edit.label == right[edit.text] for edit in shown)
+    assert len({edit.id for edit in edits}) == len(edits)
+    assert sum(edit.kind == "example" for edit in edits) <= 8  # two of a topic, and the six that there are without one
+    assert not of_topic(edits, "note"), "the error is none of form"
+
+
+def test_weakness_without_a_topic_leads_to_none() -> None:
+    rng = np.random.default_rng(0)
+    wrong: Said = {str(sample.text): f"1{sample.label}" for sample in SHEDS.train if rng.random() < 0.15}
+    edits = proposed(SHEDS, answered(SHEDS, wrong))
+    assert {edit.provenance.topic for edit in edits} <= {"form of the answer", "typical", "borderline", "weak spot"}
+
+
+def test_an_error_of_form_makes_a_note_on_its_topic_unless_it_is_made_elsewhere_too() -> None:
+    unread: Said = {str(sample.text): None for sample in PRICED}
+    (note,) = of_topic(proposed(SHEDS, answered(SHEDS, unread)), "note")
+    expected = 'For a text that contains "price": write one number in digits and nothing else: no words, no unit, no '
+    assert note.text.startswith(expected)
+    assert note.gain == len(PRICED) / len(SHEDS.train) / 2  # one of two answers to each of them is N/A
+    assert len(note.provenance.samples) == len(PRICED)
+    unread |= {str(sample.text): None for sample in SHEDS.train if " in shed 3" in sample.text}
+    edits = proposed(SHEDS, answered(SHEDS, unread))
+    assert of_topic(edits, "example")
+    assert not [edit for edit in edits if edit.text.startswith("For a text")]
+
+
+def test_a_model_is_told_the_topic_and_what_was_answered_within_what_a_round_may_cost() -> None:
+    def drafted(**limits: Any) -> tuple[list[Edit], list[str]]:
+        writer: Any = Writer(lambda _: json.dumps({"note": "Where money is spoken of, count the goods."}))
+        prompt = Prompt(SHEDS.description, SHEDS.labels, asks="number")
+        diagnosis = diagnose_predictions(WRONG_ON_PRICES)
+        wordings = ["Read the number.", "Which number is asked for?"]
+        return LLMProposer(writer, **limits).propose(SHEDS, prompt, WRONG_ON_PRICES, diagnosis, wordings), writer.asked
+
+    edits, asked = drafted()
+    request = next(request for request in asked if '"price"' in request)
+    weak = PRICED[0]
+    seen = json.dumps({"text": weak.text, "right": weak.label, "answered": {weak.label: 1, f"1{weak.label}": 1}})
+    assert seen in request
+    (note,) = edits
+    assert (note.provenance.topic, note.provenance.author) == ('"price"', "test/writer")
+    assert set(note.provenance.samples) <= {sample.id for sample in PRICED}
+    assert sum("can't be used" not in request for request in drafted(most_slices=2)[1]) == 2

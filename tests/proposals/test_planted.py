@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from psopt.api._beside import planted_flips
 from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
@@ -32,57 +31,51 @@ def _task() -> Task:
     return Task.from_records(rows, description="Which team answers?", noun="ticket")
 
 
-def _note(text: str, label: str) -> Edit:
-    return Edit("note", label, text, Provenance("rules", "phrases"))
+def _note(text: str) -> Edit:
+    return Edit("note", "Billing", text, Provenance("rules", "phrases"))
 
 
-@dataclass
 class Obedient:
     """Answers by the notes of the prompt where a text shows their phrase, else "Support"."""
 
-    name: str = "obedient"
+    name = "obedient"
     capabilities = Capabilities()
 
     def predict(self, prompts: Sequence[Prompt], texts: Sequence[str], _: object = None) -> NDArray[np.int64]:
-        def answer(prompt: Prompt, text: str) -> int:
-            obeyed = any('"invoice"' in note and "invoice" in text for note in prompt.notes)
-            return prompt.labels.index("Billing" if obeyed else "Support")
-
-        return np.array([[answer(prompt, text) for prompt in prompts] for text in texts])
+        obeyed = [any('"invoice"' in note for note in prompt.notes) for prompt in prompts]
+        return np.array([[0 if obeys and "invoice" in text else 1 for obeys in obeyed] for text in texts])
 
 
-NOTE = _note('A ticket that contains "invoice" usually belongs to Billing.', "Billing")
+NOTE = _note('A ticket that contains "invoice" usually belongs to Billing.')
 
 
 def test_phrases_are_planted_in_texts_of_other_classes_that_lack_them() -> None:
     task = _task()
-    opening = _note('A ticket that begins with "please" usually belongs to Billing.', "Billing")
+    opening = _note('A ticket that begins with "please" usually belongs to Billing.')
     planted = planted_texts([NOTE, opening], task, n=4)
     assert len(planted) == 8
     assert {pair.plain.label for pair in planted} == {"Support"}
     assert all(pair.planted.text == f"{pair.plain.text} (invoice)" for pair in planted[:4])
     assert all(pair.planted.text == f"please: {pair.plain.text}" for pair in planted[4:])
     assert planted == planted_texts([NOTE, opening], task, n=4)
+    assert planted_texts([_note("Ordering more seats is Billing, whoever asks.")], task) == [], "it has no phrase"
 
 
-def test_notes_without_phrases_are_left_out() -> None:
-    assert planted_texts([_note("Ordering more seats is Billing, whoever asks.", "Billing")], _task()) == []
-
-
-@pytest.mark.parametrize(("edits", "flips"), [([NOTE], 1.0), ([], None)])
-def test_a_run_says_how_often_they_flip_answers(edits: list[Edit], flips: float | None) -> None:
+def test_a_run_says_how_often_they_flip_answers() -> None:
     task = _task()
     original = seed_prompt(task)
     rephrasings = RephrasingSet(original.description, (original.description,), (), "rules")
     evaluator = Evaluator(Obedient(), rephrasings, {"train": task.train})
-    candidate: Any = type("Candidate", (), {"id": "abc", "edits": edits, "prompt": apply_edits(original, edits)})
-    planted = planted_flips(evaluator, task, original, candidate)
-    if flips is None:
-        assert planted is None
-        assert unasked_lines({"planted": planted}) == []
-        return
-    assert planted == {"n_texts": 8, "n_notes": 1, "id": "abc", "original": 0.0, "recommended": flips}
+
+    def flips(*edits: Edit) -> Any:
+        candidate: Any = SimpleNamespace(id="abc", edits=edits, prompt=apply_edits(original, edits))
+        return planted_flips(evaluator, task, original, candidate)
+
+    planted = flips(NOTE)
+    assert planted == {"n_texts": 8, "n_notes": 1, "id": "abc", "original": 0.0, "recommended": 1.0}
     assert unasked_lines({"planted": planted}) == [
         "Phrases of its note, planted in 8 texts of other classes, flip 100 % of its answers; of the original prompt's "
         "0 %."
     ]
+    assert flips() is None
+    assert unasked_lines({"planted": None}) == []

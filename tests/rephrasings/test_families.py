@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,35 +19,28 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-@pytest.fixture
-def mixed(task: Task) -> Any:
-    return vary(rephrasings_for(task, 11, 10), task, ("paraphrase", "wording", "format", "example-order"), 42)
-
-
-def test_families_take_turns_and_the_original_comes_first(task: Task, mixed: Any) -> None:
+def test_families_take_turns_the_original_comes_first_and_what_is_held_out_was_not_searched(
+    task: Task, tmp_path: Path
+) -> None:
+    families: Any = ("paraphrase", "wording", "format", "example-order")
+    mixed = vary(rephrasings_for(task, 11, 10), task, families, 42)
     assert mixed.search[0] == task.description
     assert mixed.search_forms[0] == PLAIN
-    expected = ["paraphrase", "wording", "format", "example-order"]
-    assert [form.family for form in mixed.search_forms[1:]] == (expected * 3)[:10]
-    assert [form.family for form in mixed.heldout_forms] == (expected * 3)[:10]
-
-
-def test_what_is_held_out_was_not_searched(mixed: Any) -> None:
-    search = {(text, form.layout) for text, form in mixed.variants("search")}
-    heldout = {(text, form.layout) for text, form in mixed.variants("heldout")}
-    assert len(search) == 11
-    assert len(heldout) == 10
+    expected = ([*families] * 3)[:10]
+    assert [form.family for form in mixed.search_forms[1:]] == expected
+    assert [form.family for form in mixed.heldout_forms] == expected
+    search, heldout = ({(text, form.layout) for text, form in mixed.variants(side)} for side in ("search", "heldout"))
+    assert (len(search), len(heldout)) == (11, 10)
     assert not search & heldout
+    path = tmp_path / "rephrasings.json"
+    path.write_text(json.dumps(to_file(mixed)))
+    assert read_file(path) == mixed
+    assert read_file(path).sha256 == mixed.sha256
 
 
 def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
-    prompt = Prompt(
-        "Sort it.",
-        ("a", "b", "c"),
-        "question",
-        notes=("N one.", "N two."),
-        examples=(Example("x", "a"), Example("y", "b")),
-    )
+    examples = (Example("x", "a"), Example("y", "b"))
+    prompt = Prompt("Sort it.", ("a", "b", "c"), "question", notes=("N one.", "N two."), examples=examples)
     own = render_instructions(prompt)
     ordered = prompt.described_as("Sort it.", PromptFormat("label-order", label_order=1))
     assert sorted(render_instructions(ordered)) == sorted(own)
@@ -58,35 +52,19 @@ def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
     assert "a | b | c" in first["content"]
     assert "NOTE:\n1. N one.\n2. N two.\nQUESTION - x" in first["content"]
     assert last["content"] == "QUESTION - what ?\nLABEL -"
-
-
-def test_psopts_own_form_is_no_part_of_a_prompt_on_disk_and_another_is() -> None:
-    prompt = Prompt("Sort it.", ("a", "b"))
-    other = prompt.described_as("Sort it.", PromptFormat("format", casing="upper"))
+    # psopt's own form is no part of a prompt on disk, and another is
     assert "form" not in prompt.to_dict()
-    assert Prompt.from_dict(other.to_dict()) == other
-    assert other.id != prompt.id
+    assert Prompt.from_dict(laid_out.to_dict()) == laid_out
+    assert laid_out.id != prompt.id
 
 
-def test_a_mixed_set_survives_the_way_through_its_file(mixed: Any, tmp_path: Path) -> None:
-    import json
-
-    path = tmp_path / "rephrasings.json"
-    path.write_text(json.dumps(to_file(mixed)))
-    assert read_file(path) == mixed
-    assert read_file(path).sha256 == mixed.sha256
-
-
-def test_two_labels_have_one_other_order(task: Task) -> None:
-    with pytest.raises(InputError, match="label-order has too few members"):
-        vary(rephrasings_for(task, 5, 5), task, ("label-order",), 42)
-
-
-def test_families_are_read_in_their_own_order_and_unknown_ones_named() -> None:
+def test_families_are_read_in_their_own_order_and_unknown_or_empty_ones_named(task: Task) -> None:
     assert read_families("format,wording") == ("wording", "format")
     assert set(read_families(",".join(FAMILIES))) == set(FAMILIES)
     with pytest.raises(InputError, match="did you mean 'format'"):
         read_families("formats")
+    with pytest.raises(InputError, match="label-order has too few members"):
+        vary(rephrasings_for(task, 5, 5), task, ("label-order",), 42)  # two labels have one other order
 
 
 class FormModel:
@@ -105,8 +83,5 @@ def test_sensitivity_is_told_apart_by_family(task: Task) -> None:
     assert found.per_family["paraphrase"].sensitivity == 0.0
     assert found.per_family["format"].sensitivity == pytest.approx(np.log(2) / np.log(3))
     assert found.per_family["format"].n == 2
-
-
-def test_one_family_alone_is_not_told_apart(task: Task) -> None:
-    predictions = Predictions(np.zeros((40, 2), dtype=int), task.val, task.labels)
-    assert score(predictions).per_family == {}
+    # one family alone is not told apart
+    assert score(Predictions(np.zeros((40, 2), dtype=int), task.val, task.labels)).per_family == {}

@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
 from psopt.models.chat import LMConfig, load_writer
-from psopt.rephrasings import Checks, read_file, to_file, write_rephrasings
+from psopt.rephrasings import Checks, RephrasingSet, read_file, to_file, write_rephrasings
+from psopt.templates import split_description
 
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 ORIGINAL = "Say whether the review of {product} is good or bad."
 LABELS = ("good", "bad")
 
 
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as server:
+        yield server
+
+
+@pytest.fixture
+def writer(server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-
-
-def writer_at(server: FakeServer, tmp_path: Path) -> Any:
+    server.change(answer="hash", drafts="good")
     return load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url))
 
 
-def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path: Path) -> None:
-    with FakeServer() as server:
-        found = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 12, 6)
-        n_requests = server.counts()["requests"]
-        again = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 12, 6)
-        assert server.counts()["requests"] == n_requests
-    assert found == again
+def test_a_model_writes_two_disjoint_sets_one_call_each_text(server: FakeServer, writer: Any) -> None:
+    found = write_rephrasings(writer, Checks(ORIGINAL, LABELS), 12, 6)
+    n_requests = server.counts()["requests"]
+    assert write_rephrasings(writer, Checks(ORIGINAL, LABELS), 12, 6) == found
+    assert server.counts()["requests"] == n_requests
     assert found.search[0] == ORIGINAL
     assert (len(found.search), len(found.heldout)) == (12, 6)
     assert not set(found.search) & set(found.heldout)
@@ -42,15 +47,31 @@ def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path: Path) -> 
     assert found.source == "openai/test"
 
 
-def test_what_is_wrong_is_refused_with_its_reason_and_replaced(tmp_path: Path) -> None:
-    with FakeServer(drafts="bad") as server:
-        checks = Checks(ORIGINAL, LABELS, closeness=lambda one, other: 0.1 if "French" in other else 0.9)
-        found = write_rephrasings(writer_at(server, tmp_path), checks, 6, 4)
+def test_what_is_wrong_is_refused_with_its_reason_and_replaced_and_the_file_may_be_edited_by_hand(
+    server: FakeServer, writer: Any, tmp_path: Path
+) -> None:
+    server.change(drafts="bad")
+    checks = Checks(ORIGINAL, LABELS, closeness=lambda one, other: 0.1 if "French" in other else 0.9)
+    found = write_rephrasings(writer, checks, 6, 4)
     assert (len(found.search), len(found.heldout)) == (6, 4)
     reasons = {one.reason.partition(" (")[0] for one in found.rejected}
     assert {"empty", "more than one paragraph", "too long"} <= reasons
     wrong = {one.text for one in found.rejected if one.reason != "a duplicate"}
     assert not wrong & {*found.search, *found.heldout}
+    path = tmp_path / "rephrasings.json"
+    data = to_file(found)
+    path.write_text(json.dumps(data))
+    read = read_file(path)
+    assert (read, read.sha256, read.rejected) == (found, found.sha256, found.rejected)
+    data["search"].append("Good or bad: which is this review of {product}?")
+    path.write_text(json.dumps(data))
+    assert len(read_file(path).search) == 7
+
+
+def test_a_model_that_repeats_itself_is_said(server: FakeServer, writer: Any) -> None:
+    server.change(answer="fixed:x")
+    with pytest.raises(InputError, match=r"gave \d+ of 59 usable search rephrasings.*a duplicate"):
+        write_rephrasings(writer, Checks("Sort it."), 60, 1)
 
 
 @pytest.mark.parametrize(
@@ -78,54 +99,92 @@ def test_each_check_names_what_it_refuses(text: Any, reason: str | None) -> None
     )
     verdict = checks.verdict(text, ())
     assert verdict.accepted == (reason is None)
-    assert reason is None or str(verdict.reason).startswith(reason)
+    assert str(verdict.reason).startswith(str(reason))
 
 
-def test_labels_may_be_dropped_on_request() -> None:
-    checks = Checks(ORIGINAL, LABELS, keep_labels=False)
-    assert checks.verdict("Say how the review judges {product}.", ()).accepted
-
-
-def test_one_label_alone_is_a_word_and_no_enumeration() -> None:
+def test_labels_may_be_dropped_on_request_and_one_alone_is_a_word_and_no_enumeration() -> None:
+    assert Checks(ORIGINAL, LABELS, keep_labels=False).verdict("Say how the review judges {product}.", ()).accepted
     assert Checks("Say how good it is.", LABELS).verdict("Tell how well it is made.", ()).accepted
 
 
-def test_a_model_that_repeats_itself_is_said(tmp_path: Path) -> None:
-    with FakeServer(answer="fixed:x", drafts="good") as server:
-        writer = writer_at(server, tmp_path)
-        with pytest.raises(InputError, match=r"gave \d+ of 59 usable search rephrasings.*a duplicate"):
-            write_rephrasings(writer, Checks("Sort it."), 60, 1)
+# A template is rephrased passage by passage.
+ROLE = "You help a shop."
+ASK = 'Sort the mail {subject} into "urgent" or not.'
+FORMAT = 'Answer as JSON: {"team": "billing"}'
+TEMPLATE = f"{ROLE}\n\n{ASK}\n- one team\n{FORMAT}"
 
 
-def test_a_file_gives_the_set_back_and_may_be_edited_by_hand(tmp_path: Path) -> None:
-    with FakeServer(drafts="bad") as server:
-        found = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 4, 2)
-    path = tmp_path / "rephrasings.json"
-    path.write_text(json.dumps(to_file(found)))
-    read = read_file(path)
-    assert read == found
-    assert read.sha256 == found.sha256
-    assert read.rejected == found.rejected
-    data = json.loads(path.read_text())
-    data["search"].append("Good or bad: which is this review of {product}?")
-    path.write_text(json.dumps(data))
-    assert len(read_file(path).search) == 5
+class Parrot:
+    """Says what it is shown with a number more; a passage that it is told to spoil comes wrong the first time."""
+
+    name = "test/parrot"
+
+    def __init__(self, spoilt: dict[str, str] | None = None, silent: str = "") -> None:
+        self.spoilt = dict(spoilt or {})
+        self.silent = silent
+        self.shown: list[str] = []
+        self.requests: list[str] = []
+
+    def write(self, conversations: Sequence[Any], *, temperature: float = 0.0, sample: int = 0) -> list[str]:
+        return [self._said(messages[-1]["content"]) for messages in conversations]
+
+    def _said(self, request: str) -> str:
+        (passage,) = re.findall(r"<description>\n(.*?)\n</description>", request, re.DOTALL)
+        self.shown.append(passage)
+        self.requests.append(request)
+        return "" if passage == self.silent else self.spoilt.pop(passage, f"Number {len(self.shown)}: {passage}")
+
+
+def written(parrot: Parrot, original: str, n_search: int, n_heldout: int, n_parts: int = 2) -> RephrasingSet:
+    return write_rephrasings(parrot, Checks(original), n_search, n_heldout, n_parts=n_parts)  # type: ignore[arg-type]
+
+
+def test_passages_are_asked_for_by_themselves_and_the_rest_stays() -> None:
+    parrot = Parrot()
+    found = written(parrot, TEMPLATE, 4, 3)
+    assert set(parrot.shown) == {ROLE, ASK}
+    assert all(f"<context>\n{TEMPLATE}\n</context>" in request for request in parrot.requests)
+    assert found.search[0] == TEMPLATE
+    texts = [*found.search[1:], *found.heldout]
+    assert len(set(texts)) == 6
+    for text in texts:
+        role, ask = split_description(text)
+        assert re.fullmatch(rf"Number \d+: {re.escape(ROLE)}", role)
+        assert re.fullmatch(rf"Number \d+: {re.escape(ASK)}\n- one team\n{re.escape(FORMAT)}", ask)
+    assert (found.source, found.n_parts) == ("test/parrot", 2)
+    assert found.checks[texts[0]] == {"characters": len(texts[0])}
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("wrong", "reason"),
     [
-        ("[]", "expected an object"),
-        ("{", "no valid JSON"),
-        ('{"search": ["a b"], "heldout": 3}', "'heldout' must be a list"),
-        ('{"search": [{"txt": "a"}], "heldout": []}', "number 1 of 'search'"),
-        ('{"search": ["Sort it.", "sort it"], "heldout": []}', "stands twice"),
+        ('Sort the mail into "urgent" or not.', "lost the mark {subject}"),
+        ("Sort the mail {subject} into urgent or not.", "lost what is protected: '\"urgent\"'"),
+        ('Sort the mail {subject} into "urgent" or not, as "team".', "added what is protected: '\"team\"'"),
+        (
+            'Sort {subject} into "urgent" or not. Answer as JSON only.',
+            "added what is protected: 'Answer as JSON only.'",
+        ),
+        ('Sort the mail {subject} into "urgent" or not `now`.', "added what is protected: '`now`'"),
     ],
 )
-def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str, message: str) -> None:
-    path = tmp_path / "r.json"
-    path.write_text(content)
-    with pytest.raises(InputError, match=message) as caught:
-        read_file(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_what_loses_or_adds_something_protected_is_refused_and_asked_for_again(wrong: str, reason: str) -> None:
+    found = written(Parrot({ASK: wrong}), TEMPLATE, 2, 1)
+    assert [(refused.text, refused.reason) for refused in found.rejected] == [(wrong, reason)]
+    assert all(ASK in text for text in (*found.search, *found.heldout))
+
+
+def test_a_passage_that_the_model_leaves_alone_stays_as_it_is_and_one_that_gives_nothing_at_all_is_said() -> None:
+    found = written(Parrot(silent=ROLE), TEMPLATE, 3, 2)
+    assert {split_description(text)[0] for text in (*found.search, *found.heldout)} == {ROLE}
+    assert len({*found.search, *found.heldout}) == 5
+    said = r"test/parrot gave 0 of 2 usable search rephrasings; at last it wrote '': empty"
+    with pytest.raises(InputError, match=said):
+        written(Parrot(silent=ROLE), ROLE, 3, 2, n_parts=1)
+
+
+def test_a_passage_that_was_broken_to_fit_is_asked_for_on_one_line() -> None:
+    parrot = Parrot()
+    found = written(parrot, "Sort the mail\n  by team.", 2, 1, n_parts=1)
+    assert set(parrot.shown) == {"Sort the mail by team."}
+    assert found.search == ("Sort the mail\n  by team.", "Number 1: Sort the mail by team.")

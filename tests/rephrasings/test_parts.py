@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from psopt.api import estimate_rephrasing
 from psopt.errors import InputError
 from psopt.rephrasings import (
@@ -16,8 +19,9 @@ from psopt.rephrasings import (
     rephrase_by_rules,
     to_file,
 )
+from psopt.rephrasings._passages import protected_texts, read_passages
 from psopt.search_spaces import Prompt
-from psopt.templates import Message, Part, Template, split_description
+from psopt.templates import PART_BREAK, Message, Part, Template, split_description
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,13 +33,21 @@ SECOND = 'Decide which class the text is in. Answer as JSON: {"label": ".."}'
 TEMPLATE = Template((Message("system", (Part(0),)), Message("user", (Part(1), "\n\n{body}"))))
 
 
+ONE_PART = Template((Message("user", (Part(0), "\n{text}")),))
+
+
 @pytest.fixture
 def prompt(task: Task) -> Prompt:
     return Prompt(f"{FIRST}\n\n{SECOND}", task.labels, template=TEMPLATE)
 
 
-def frozen(task: Task, prompt: Prompt, n: int = 8) -> RephrasingSet:
-    return freeze_rephrasings(task, prompt, n, n, 42, RephrasingOptions())
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "r.json"
+
+
+def frozen(task: Task, prompt: Prompt, n: int = 8, **options: Any) -> RephrasingSet:
+    return freeze_rephrasings(task, prompt, n, n, 42, RephrasingOptions(**options))
 
 
 def test_every_rephrasing_has_as_many_parts_and_keeps_what_is_protected(task: Task, prompt: Prompt) -> None:
@@ -52,77 +64,71 @@ def test_every_rephrasing_has_as_many_parts_and_keeps_what_is_protected(task: Ta
         assert second != SECOND
 
 
-def test_the_bytes_of_a_template_go_through_a_file_by_hand(task: Task, prompt: Prompt, tmp_path: Path) -> None:
+def test_the_bytes_of_a_template_go_through_a_file_by_hand(task: Task, prompt: Prompt, file: Path) -> None:
     found = frozen(task, prompt)
-    file = tmp_path / "r.json"
     file.write_text(json.dumps(to_file(found)))
     assert read_file(file) == found
-    data = {"search": list(found.search), "heldout": list(found.heldout)}
-    file.write_text(json.dumps(data))
-    by_hand = freeze_rephrasings(task, prompt, 8, 8, 42, RephrasingOptions(file=file))
-    assert by_hand.sha256 == found.sha256
+    file.write_text(json.dumps({"search": list(found.search), "heldout": list(found.heldout)}))
+    assert frozen(task, prompt, file=file).sha256 == found.sha256
 
 
 def test_a_template_whose_only_part_is_a_sentence_is_rephrased_as_a_description_is(task: Task) -> None:
-    template = Template((Message("user", (Part(0), "\n{text}")),))
     # Without what is said by the labels: whether a template shows them, nobody knows.
     own = rephrase_by_rules(task.description, task.noun, 6, 6, 42, protect=task.labels)
-    found = frozen(task, Prompt(task.description, task.labels, template=template), 6)
+    found = frozen(task, Prompt(task.description, task.labels, template=ONE_PART), 6)
     assert (found.search, found.heldout) == (own.search, own.heldout)
 
 
-def test_another_number_of_parts_is_refused(task: Task, prompt: Prompt, tmp_path: Path) -> None:
-    file = tmp_path / "r.json"
-    file.write_text(json.dumps({"search": [prompt.description, "Sort it. Answer as JSON."], "heldout": []}))
-    with pytest.raises(InputError, match="must have 2 parts with an empty line between, and 'Sort it"):
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ("Sort it. Answer as JSON.", r"must have 2 parts with an empty line between, and 'Sort it"),
+        (
+            {"text": f"{FIRST}\n\n{SECOND}", "family": "format", "form": {"casing": "upper"}},
+            r"r\.json: format changes psopt's own form",
+        ),
+    ],
+)
+def test_a_file_with_another_number_of_parts_or_psopts_own_layout_is_refused(
+    task: Task, prompt: Prompt, file: Path, search: Any, message: str
+) -> None:
+    file.write_text(json.dumps({"search": [prompt.description, search], "heldout": []}))
+    with pytest.raises(InputError, match=message):
         freeze_rephrasings(task, prompt, 1, 0, 42, RephrasingOptions(file=file))
 
 
-def test_a_field_that_a_rephrasing_lost_is_named_in_one_line(task: Task, tmp_path: Path) -> None:
-    template = Template((Message("user", (Part(0), "\n{text}")),))
-    prompt = Prompt("Sort {{ body }} by {topic}.", task.labels, template=template)
-    file = tmp_path / "r.json"
-    for wrong, message in (
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
         ("Classify {{ body }} by its topic.", "has lost the field {topic}"),
         ("Classify {{ body }} by {topic} and {id}.", "has added the field {id}"),
-    ):
-        file.write_text(json.dumps({"search": [prompt.description, wrong], "heldout": ["Put {{ body }} by {topic}."]}))
-        with pytest.raises(InputError) as refused:
-            freeze_rephrasings(task, prompt, 2, 1, 42, RephrasingOptions(file=file))
-        assert message in str(refused.value)
-        assert len(str(refused.value).splitlines()) == 1
+    ],
+)
+def test_a_field_that_a_rephrasing_lost_is_named_in_one_line(task: Task, file: Path, wrong: str, message: str) -> None:
+    prompt = Prompt("Sort {{ body }} by {topic}.", task.labels, template=ONE_PART)
+    file.write_text(json.dumps({"search": [prompt.description, wrong], "heldout": ["Put {{ body }} by {topic}."]}))
+    with pytest.raises(InputError) as refused:
+        freeze_rephrasings(task, prompt, 2, 1, 42, RephrasingOptions(file=file))
+    assert message in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
 
 
 def test_what_holds_no_instructions_says_how_to_mark_some(task: Task) -> None:
-    template = Template((Message("user", (Part(0), "\n{text}")),))
     for prompt in (
-        Prompt("Answer as JSON only.", task.labels, template=template),
+        Prompt("Answer as JSON only.", task.labels, template=ONE_PART),
         Prompt("x", task.labels, template=Template((Message("user", ("{text}",)),))),
     ):
         with pytest.raises(InputError, match="mark instructions with <rephrase>"):
             frozen(task, prompt)
 
 
-@pytest.mark.parametrize("family", ["format", "label-order"])
-def test_families_of_psopts_own_form_are_refused(task: Task, prompt: Prompt, family: str) -> None:
-    options = RephrasingOptions(families=("paraphrase", family))
-    with pytest.raises(InputError, match=rf"--vary {family} .* keeps its layout: choose of paraphrase"):
-        freeze_rephrasings(task, prompt, 4, 4, 42, options)
-
-
-def test_a_file_of_such_a_family_is_refused(task: Task, prompt: Prompt, tmp_path: Path) -> None:
-    file = tmp_path / "r.json"
-    other = {"text": prompt.description, "family": "format", "form": {"casing": "upper"}}
-    file.write_text(json.dumps({"search": [prompt.description, other], "heldout": []}))
-    with pytest.raises(InputError, match=r"r\.json: format changes psopt's own form"):
-        freeze_rephrasings(task, prompt, 1, 0, 42, RephrasingOptions(file=file))
-
-
-def test_other_families_keep_the_parts(task: Task, prompt: Prompt) -> None:
-    options = RephrasingOptions(families=("paraphrase", "wording", "example-order"))
-    found = freeze_rephrasings(task, prompt, 7, 6, 42, options)
+def test_families_keep_the_parts_or_are_refused(task: Task, prompt: Prompt) -> None:
+    found = frozen(task, prompt, families=("paraphrase", "wording", "example-order"))
     assert {form.family for form in found.search_forms} == {"paraphrase", "wording", "example-order"}
     assert all(len(split_description(text)) == 2 for text in (*found.search, *found.heldout))
+    for family in ("format", "label-order"):
+        with pytest.raises(InputError, match=rf"--vary {family} .* keeps its layout: choose of paraphrase"):
+            frozen(task, prompt, families=("paraphrase", family))
 
 
 def test_an_estimate_counts_each_passage(task: Task, prompt: Prompt) -> None:
@@ -137,3 +143,53 @@ def test_where_nothing_instructs_the_longest_passage_alone_is_framed(task: Task)
     prompt = Prompt("urgent matters\n\nwhatever the writer of it wants", task.labels, template=template)
     found = frozen(task, prompt)
     assert {split_description(text)[0] for text in (*found.search, *found.heldout)} == {"urgent matters"}
+
+
+LABELS = ("billing", "sales")
+SENTENCES = st.sampled_from(
+    [
+        "Decide which team the mail {body} is for.",
+        "Classify the {{ subject }}\n  by its topic,\r\nplease.",
+        'You work for "The Shop. Ltd".',
+        "Is the text about billing or sales?",
+        'Answer as JSON: {"team": "billing",\n "why": {"a": [1, "b. C"]}}',
+        "Do not explain anything.",
+        "- sales: whatever is for sale",
+        "## Rules",
+        '```\nfor x in {y}: "z\n```',
+        "<b>Sort</b> the text: <ref id='1'/> see https://a.b/c?d=e.",
+        "the text, as it is",
+        "Sortiere die Anfrage “nach Thema”!",
+        "100 % `code` {",
+        'Write only the label, e.g. "sales"',
+    ]
+)
+PARTS = st.lists(
+    st.tuples(SENTENCES, st.lists(st.tuples(st.sampled_from([" ", "\n", "\n\t"]), SENTENCES), max_size=3)).map(
+        lambda drawn: drawn[0] + "".join(joint + sentence for joint, sentence in drawn[1])
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(max_examples=40)
+@given(PARTS)
+def test_what_is_protected_and_what_is_kept_come_through(parts: list[str]) -> None:
+    description = PART_BREAK.join(parts)
+    passages = read_passages(description, LABELS)
+    assert passages.joined(passages.texts) == description
+    try:
+        found = rephrase_by_rules(description, "mail", 4, 3, 1, protect=LABELS, n_parts=len(parts))
+    except InputError:
+        assert not passages.texts  # the rules have something for every passage
+        return
+    assert found.original == found.search[0] == description
+    for text in (*found.search[1:], *found.heldout):
+        assert len(split_description(text)) == len(parts)
+        position = 0
+        for kept in passages.kept:
+            position = text.index(kept, position) + len(kept)
+        for passage in passages.texts:
+            for protected, times in Counter(protected_texts(passage, LABELS)).items():
+                assert text.count(protected) >= times

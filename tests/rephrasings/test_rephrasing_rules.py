@@ -10,6 +10,8 @@ import sys
 from typing import Any, Literal
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.rephrasings import rephrase_by_rules
 from psopt.rephrasings._frames import Named, frames_without
@@ -36,14 +38,16 @@ def everything(description: str, side: Side = "search", protect: Any = (), **nam
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS)
-@pytest.mark.parametrize("side", SIDES)
-def test_every_description_gives_over_60_rephrasings_that_read_like_sentences(description: str, side: Side) -> None:
-    texts = everything(description, side)
-    assert len(texts) >= 60
-    for text in texts:
-        assert text[0].isupper()
-        assert text[-1] in ".?!:"
-        assert not re.search(r"\{\w+\}|  | [.,?;:]|\b(\w+) \1\b|\.\.|[?.] [a-z]|\bplease please\b", text), text
+def test_every_description_stays_in_over_60_rephrasings_that_read_like_sentences(description: str) -> None:
+    kept = description.removeprefix(ROLE[:34])[1:].rstrip(".")
+    for side in SIDES:
+        texts = everything(description, side)
+        assert len(texts) >= 60
+        for text in texts:
+            assert kept in text
+            assert text[0].isupper()
+            assert text[-1] in ".?!:"
+            assert not re.search(r"\{\w+\}|  | [.,?;:]|\b(\w+) \1\b|\.\.|[?.] [a-z]|\bplease please\b", text), text
 
 
 @pytest.mark.parametrize(
@@ -101,13 +105,6 @@ def test_it_never_says(description: str, never: list[str]) -> None:
         assert not [words for words in never if words in text], text
 
 
-@pytest.mark.parametrize("description", DESCRIPTIONS)
-def test_the_description_itself_stays(description: str) -> None:
-    kept = description.removeprefix(ROLE[:34])[1:].rstrip(".")
-    for side in SIDES:
-        assert all(kept in text for text in everything(description, side))
-
-
 def test_no_label_is_brought_in() -> None:
     assert any("task" in text.casefold() for text in everything(BY))
     for side in SIDES:
@@ -138,27 +135,28 @@ def test_labels_are_named_in_turn_with_other_wordings() -> None:
     assert f"{ASKED} Answer with the label only." in written
 
 
-@pytest.mark.parametrize("labels", [("yes", "no"), ("High", "Low"), ("positive", "negative"), ("1", "2"), ("only",)])
-def test_labels_that_do_not_say_of_what_keep_the_description_beside_them(labels: tuple[str, ...]) -> None:
-    texts = everything("Decide how urgent the message is.", labels=labels, alone=True, asks_for_label=True)
-    assert all("ecide how urgent the message is" in text for text in texts)
+URGENT = "Decide how urgent the message is."
 
 
 @pytest.mark.parametrize(
-    "description",
+    ("description", "labels"),
     [
-        "Decide what the message is about. Irony counts as praise.",  # the labels don't say that
-        "Decide what the message is about, but not who wrote it.",
-        "Decide what the message is about if it is urgent.",
-        "Decide which of 3 desks answers the message.",
-        "Decide what {message} is about.",
-        "Decide what the message is about; answer in JSON.",
-        "The message is about something.",
-        " ".join(["Decide what the message is about and"] + ["who"] * 20),
+        # labels that do not say of what they are
+        *((URGENT, labels) for labels in (("yes", "no"), ("High", "Low"), ("positive", "negative"), ("1", "2"))),
+        (URGENT, ("only",)),
+        # what labels do not hold
+        ("Decide what the message is about. Irony counts as praise.", DESKS),
+        ("Decide what the message is about, but not who wrote it.", DESKS),
+        ("Decide what the message is about if it is urgent.", DESKS),
+        ("Decide which of 3 desks answers the message.", DESKS),
+        ("Decide what {message} is about.", DESKS),
+        ("Decide what the message is about; answer in JSON.", DESKS),
+        ("The message is about something.", DESKS),
+        (" ".join(["Decide what the message is about and"] + ["who"] * 20), DESKS),
     ],
 )
-def test_what_labels_do_not_hold_is_not_left_out(description: str) -> None:
-    texts = everything(description, labels=DESKS, alone=True, asks_for_label=True)
+def test_what_labels_do_not_say_is_not_left_out_beside_them(description: str, labels: tuple[str, ...]) -> None:
+    texts = everything(description, labels=labels, alone=True, asks_for_label=True)
     assert all(description[1:].rstrip(".") in text for text in texts)
 
 
@@ -192,17 +190,9 @@ def test_what_may_be_english_is_taken_for_it(text: str) -> None:
     assert rephrase_by_rules(text).search
 
 
-def test_a_larger_set_begins_with_the_smaller_one() -> None:
-    small, large = (rephrase_by_rules(ASKED, "message", n, n, seed=3, labels=DESKS) for n in (4, 12))
-    assert large.search[:4] == small.search
-    assert large.heldout[:4] == small.heldout
-
-
 def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can() -> None:
-    many: list[tuple[str, dict[str, Any]]] = [("search", {"n_search": 9000}), ("held-out", {"n_heldout": 9000})]
-    for kind, numbers in many:
-        with pytest.raises(InputError, match=rf"9000 {kind} rephrasings were asked for; the rules give \d+"):
-            rephrase_by_rules(CLASSIFY, **numbers)
+    with pytest.raises(InputError, match=r"9000 held-out rephrasings were asked for; the rules give \d+"):
+        rephrase_by_rules(CLASSIFY, n_heldout=9000)
 
 
 def test_another_process_gives_the_same_set() -> None:
@@ -212,3 +202,36 @@ def test_another_process_gives_the_same_set() -> None:
     assert ran.stdout.strip() == rephrase_by_rules(BY, seed=0).sha256
     seeds = itertools.pairwise(rephrase_by_rules(BY, seed=seed).sha256 for seed in (0, 1, 2))
     assert all(first != second for first, second in seeds)
+
+
+WORDS = ["Please", "Classify", "label", "Label", "decide whether", "based on its", "by the kind of", "a question"]
+SMALL_WORDS = ["the text", "given", "text", "as", "or", "is", "it's", "don't", "into one of the classes", "class"]
+FOLDED = ["ſort", "İf"]
+VERBATIM = ["{text}", "{{x}}", '"the class"', "“text”", "https://a.b/text.", "'text'", "\ue000", "\ue0010\ue001"]
+SIGNS = [".", "?", ":", ",", "…", "(", ")"]
+FRAGMENTS = st.sampled_from([*WORDS, *SMALL_WORDS, *FOLDED, *VERBATIM, *SIGNS])
+SENTENCES = st.lists(FRAGMENTS, min_size=1, max_size=12).map(" ".join)
+ANY_TEXT = st.one_of(st.text(min_size=1), SENTENCES).filter(str.split)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ANY_TEXT, st.text(max_size=10), st.lists(st.text(max_size=5), max_size=3), st.integers(0, 3))
+def test_any_description_can_be_rephrased(description: str, noun: str, protect: list[str], seed: int) -> None:
+    try:
+        found = rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
+    except InputError as error:
+        assume("not in English" not in str(error) and "this one is empty" not in str(error))  # signs that show nothing
+        raise
+    assert found == rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
+    assert found.search[:5] == rephrase_by_rules(description, noun, 5, 1, seed, protect=protect).search
+    assert found.search[0] == found.original == " ".join(description.split())
+    assert len({letters(text) for text in (*found.search, *found.heldout)}) == 25
+
+
+@settings(max_examples=60, deadline=None)
+@given(SENTENCES, st.integers(0, 3))
+def test_braces_quotes_and_addresses_come_out_as_they_went_in(description: str, seed: int) -> None:
+    found = rephrase_by_rules(description, n_search=15, seed=seed)
+    for text in (*found.search, *found.heldout):
+        for part in ("{text}", "{{x}}", '"the class"', "“text”", "https://a.b/text.", "\ue000", "\ue001"):
+            assert text.count(part) == description.count(part)

@@ -1,162 +1,185 @@
-"""The rephrasings of a task: those written for it, then those by rule."""
+"""The rephrasings of a task: those written for it, then those by rule; how much they differ, and when that is said."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import json
+import math
 import re
 from importlib import resources
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.models import ModelProvider
-from psopt.rephrasings import Checks, RephrasingSet, closeness, rephrasings_for
+from psopt.rephrasings import (
+    TAME,
+    Checks,
+    RephrasingSet,
+    closeness,
+    diversity,
+    diversity_of,
+    diversity_of_instructions,
+    freeze_rephrasings,
+    rephrasings_for,
+    tame_note,
+)
+from psopt.settings import RephrasingOptions
 from psopt.tasks import Task, list_datasets, load_task
 
+from tests.sweeps import each
 from tests.texts import letters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-BUILTIN = [
-    file.name.removesuffix(".json")
+WRITTEN: dict[str, dict[str, Any]] = {
+    file.name.removesuffix(".json"): json.loads(file.read_text("utf-8"))
     for file in resources.files("psopt.rephrasings.builtin").iterdir()
     if file.name.endswith(".json")
-]
+}
 
 
-def read_curated(name: str) -> SimpleNamespace:
-    """What is written for a task."""
-    file = resources.files("psopt.rephrasings.builtin").joinpath(f"{name}.json")
-    return SimpleNamespace(**json.loads(file.read_text("utf-8")))
+@pytest.fixture(scope="module")
+def bundled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Task]]:
+    """The samples that were written for the built-in tasks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSOPT_OFFLINE", "1")
+        patch.setattr("platformdirs.user_cache_path", lambda name: tmp_path_factory.getbasetemp())
+        yield {name: load_task(name) for name in WRITTEN}
 
 
 @pytest.fixture
 def trec(task: Task) -> Task:
-    return dataclasses.replace(task, name="trec", description=read_curated("trec").original)
+    return dataclasses.replace(task, name="trec", description=WRITTEN["trec"]["original"])
 
 
 @pytest.fixture
-def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Loads the sample that was written for a built-in task."""
-    monkeypatch.setenv("PSOPT_OFFLINE", "1")
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
-    return load_task
-
-
-@pytest.mark.parametrize("name", BUILTIN)
-def test_what_is_written_for_a_task_is_enough_and_sound(name: Any) -> None:
-    curated = read_curated(name)
-    assert len(curated.search) >= 30
-    assert len(curated.heldout) >= 10
-    RephrasingSet(curated.original, (curated.original, *curated.search), tuple(curated.heldout), "builtin")
-    assert curated.task == name
+def both(trec: Task) -> tuple[Task, Task]:
+    """A task for which rephrasings are written and one for which none are."""
+    return trec, dataclasses.replace(trec, name="toy")
 
 
 def test_every_built_in_task_has_its_rephrasings() -> None:
-    assert set(BUILTIN) == {dataset.name for dataset in list_datasets()}
+    assert set(WRITTEN) == {dataset.name for dataset in list_datasets()}
 
 
-@pytest.mark.parametrize("name", BUILTIN)
-def test_the_original_is_the_task_s_description(name: Any, bundled: Any) -> None:
-    task = bundled(name)
-    assert letters(task.description) == letters(read_curated(name).original)
+@each("name", WRITTEN)
+def test_what_is_written_for_a_task_is_enough_and_sound_and_names_no_class(name: str, bundled: dict[str, Task]) -> None:
+    written, task = WRITTEN[name], bundled[name]
+    assert written["task"] == name
+    assert len(written["search"]) >= 30
+    assert len(written["heldout"]) >= 10
+    RephrasingSet(written["original"], (written["original"], *written["search"]), (*written["heldout"],), "builtin")
+    assert letters(task.description) == letters(written["original"])
     assert rephrasings_for(task, 30, 10).source == "builtin"
+    for texts in (written["search"], written["heldout"]):
+        lengths = sorted(map(len, texts))
+        assert lengths[-1] > 3 * lengths[0]
+        assert any(text.endswith("?") for text in texts)
+        assert len({text.split()[0] for text in texts}) > len(texts) / 2
+        for text, label in itertools.product(texts, task.labels):
+            assert not re.search(rf"\b{label}\b", text), text
 
 
-@pytest.mark.parametrize("name", BUILTIN)
-def test_what_is_written_passes_the_checks_for_what_models_write(name: Any, bundled: Any, cache_dir: Path) -> None:
+@each("name", WRITTEN)
+def test_what_is_written_passes_the_checks_for_what_models_write(
+    name: str, bundled: dict[str, Task], cache_dir: Path
+) -> None:
     """But for three of TREC's, which were written before the checks were and are longer than a model may write."""
-    curated, task = read_curated(name), bundled(name)
-    checks = Checks(curated.original, task.labels, closeness=closeness(ModelProvider(cache_dir)))
-    texts = (*curated.search, *curated.heldout)
+    checks = Checks(WRITTEN[name]["original"], bundled[name].labels, closeness=closeness(ModelProvider(cache_dir)))
+    texts = (*WRITTEN[name]["search"], *WRITTEN[name]["heldout"])
     verdicts = [checks.verdict(text, texts[:number]) for number, text in enumerate(texts)]
     refused = [str(one) for one in verdicts if not one.accepted]
     assert len(refused) == (3 if name == "trec" else 0), refused
     assert all("too long" in one for one in refused)
 
 
-@pytest.mark.parametrize("name", BUILTIN)
-def test_what_is_written_differs_in_length_and_form(name: Any) -> None:
-    curated = read_curated(name)
-    for texts in (curated.search, curated.heldout):
-        lengths = sorted(map(len, texts))
-        assert lengths[-1] > 3 * lengths[0]
-        assert any(text.endswith("?") for text in texts)
-        assert len({text.split()[0] for text in texts}) > len(texts) / 2
+@each("name", WRITTEN)
+def test_of_sets_written_for_a_task_nothing_is_said_and_of_frames_alone_it_is(
+    name: str, bundled: dict[str, Task]
+) -> None:
+    task = bundled[name]
+    for seed in (0, 1, 2):
+        written = diversity_of(rephrasings_for(task, seed=seed), task.labels)
+        assert min(value or 0 for value in written.values()) >= TAME
+    framed = freeze_rephrasings(task, task.description, 10, 10, 0, RephrasingOptions(families=("wording",)))
+    assert "--rephraser" in str(tame_note(diversity_of(framed, task.labels)["search"]))
 
 
-@pytest.mark.parametrize("name", BUILTIN)
-def test_no_rephrasing_names_a_class(name: Any, bundled: Any) -> None:
-    curated = read_curated(name)
-    for text in (*curated.search, *curated.heldout):
-        for label in bundled(name).labels:
-            assert not re.search(rf"\b{label}\b", text), text
+def test_at_the_bound_nothing_is_said() -> None:
+    assert tame_note(TAME) is None
+    assert tame_note(None) is None
+    assert "too similar (diversity .29, below .30); S is underestimated" in str(tame_note(0.294))
 
 
-def test_the_original_comes_first_and_is_one_of_q(trec: Task) -> None:
+def test_diversity_is_the_share_of_the_shorter_texts_words_and_pairs_that_the_other_lacks() -> None:
+    # a, b, ab | a, c, d, ac, cd: of the first one's three, "a" is shared
+    assert diversity(["A b.", "a c d"]) == pytest.approx(2 / 3)
+    assert diversity(["a b", "a b", "c d"]) == pytest.approx((0 + 1 + 1) / 3)
+    assert diversity(["", ""]) == 0
+    assert diversity(["", "a"]) == 1
+    assert math.isnan(diversity(["a"]))
+    # frames add nothing, and another order does
+    assert diversity(["Sort the mail.", "Task: Sort the mail. Be careful."]) == 0
+    assert diversity(["mail the sort", "sort the mail"]) == pytest.approx(2 / 5)
+
+
+def test_what_every_rephrasing_must_keep_does_not_count_as_diverse() -> None:
+    texts = ["Is {body} good or bad?", "Decide about {body}: good or bad."]
+    assert diversity_of_instructions(texts, ["good", "bad"]) == pytest.approx(2 / 3, abs=0.001)
+    contract = ' Answer as JSON: {"team": "a"}'
+    assert diversity_of_instructions([f"Sort it.{contract}", f"Find the team.{contract}"]) == 1
+    assert diversity_of_instructions(["Sort it.", "Sort it."]) is None
+
+
+def test_the_original_comes_first_and_is_one_of_q(both: tuple[Task, Task]) -> None:
+    trec = both[0]
     found = rephrasings_for(trec, 10, 10)
     assert found.search[0] == trec.description
     assert (len(found.search), len(found.heldout), found.source) == (10, 10, "builtin")
-    curated = read_curated("trec")
-    for texts, written in ((found.search[1:], curated.search), (found.heldout, curated.heldout)):
+    for texts, written in ((found.search[1:], WRITTEN["trec"]["search"]), (found.heldout, WRITTEN["trec"]["heldout"])):
         assert all(all(label in text for label in trec.labels) for text in texts[::2])
         assert set(texts[1::2]) <= set(written)
+    for task in both:
+        assert rephrasings_for(task, 1, 1).search == (task.description,)
 
 
-@pytest.mark.parametrize("name", ["trec", "toy"])
-def test_with_q_1_there_is_only_the_original(trec: Task, name: str) -> None:
-    task = dataclasses.replace(trec, name=name)
-    assert rephrasings_for(task, 1, 1).search == (task.description,)
-
-
-@pytest.mark.parametrize("name", ["trec", "toy"])
-@pytest.mark.parametrize("seed", [0, 42])
-def test_a_larger_set_begins_with_the_smaller_one(trec: Task, name: str, seed: int) -> None:
-    task = dataclasses.replace(trec, name=name)
-    sets = [
-        rephrasings_for(task, n_search, n_heldout, seed=seed) for n_search, n_heldout in [(10, 5), (30, 10), (60, 30)]
-    ]
-    for small, large in itertools.pairwise(sets):
-        assert large.search[: len(small.search)] == small.search
-        assert large.heldout[: len(small.heldout)] == small.heldout
-
-
-@pytest.mark.parametrize("name", ["trec", "toy"])
-def test_the_seed_decides_and_0_is_a_seed(trec: Task, name: str) -> None:
-    task = dataclasses.replace(trec, name=name)
-    assert rephrasings_for(task, seed=0) == rephrasings_for(task, seed=0)
-    assert len({rephrasings_for(task, seed=seed).sha256 for seed in (0, 1, 42)}) == 3
-    assert rephrasings_for(task) == rephrasings_for(task, seed=42)
+def test_a_larger_set_begins_with_the_smaller_one_and_the_seed_decides(both: tuple[Task, Task]) -> None:
+    for task, seed in itertools.product(both, (0, 42)):
+        sets = [rephrasings_for(task, *sizes, seed=seed) for sizes in ((10, 5), (30, 10), (60, 30))]
+        for small, large in itertools.pairwise(sets):
+            assert large.search[: len(small.search)] == small.search
+            assert large.heldout[: len(small.heldout)] == small.heldout
+    for task in both:
+        by_seed = {seed: rephrasings_for(task, seed=seed) for seed in (0, 1, 42)}
+        assert rephrasings_for(task, seed=0) == by_seed[0]
+        assert len({found.sha256 for found in by_seed.values()}) == 3
+        assert rephrasings_for(task) == by_seed[42]
 
 
 def test_rules_fill_up_what_is_not_written(trec: Task) -> None:
-    curated = read_curated("trec")
     found = rephrasings_for(trec, 100, 60)
     assert (len(found.search), len(found.heldout), found.source) == (100, 60, "builtin")
-    assert set(curated.search) < set(found.search)
-    assert set(curated.heldout) < set(found.heldout)
+    assert set(WRITTEN["trec"]["search"]) < set(found.search)
+    assert set(WRITTEN["trec"]["heldout"]) < set(found.heldout)
 
 
-def test_another_description_of_a_built_in_task_is_rephrased_by_rule(trec: Task) -> None:
+def test_another_description_or_name_does_not_get_at_what_is_written(trec: Task) -> None:
     found = rephrasings_for(trec, 5, 5, description="Sort it\n  out.")
     assert (found.source, found.original) == ("rules", "Sort it out.")
-
-
-def test_another_task_s_name_does_not_get_at_what_is_written(trec: Task) -> None:
     for name in ("toy", "Trec?", "../trec", "builtin/trec", "trec.json", ""):
         assert rephrasings_for(dataclasses.replace(trec, name=name), 5, 5).source == "rules"
 
 
 def test_a_rephrasing_by_rule_brings_in_all_labels_or_none(trec: Task) -> None:
-    task = dataclasses.replace(
-        trec, name="toy", labels=("Task", "Query", "Work"), train=(), val=(), test=(), definitions={}
-    )
-    for text in (*(found := rephrasings_for(task, 90, 90)).search, *found.heldout):
+    labels = ("Task", "Query", "Work")
+    task = dataclasses.replace(trec, name="toy", labels=labels, train=(), val=(), test=(), definitions={})
+    found = rephrasings_for(task, 90, 90)
+    for text in (*found.search, *found.heldout):
         words = set(re.findall(r"\w+", text.casefold()))
         assert {"task", "query", "work"} & words in (set(), {"task", "query", "work"})
 
@@ -172,23 +195,16 @@ def test_a_rephrasing_by_rule_brings_in_all_labels_or_none(trec: Task) -> None:
         ({"seed": -1}, "seed must be a whole number, at least 0, not -1"),
         ({"description": ""}, "description is needed"),
         ({"description": " \n "}, "description is needed"),
+        ({"n_search": 9000}, r"9000 search rephrasings were asked for; the rules give \d+"),
     ],
 )
-@pytest.mark.parametrize("name", ["trec", "toy"])
-def test_wrong_input_is_refused_in_one_line(trec: Task, name: str, wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message) as refused:
-        rephrasings_for(dataclasses.replace(trec, name=name), **wrong)
-    assert len(str(refused.value).splitlines()) == 1
+def test_wrong_input_is_refused_in_one_line(both: tuple[Task, Task], wrong: dict[str, Any], message: str) -> None:
+    for task in both:
+        with pytest.raises(InputError, match=message) as refused:
+            rephrasings_for(task, **wrong)
+        assert len(str(refused.value).splitlines()) == 1
 
 
 def test_numbers_of_numpy_are_numbers(trec: Task) -> None:
-    five: Any = np.int64(5)
-    three: Any = np.int64(3)
-    one: Any = np.int64(1)
+    five, three, one = np.array([5, 3, 1])
     assert rephrasings_for(trec, five, three, seed=one) == rephrasings_for(trec, 5, 3, seed=1)
-
-
-@pytest.mark.parametrize("name", ["trec", "toy"])
-def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can(trec: Task, name: str) -> None:
-    with pytest.raises(InputError, match=r"9000 search rephrasings were asked for; the rules give \d+"):
-        rephrasings_for(dataclasses.replace(trec, name=name), 9000, 1)

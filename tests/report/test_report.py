@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -30,25 +31,41 @@ if TYPE_CHECKING:
 HOSTILE = '<script>alert("x")</script>'
 
 
+def hostile(samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    return tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in samples)
+
+
 @pytest.fixture(scope="module")
 def done(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run on hostile texts, which no test changes."""
     model: Any = KeywordModel()
     model.is_free = True
-
-    def hostile(samples: Sequence[Sample]) -> Any:
-        return tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in samples)
-
-    task = dataclasses.replace(
-        task, train=hostile(task.train), test=hostile(task.test), description=f"Sort it. {HOSTILE}"
-    )
+    train, test, description = hostile(task.train), hostile(task.test), f"Sort it. {HOSTILE}"
+    task = dataclasses.replace(task, train=train, test=test, description=description)
     return optimize(task, trials=6, rounds=1, rephrasings=8, model=model, out=tmp_path_factory.mktemp("done") / "run")
 
 
+@pytest.fixture(scope="module")
+def page(done: Any) -> str:
+    return (done.path / "report.html").read_text()
+
+
 @pytest.fixture
-def run(done: Any, tmp_path: Path) -> Any:
-    """A copy of it."""
-    return dataclasses.replace(done, path=shutil.copytree(done.path, tmp_path / "run"))
+def run(done: Any, tmp_path: Path) -> Path:
+    """A copy of its folder."""
+    return shutil.copytree(done.path, tmp_path / "run")
+
+
+def read(run: Path, name: str) -> Any:
+    return json.loads((run / name).read_text("utf-8"))
+
+
+def rewritten(folder: Path, **files: Any) -> str:
+    """The report of a run some of whose files have other contents."""
+    for name, content in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+    write_report(RunDirectory.open(folder))
+    return (folder / "report.html").read_text("utf-8")
 
 
 @pytest.fixture
@@ -64,85 +81,89 @@ def pair() -> dict[str, Any]:
     }
 
 
-def test_the_report_is_one_file_that_loads_nothing(run: Any) -> None:
-    page = (run.path / "report.html").read_text()
+def test_the_report_is_one_file_that_loads_nothing_and_escapes_the_data(page: str) -> None:
     without_plotly = re.sub(r"<script>/\*\*.+?</script>", "", page, flags=re.DOTALL)
     assert len(without_plotly) < 600_000
     assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!#)""", without_plotly)
     assert "default-src 'none'" in page
-
-
-def test_text_from_the_data_is_escaped(run: Any) -> None:
-    page = (run.path / "report.html").read_text()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
     assert "\\u003cscript" not in page  # in figures it is text, not mark-up that happens to be encoded
     assert "\\u0026lt;script\\u0026gt;" in page
 
 
-def test_it_shows_every_prompt_of_the_front_and_what_was_fixed(run: Any) -> None:
-    page = (run.path / "report.html").read_text()
-    for candidate in run.front:
+def test_it_shows_every_prompt_of_the_front_what_was_fixed_and_each_class(done: Any, page: str) -> None:
+    for candidate in done.front:
         assert f'id="{candidate.id}"' in page
     assert "★ knee" in page
     assert re.search(r"\(\d+\)</td><td class=\"l better\">\S+ \(\d+\)</td>", page)
     marked_lines = re.findall(r"<mark>(.*?)</mark>", page)
     assert any("belongs to" in line or "what animal" in line or line.startswith("Number") for line in marked_lines)
+    assert "mean of the classes (macro-F1)" in page
+    for label, scores in done.baseline.test.to_dict()["per_class"].items():
+        row = page.partition(f'<tr><td class="l">{label}</td><td>{scores["n"]}</td>')[2].partition("</tr>")[0]
+        assert f"{100 * scores['f1']:.1f}" in row
+    assert "How far answers to a sample differ between wordings" in page
 
 
-def test_it_can_be_rebuilt_from_the_run_directory_alone(run: Any) -> None:
-    page = (run.path / "report.html").read_text()
-    (run.path / "report.html").unlink()
-    write_report(RunDirectory.open(run.path))
-    again = (run.path / "report.html").read_text()
+def test_it_can_be_rebuilt_from_the_run_directory_alone_with_what_leaving_edits_out_costs(run: Path, page: str) -> None:
+    (run / "report.html").unlink()
+    figures = write_report(RunDirectory.open(run))
+    again = (run / "report.html").read_text()
     assert re.sub(r'"uid":"[^"]+"', "", again) == re.sub(r'"uid":"[^"]+"', "", page)
-
-
-def test_the_verdict_stands_before_everything_else(run: Any) -> None:
-    manifest = json.loads((run.path / "run.json").read_text("utf-8"))
-    manifest["dataset"]["note"] = "186 of 398 samples are left out"
-    (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
-    write_report(RunDirectory.open(run.path))
-    page = (run.path / "report.html").read_text("utf-8")
-    places = [page.index(text) for text in ('<p class="note', 'class="cards"', "186 of 398 samples", "<nav>")]
-    assert places == sorted(places)
-    assert page[places[0] :].startswith(('<p class="note passed">Use prompt', '<p class="note">Keep yours'))
-
-
-def test_leaving_edits_out_is_measured_where_that_costs_nothing(run: Any) -> None:
-    left_out = json.loads((run.path / "contributions.json").read_text())["left_out"]
-    names = {figure.name for figure in write_report(RunDirectory.open(run.path))}
-    assert left_out
-    assert "contributions" in names
+    assert "contributions" in {figure.name for figure in figures}
+    left_out = read(run, "contributions.json")["left_out"]
     notes = next(one for one in left_out if one["what"] == "all notes" or one["edits"][0].startswith("n"))
     assert notes["without"]["f1"]["difference"] < 0
 
 
-@pytest.mark.parametrize("name", ["samples.json", "trials.json", "contributions.json"])
-def test_a_file_that_is_missing_is_named_with_what_mends_it(run: Any, name: str) -> None:
-    (run.path / name).unlink()
-    with pytest.raises(InputError, match=rf"has no {name}: write it anew with `psopt resume"):
-        write_report(RunDirectory.open(run.path))
+def test_the_verdict_stands_before_everything_else_and_a_class_that_lost_a_point_is_red(run: Path) -> None:
+    manifest = read(run, "run.json")
+    manifest["dataset"]["note"] = "186 of 398 samples are left out"
+    classes = manifest["baseline"]["test"]["per_class"]
+    label = next(iter(classes))
+    after = read(run, "front.json")["recommended"]["test"]["per_class"][label]
+    classes[label] |= {"f1": after["f1"] + 0.02, "sensitivity": after["sensitivity"] + 0.02}
+    page = rewritten(run, run=manifest)
+    places = [page.index(text) for text in ('<p class="note', 'class="cards"', "186 of 398 samples", "<nav>")]
+    assert places == sorted(places)
+    assert page[places[0] :].startswith(('<p class="note passed">Use prompt', '<p class="note">Keep yours'))
+    row = page[page.index('id="classes"') :].partition(f'<tr><td class="l">{label}</td>')[2].partition("</tr>")[0]
+    assert f'<b class="worse">{100 * after["f1"]:.1f}</b>' in row
+    assert f"<b>{100 * after['sensitivity']:.1f}</b>" in row
 
 
-def test_a_damaged_file_is_named(run: Any) -> None:
-    path = next((run.path / "predictions").iterdir())
-    for one in (run.path / "predictions").iterdir():
-        one.write_bytes(b"nothing")
+def test_a_prompt_that_is_rejected_has_no_headline(run: Path) -> None:
+    manifest, front = read(run, "run.json"), read(run, "front.json")
+    manifest["recommended"] |= {"verdict": "keep", "id": manifest["baseline"]["id"]}
+    front["recommended"] = {**front["prompts"][0], **manifest["baseline"], "edits": []}
+    page = rewritten(run, run=manifest, front=front)
+    cards = page[page.index('class="cards"') : page.index("<nav>")]
+    assert f"{100 * manifest['baseline']['test']['f1']:.1f}</b>" in cards
+    assert "→" not in cards
+    assert "The best candidate, not recommended: A" in page
+
+
+def test_a_file_that_is_missing_or_damaged_is_named_with_what_mends_it(run: Path) -> None:
+    directory = RunDirectory.open(run)
+    for name in ("samples.json", "trials.json", "contributions.json"):
+        content = (run / name).read_bytes()
+        (run / name).unlink()
+        with pytest.raises(InputError, match=rf"has no {name}: write it anew with `psopt resume"):
+            write_report(directory)
+        (run / name).write_bytes(content)
+    for path in (run / "predictions").iterdir():
+        path.write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"\.npz can't be read"):
-        write_report(RunDirectory.open(run.path))
-    assert path.exists()
+        write_report(directory)
 
 
-def test_s_by_class_is_the_mean_of_its_samples(pair: dict[str, Any]) -> None:
+def test_s_of_a_class_is_the_mean_of_its_samples_and_confusion_counts_the_answers(pair: dict[str, Any]) -> None:
     before, after = class_sensitivity(pair).plot.data
     half = -(0.5 * np.log(0.5)) * 2 / np.log(3)  # answers a, b, a, b; with N/A there are three classes
     assert list(before.x) == ["a"]  # of b there is one sample only
     assert before.y[0] == pytest.approx(half / 3)
     assert after.y[0] == 0
-
-
-def test_confusion_counts_the_answers_to_each_class(pair: dict[str, Any]) -> None:
     figure = confusion(pair)
     assert figure is not None
     before, after = figure.plot.data
@@ -151,14 +172,11 @@ def test_confusion_counts_the_answers_to_each_class(pair: dict[str, Any]) -> Non
     assert np.asarray(after.z).tolist() == [[100, 0, 0], [0, 100, 0]]
 
 
-def test_each_class_and_their_mean_stand_before_and_after(run: Any) -> None:
-    page = (run.path / "report.html").read_text()
-    manifest = json.loads((run.path / "run.json").read_text())
-    assert "mean of the classes (macro-F1)" in page
-    for label, scores in manifest["baseline"]["test"]["per_class"].items():
-        row = page.partition(f'<tr><td class="l">{label}</td><td>{scores["n"]}</td>')[2].partition("</tr>")[0]
-        assert f"{100 * scores['f1']:.1f}" in row
-    assert "How far answers to a sample differ between wordings" in page
+def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> None:
+    before, _ = consistency_matrices(pair).plot.data
+    cells = dict(zip(before.x, np.asarray(before.z).tolist(), strict=True))
+    row = next(row for text, row in cells.items() if "text 0" in text)
+    assert sorted(row) == [0, 50, 100]  # alike to itself, half to text 1, not at all to text 2
 
 
 def test_a_topic_that_several_views_see_is_one_row() -> None:
@@ -211,57 +229,13 @@ def test_samples_that_are_answered_otherwise_come_with_both_answers_broken_ones_
     assert [row["id"] for row in fixed_and_broken(second, first, most=1)] == ["s2"]
 
 
-def test_a_prompt_that_is_rejected_has_no_headline(run: Any) -> None:
-    manifest = json.loads((run.path / "run.json").read_text("utf-8"))
-    front = json.loads((run.path / "front.json").read_text("utf-8"))
-    original = manifest["baseline"]["id"]
-    manifest["recommended"] |= {"verdict": "keep", "id": original}
-    front["recommended"] = {**front["prompts"][0], **manifest["baseline"], "edits": []}
-    (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
-    (run.path / "front.json").write_text(json.dumps(front), "utf-8")
-    write_report(RunDirectory.open(run.path))
-    page = (run.path / "report.html").read_text("utf-8")
-    cards = page[page.index('class="cards"') : page.index("<nav>")]
-    assert f"{100 * manifest['baseline']['test']['f1']:.1f}</b>" in cards
-    assert "→" not in cards
-    assert "The best candidate, not recommended: A" in page
-
-
-def test_a_class_that_lost_a_point_is_red(run: Any) -> None:
-    manifest = json.loads((run.path / "run.json").read_text("utf-8"))
-    classes = manifest["baseline"]["test"]["per_class"]
-    label = next(iter(classes))
-    front = json.loads((run.path / "front.json").read_text("utf-8"))
-    after = front["recommended"]["test"]["per_class"][label]
-    classes[label] |= {"f1": after["f1"] + 0.02, "sensitivity": after["sensitivity"] + 0.02}
-    (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
-    write_report(RunDirectory.open(run.path))
-    page = (run.path / "report.html").read_text("utf-8")
-    row = page[page.index('id="classes"') :].partition(f'<tr><td class="l">{label}</td>')[2].partition("</tr>")[0]
-    assert f'<b class="worse">{100 * after["f1"]:.1f}</b>' in row
-    assert f"<b>{100 * after['sensitivity']:.1f}</b>" in row
-
-
-def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> None:
-    before, _ = consistency_matrices(pair).plot.data
-    cells = dict(zip(before.x, np.asarray(before.z).tolist(), strict=True))
-    row = next(row for text, row in cells.items() if "text 0" in text)
-    assert sorted(row) == [0, 50, 100]  # alike to itself, half to text 1, not at all to text 2
-
-
-def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any) -> None:
-    samples = tuple(dataclasses.replace(one, text=f"{one.text} {HOSTILE}") for one in task.train)
-    report = diagnose(dataclasses.replace(task, train=samples), model=keyword_model, rephrasings=6)
+def test_a_diagnosis_is_a_page_too_and_names_samples_by_their_ids(task: Task, keyword_model: Any) -> None:
+    report = diagnose(dataclasses.replace(task, train=hostile(task.train)), model=keyword_model, rephrasings=6)
     page = diagnosis_page(report, f"toy {HOSTILE}", "keyword", "train")
     assert "<script>alert" not in page
     assert re.search(r"(Number|Person) \(\d\), (Number|Person) \(\d\)</td>", page)
     for name in ("joint-view", "consistency-matrices", "rephrasing-damage"):
         assert f'data-figure="{name}"' in page
-
-
-def test_the_page_of_a_diagnosis_names_samples_by_their_ids(task: Task, keyword_model: Any) -> None:
-    report = diagnose(task, model=keyword_model, rephrasings=6)
-    page = diagnosis_page(report, "toy", "keyword", "train")
     weakest = report.diagnosis.failure_cases["sensitivity"][0]
     assert f'<tr><td class="l">{weakest.id}</td><td>{100 * weakest.sensitivity:.1f}</td>' in page
 
@@ -275,23 +249,30 @@ def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_
     assert "Without labels" in page
 
 
-@pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (3, 1), (2, 1), (4, 2)])
+@pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (3, 1), (2, 1)])
 def test_the_smallest_diagnosis_is_a_page(task: Task, keyword_model: Any, n_samples: int, n_rephrasings: int) -> None:
     few = dataclasses.replace(task, train=task.train[:n_samples])
     report = diagnose(few, model=keyword_model, rephrasings=n_rephrasings, samples=n_samples)
     assert 'data-figure="joint-view"' in diagnosis_page(report, "toy", "keyword", "train")
 
 
-@pytest.mark.parametrize("n_test", [1, 2, 3])
+@pytest.mark.parametrize("n_test", [1, 2])
 def test_the_smallest_run_has_a_report(task: Task, keyword_model: Any, tmp_path: Path, n_test: int) -> None:
     few = dataclasses.replace(task, test=task.test[:n_test])
     found = optimize(few, trials=3, rounds=1, rephrasings=2, model=keyword_model, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()
 
 
-def test_figures_are_saved_as_png_and_svg(run: Any, tmp_path: Path) -> None:
+def psopt_report(run: Path, figures: Path, *runs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
-    done = psopt_report(run.path, tmp_path / "figures", str(run.path))  # beside itself: one figure, not a dozen
+    words = ["report", *map(str, (run, *runs)), "--figures", str(figures)]
+    command = [sys.executable, "-P", "-m", "psopt", *words]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
+
+
+def test_figures_are_saved_as_png_and_svg(run: Path, tmp_path: Path) -> None:
+    done = psopt_report(run, tmp_path / "figures", run)  # beside itself: one figure, not a dozen
     if "needs Chrome" in done.stderr:
         pytest.skip("no Chrome or Chromium is installed")
     assert done.returncode == 0, done.stderr
@@ -300,17 +281,8 @@ def test_figures_are_saved_as_png_and_svg(run: Any, tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "figures" / "fronts.svg").read_text()
 
 
-def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run: Any, tmp_path: Path) -> None:
-    pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
-    done = psopt_report(run.path, tmp_path / "figures", PATH=str(tmp_path), BROWSER_PATH=str(tmp_path / "none"))
+def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run: Path, tmp_path: Path) -> None:
+    done = psopt_report(run, tmp_path / "figures", PATH=str(tmp_path), BROWSER_PATH=str(tmp_path / "none"))
     assert done.returncode == 2
     assert "--figures needs Chrome or Chromium" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def psopt_report(run: Any, figures: Any, *runs: str, **environment: Any) -> subprocess.CompletedProcess[str]:
-    import os
-
-    command = [sys.executable, "-P", "-m", "psopt", "report", str(run), *runs, "--figures", str(figures)]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,10 +25,11 @@ pytestmark = pytest.mark.skipif(not DRIVER, reason="no chromedriver is installed
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 HOSTILE = "<script>document.title='broken into'</script><img src=x onerror=alert(1)>"
 FIGURES = {"front", "class-sensitivity", "sample-sensitivity", "joint-view", "class-consistency", "flips"}
+BEYOND = "document.documentElement.scrollWidth - innerWidth"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run and a diagnosis of hostile data: texts, and one of the labels."""
     folder = tmp_path_factory.mktemp("browser")
     rows = ["id,text,label,split"]
@@ -42,18 +44,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return folder
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,1000", "--no-proxy-server"):
         options.add_argument(word)
-    if request.param == "dark":
-        options.add_argument("--blink-settings=preferredColorScheme=0")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver: Any = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.theme = request.param
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     yield driver
     driver.quit()
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(browser: Any, request: pytest.FixtureRequest) -> Iterator[str]:
+    preferred = {"name": "prefers-color-scheme", "value": request.param}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [preferred]})
+    yield request.param
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def opened(browser: Any, path: Path) -> Any:
@@ -63,52 +71,53 @@ def opened(browser: Any, path: Path) -> Any:
     return browser
 
 
-def test_it_is_drawn_without_a_word_on_the_console(browser: Any, folder: Any) -> None:
-    page = opened(browser, folder / "run" / "report.html")
+@pytest.fixture
+def page(browser: Any, folder: Path) -> Any:
+    return opened(browser, folder / "run" / "report.html")
+
+
+@contextlib.contextmanager
+def emulated(page: Any, width: int, height: int, *, is_phone: bool = False) -> Iterator[None]:
+    """A screen of this size, in CSS pixels."""
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        yield
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_it_is_drawn_in_its_width_without_a_word_on_the_console(theme: str, page: Any) -> None:
     drawn = {one.get_attribute("data-figure") for one in page.find_elements(By.CSS_SELECTOR, "[data-figure]")}
     assert drawn >= FIGURES
     assert page.get_log("browser") == []
     assert page.title.startswith("psopt: data")
-    wide = page.execute_script("return document.documentElement.scrollWidth - innerWidth")
-    assert wide <= 0, "the page scrolls sideways"
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.save_screenshot(str(SCREENSHOTS / f"report-{browser.theme}.png"))
+    assert page.execute_script(f"return {BEYOND}") <= 0, "the page scrolls sideways"
+    assert page.execute_script("return matchMedia('(prefers-color-scheme: dark)').matches") == (theme == "dark")
+    page.save_screenshot(str(SCREENSHOTS / f"report-{theme}.png"))
 
 
-def test_on_a_phone_titles_of_panels_stand_apart_and_the_page_stays_in_its_width(browser: Any, folder: Any) -> None:
-    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
-    try:
+def test_a_diagnosis_is_drawn_too(theme: str, browser: Any, folder: Path) -> None:
+    page = opened(browser, folder / "diagnosis.html")
+    assert page.get_log("browser") == []
+    assert page.find_elements(By.CSS_SELECTOR, "#joint-view .main-svg")
+    page.save_screenshot(str(SCREENSHOTS / f"diagnosis-{theme}.png"))
+
+
+def test_on_a_phone_titles_of_panels_stand_apart_and_the_page_stays_in_its_width(browser: Any, folder: Path) -> None:
+    titles = (
+        "[...document.querySelectorAll('[data-figure=confusion] .annotation-text')]"
+        ".map((title) => { const box = title.getBoundingClientRect(); return [box.left, box.right] })"
+    )
+    with emulated(browser, 390, 844, is_phone=True):
         page = opened(browser, folder / "run" / "report.html")
-        wide = page.execute_script("return document.documentElement.scrollWidth - innerWidth")
-        titles = page.execute_script(
-            "return [...document.querySelectorAll('[data-figure=confusion] .annotation-text')]"
-            ".map((title) => { const box = title.getBoundingClientRect(); return [box.left, box.right] })"
-        )
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        wide, panels = page.execute_script(f"return [{BEYOND}, {titles}]")
     assert wide <= 0, "the page scrolls sideways"
-    (_, end_of_first), (start_of_second, _) = titles
+    (_, end_of_first), (start_of_second, _) = panels
     assert end_of_first < start_of_second
 
 
-def test_on_paper_no_table_is_cut(browser: Any, folder: Any) -> None:
-    page = opened(browser, folder / "run" / "report.html")
-    a4 = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # CSS pixels within Chromium's margins
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", a4)
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
-        beyond = "(table) => table.getBoundingClientRect().right - innerWidth"
-        wide = page.execute_script(f"return [...document.querySelectorAll('table')].map({beyond})")
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert wide
-    assert max(wide) <= 0
-
-
-def test_pointing_at_a_prompt_shows_its_edits(browser: Any, folder: Any) -> None:
-    page = opened(browser, folder / "run" / "report.html")
+def test_pointing_at_a_prompt_shows_its_edits(page: Any) -> None:
     plot = page.find_element(By.CSS_SELECTOR, "[data-figure=front]")
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
     dots = plot.find_elements(By.CSS_SELECTOR, ".scatterlayer .point")
@@ -117,19 +126,17 @@ def test_pointing_at_a_prompt_shows_its_edits(browser: Any, folder: Any) -> None
     shown = WebDriverWait(page, 10).until(lambda _: plot.find_elements(By.CSS_SELECTOR, ".hovertext"))
     assert "trial" in shown[0].text
     assert "F1" in shown[0].text
-    page.save_screenshot(str(SCREENSHOTS / f"hover-{browser.theme}.png"))
+    page.save_screenshot(str(SCREENSHOTS / "hover.png"))
 
 
-def test_hostile_text_is_shown_and_does_nothing(browser: Any, folder: Any) -> None:
-    page = opened(browser, folder / "run" / "report.html")
+def test_hostile_text_is_shown_and_does_nothing(page: Any) -> None:
     assert "broken into" not in page.title
     assert page.find_elements(By.CSS_SELECTOR, "img") == []
     assert "<b>Person</b>" in page.find_element(By.ID, "class-sensitivity").text
     assert "<script>document.title" in page.find_element(By.TAG_NAME, "body").text
 
 
-def test_a_prompt_is_copied_whole(browser: Any, folder: Any) -> None:
-    page = opened(browser, folder / "run" / "report.html")
+def test_a_prompt_is_copied_whole(page: Any, folder: Path) -> None:
     button = page.find_element(By.CSS_SELECTOR, "button[data-copy]")
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
     button.click()
@@ -143,21 +150,14 @@ def test_a_prompt_is_copied_whole(browser: Any, folder: Any) -> None:
     assert page.execute_script("return arguments[0].value", area).strip() == whole
 
 
-def test_a_diagnosis_is_drawn_too(browser: Any, folder: Any) -> None:
-    page = opened(browser, folder / "diagnosis.html")
-    assert page.get_log("browser") == []
-    assert page.find_elements(By.CSS_SELECTOR, "#joint-view .main-svg")
-    page.save_screenshot(str(SCREENSHOTS / f"diagnosis-{browser.theme}.png"))
-
-
-def test_it_prints_on_white_paper_with_nothing_cut_off(browser: Any, folder: Any) -> None:
-    page = opened(browser, folder / "run" / "report.html")
+def test_on_paper_nothing_is_cut_off(page: Any) -> None:
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    page.execute_script("dispatchEvent(new Event('beforeprint'))")
-    widths = page.execute_script(
-        "return [...document.querySelectorAll('.main-svg')].map((one) => one.getBoundingClientRect().width)"
-    )
-    assert max(widths) <= 680
+    with emulated(page, 718, 1000):  # A4 within Chromium's margins
+        beyond = "(table) => table.getBoundingClientRect().right - innerWidth"
+        tables = page.execute_script(f"return [...document.querySelectorAll('table')].map({beyond})")
+    assert max(tables) <= 0
+    figures = "[...document.querySelectorAll('.main-svg')].map((one) => one.getBoundingClientRect().width)"
+    assert max(page.execute_script(f"dispatchEvent(new Event('beforeprint')); return {figures}")) <= 680
     printed = page.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
     assert len(printed["data"]) > 50_000
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

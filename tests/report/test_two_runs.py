@@ -31,23 +31,25 @@ def run(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return optimize(task, trials=6, rounds=1, rephrasings=8, model=model, out=out)
 
 
-def changed_copy(original: Any, name: str, **files: Any) -> RunDirectory:
-    """A copy of a run with files of it changed: a function of what each held."""
+@pytest.fixture
+def directory(run: Any) -> RunDirectory:
+    return RunDirectory.open(run.path)
+
+
+def read(directory: RunDirectory, name: str) -> Any:
+    return json.loads((directory.path / f"{name}.json").read_text())
+
+
+def changed_copy(original: RunDirectory, name: str = "other", **files: Any) -> RunDirectory:
+    """A copy of a run with other contents of some of its files."""
     folder = Path(tempfile.mkdtemp(dir=original.path.parent)) / name
     shutil.copytree(original.path, folder)
-    for file, change in files.items():
-        path = folder / f"{file}.json"
-        path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    for file, content in files.items():
+        (folder / f"{file}.json").write_text(json.dumps(content))
     return RunDirectory.open(folder)
 
 
-def shown_answers(run: Any, pick: str) -> Predictions:
-    """What the compared prompt of a run answered on test."""
-    return compare_runs(RunDirectory.open(run.path), RunDirectory.open(run.path), pick).first.predictions
-
-
-def test_a_run_against_itself_differs_in_nothing(run: Any) -> None:
-    directory = RunDirectory.open(run.path)
+def test_a_run_against_itself_differs_in_nothing(directory: RunDirectory) -> None:
     runs = compare_runs(directory, directory)
     assert {difference.difference for difference in runs.differences.values()} == {0.0}
     assert runs.changed_settings == {}
@@ -56,36 +58,23 @@ def test_a_run_against_itself_differs_in_nothing(run: Any) -> None:
     assert "Nothing." in runs_page([runs])[0]
 
 
-def test_prompts_are_tested_on_the_samples_and_wordings_that_both_have(run: Any) -> None:
-    first = RunDirectory.open(run.path)
-    second = changed_copy(run, "other")
-    n = len(json.loads((run.path / "samples.json").read_text())["test"])
+def test_prompts_are_tested_on_the_samples_and_wordings_that_both_have(directory: RunDirectory) -> None:
+    second = changed_copy(directory)
     for file in (second.path / "predictions").glob("*.npz"):  # the second run tested on all but two samples
         arrays = dict(np.load(file))
         if "test" in arrays:
             np.savez(file, **{**arrays, "test": arrays["test"][2:], "test_ids": arrays["test_ids"][2:]})
-    runs = compare_runs(first, second, "f1")
-    kept = np.arange(2, n)
-    same = shown_answers(run, "f1").of_samples(kept)
+    runs = compare_runs(directory, second, "f1")
+    n, n_wordings = len(read(directory, "samples")["test"]), len(read(directory, "run")["rephrasings"]["heldout"])
+    same = compare_runs(directory, directory, "f1").first.predictions.of_samples(np.arange(2, n))
     assert runs.differences == compare_paired(same, same)
-    assert f"Paired on {n - 2} test samples and {len(run_wordings(first))} held-out wordings" in runs.basis
+    assert f"Paired on {n - 2} test samples and {n_wordings} held-out wordings" in runs.basis
 
 
-def run_wordings(directory: RunDirectory) -> list[str]:
-    return list(directory.read_json("run.json")["rephrasings"]["heldout"])
-
-
-def test_baseline_against_chosen_is_the_difference_of_their_answers(run: Any) -> None:
-    """The second run as it is, the first with its baseline recommended: as `compare_paired` has them."""
-
-    def keep_baseline(front: dict[str, Any]) -> dict[str, Any]:
-        baseline = json.loads((run.path / "run.json").read_text())["baseline"]
-        return {**front, "recommended": {**front["prompts"][0], "id": baseline["id"], "edits": []}}
-
-    first = changed_copy(run, "kept", front=keep_baseline)
-    runs = compare_runs(first, RunDirectory.open(run.path))
-    assert runs.first.contents.chosen["id"] == run.baseline.id
-    assert runs.second.contents.chosen["id"] == run.recommended.id
+def test_baseline_against_chosen_is_the_difference_of_their_answers(run: Any, directory: RunDirectory) -> None:
+    front = read(directory, "front")
+    keep_baseline = {**front["prompts"][0], "id": run.baseline.id, "edits": []}
+    runs = compare_runs(changed_copy(directory, front={**front, "recommended": keep_baseline}), directory)
     assert run.recommended.id != run.baseline.id
     found = runs.differences["f1"].difference
     assert found == pytest.approx(run.recommended.test.f1 - run.baseline.test.f1, abs=1e-12)
@@ -98,47 +87,32 @@ def test_baseline_against_chosen_is_the_difference_of_their_answers(run: Any) ->
     assert [shown["id"] for shown in data["runs"]] == [run.baseline.id, run.recommended.id]
 
 
-def test_under_other_wordings_intervals_are_of_samples_alone(run: Any) -> None:
-    def other_wordings(content: dict[str, Any]) -> dict[str, Any]:
-        wordings = [f"Now: {wording}" for wording in content["rephrasings"]["heldout"]]
-        return {**content, "rephrasings": {**content["rephrasings"], "heldout": wordings}, "model": "another"}
-
-    runs = compare_runs(RunDirectory.open(run.path), changed_copy(run, "other", run=other_wordings))
+def test_under_other_wordings_intervals_are_of_samples_alone(directory: RunDirectory) -> None:
+    content = read(directory, "run")
+    content["rephrasings"]["heldout"] = [f"Now: {wording}" for wording in content["rephrasings"]["heldout"]]
+    runs = compare_runs(directory, changed_copy(directory, run=content | {"model": "another"}))
     assert "each run under its own held-out wordings" in runs.sentences[0]
     assert runs.differences["f1"].difference == 0.0
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda samples: {**samples, "labels": [*samples["labels"][::-1]]}, "their labels differ"),
-        (
-            lambda samples: {**samples, "test": [{**sample, "text": "new"} for sample in samples["test"]]},
-            "they were tested on different samples",
-        ),
-    ],
-)
-def test_what_can_t_be_paired_is_said_and_shown_all_the_same(run: Any, change: Any, reason: str) -> None:
-    runs = compare_runs(RunDirectory.open(run.path), changed_copy(run, "other", samples=change))
-    assert runs.sentences == [f"Not tested against each other: {reason}."]
-    page, _ = runs_page([runs])
-    assert reason in page
-    assert "Samples that moved" not in page
+def test_what_can_t_be_paired_is_said_and_shown_all_the_same(directory: RunDirectory) -> None:
+    samples = read(directory, "samples")
+    new = [{**sample, "text": "new"} for sample in samples["test"]]
+    for change, reason in (
+        ({"labels": samples["labels"][::-1]}, "their labels differ"),
+        ({"test": new}, "they were tested on different samples"),
+    ):
+        runs = compare_runs(directory, changed_copy(directory, samples=samples | change))
+        assert runs.sentences == [f"Not tested against each other: {reason}."]
+        page, _ = runs_page([runs])
+        assert reason in page
+        assert "Samples that moved" not in page
 
 
-def test_settings_that_differ_are_listed(run: Any) -> None:
-    def seeded(content: dict[str, Any]) -> dict[str, Any]:
-        return {**content, "settings": {**content["settings"], "seed": 7, "command": "psopt optimize"}}
-
-    runs = compare_runs(RunDirectory.open(run.path), changed_copy(run, "other", run=seeded))
-    assert runs.changed_settings == {"seed": (42, 7)}
-
-
-def test_texts_are_escaped_and_the_page_loads_nothing(run: Any) -> None:
-    def hostile(samples: dict[str, Any]) -> dict[str, Any]:
-        return {**samples, "test": [{**sample, "text": "<script>alert(1)</script>"} for sample in samples["test"]]}
-
-    both = [changed_copy(run, name, samples=hostile) for name in ("a", "b")]
+def test_texts_are_escaped(run: Any, directory: RunDirectory) -> None:
+    samples = read(directory, "samples")
+    samples["test"] = [{**sample, "text": "<script>alert(1)</script>"} for sample in samples["test"]]
+    both = [changed_copy(directory, name, samples=samples) for name in ("a", "b")]
     flipped = both[1].path / "predictions" / f"{run.recommended.id}.npz"
     arrays = dict(np.load(flipped))
     np.savez(flipped, **{**arrays, "test": (arrays["test"] + 1) % 2})
@@ -148,23 +122,19 @@ def test_texts_are_escaped_and_the_page_loads_nothing(run: Any) -> None:
     assert [figure.name for figure in figures] == ["fronts"]
 
 
-def test_a_run_that_is_not_finished_is_named(run: Any) -> None:
-    unfinished = changed_copy(run, "other", run=lambda content: {**content, "front": []})
+def test_a_run_that_is_not_finished_is_named(directory: RunDirectory) -> None:
+    unfinished = changed_copy(directory, run=read(directory, "run") | {"front": []})
     with pytest.raises(InputError, match=r"other was not scored on test yet.*psopt resume"):
-        compare_runs(RunDirectory.open(run.path), unfinished)
+        compare_runs(directory, unfinished)
 
 
-def test_several_runs_are_one_page_with_a_table_to_copy(run: Any) -> None:
-    first = RunDirectory.open(run.path)
-
-    def seeded(seed: int) -> RunDirectory:
-        def change(content: dict[str, Any]) -> dict[str, Any]:
-            return {**content, "settings": {**content["settings"], "seed": seed}}
-
-        return changed_copy(run, "bc"[seed], run=change)
-
-    others = [seeded(0), seeded(1)]
-    pairs = [compare_runs(first, other) for other in others]
+def test_several_runs_are_one_page_with_what_is_set_otherwise_and_a_table_to_copy(directory: RunDirectory) -> None:
+    content = read(directory, "run")
+    pairs = []
+    for seed, name in enumerate("bc"):
+        content["settings"] |= {"seed": seed, "command": "psopt optimize"}
+        pairs.append(compare_runs(directory, changed_copy(directory, name, run=content)))
+        assert pairs[-1].changed_settings == {"seed": (42, seed)}
     page, figures = runs_page(pairs)
     assert [figure.name for figure in figures] == ["fronts"]
     assert {"run", "b", "c"} <= {trace.name for trace in figures[0].plot.data}
@@ -180,13 +150,8 @@ def test_two_columns_hold_both_texts_and_fold_what_stays() -> None:
     new = "\n".join([*"abcdefgh", "new", "newer", "z"])
     rows = side_by_side(old, new)
     assert rows[0].n_hidden == 6
-    assert [(row.old, row.new) for row in rows[1:]] == [
-        ("g", "g"),
-        ("h", "h"),
-        ("old", "new"),
-        (None, "newer"),
-        ("z", "z"),
-    ]
+    pairs = [("g", "g"), ("h", "h"), ("old", "new"), (None, "newer"), ("z", "z")]
+    assert [(row.old, row.new) for row in rows[1:]] == pairs
     assert [row.is_changed for row in rows[1:]] == [False, False, True, True, False]
     assert side_by_side("a\nb", "a\nb")[0].n_hidden == 2
 

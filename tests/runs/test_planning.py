@@ -1,4 +1,4 @@
-"""A plan is as large as its limits pay for, the end of the run included, and never smaller for more."""
+"""A plan is as large as its limits pay for, the end of the run included; the smallest difference that it can show."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from psopt.runs import RunSettings, SearchBasis
 from psopt.runs.planning import (
     EFFORT_CALLS,
     FULL,
+    DifferenceSpread,
     Limits,
     Planner,
     asked_sizes,
@@ -27,6 +29,7 @@ from psopt.runs.planning import (
     with_changed_limits,
 )
 from psopt.settings import DataOptions, SizeOptions
+from scipy.special import stdtrit
 
 TASK = Task.from_records([{"text": f"what is {i} ?", "label": "ab"[i % 2] * 3} for i in range(30)])
 SETTINGS = RunSettings(DataOptions("tickets.csv"), "openai/model")
@@ -111,43 +114,41 @@ def test_an_effort_uses_most_of_its_calls(effort: str) -> None:
     assert 0.8 * EFFORT_CALLS[effort] < calls <= EFFORT_CALLS[effort]
 
 
-def test_a_grid_of_one_rung_is_counted_whole() -> None:
+def test_a_grid_of_one_rung_is_counted_whole_and_edits_left_out_at_the_end_are_paid_for_too() -> None:
     plans = planner(Limits(5000), asked=SizeOptions(samples=20, rephrasings=2, trials=9))
     calls = {phase.what: phase.calls for phase in plans.estimate(plans.path[0]).phases}
     assert calls["candidates on val"] == 8 * 20 * 2
+    plain, plans = planner(Limits(5000)).chosen, planner(Limits(5000), leave_one_out=4)
+    assert plans.estimate(plans.chosen).calls <= 5000
+    assert plans.chosen.val * plans.chosen.rephrasings < plain.val * plain.rephrasings
 
 
-def test_edits_that_are_left_out_at_the_end_are_paid_for_too() -> None:
-    plain = planner(Limits(5000)).chosen
-    plans = planner(Limits(5000), leave_one_out=4)
-    sizes = plans.chosen
-    assert plans.estimate(sizes).calls <= 5000
-    assert sizes.val * sizes.rephrasings < plain.val * plain.rephrasings
-
-
-def test_a_limit_below_the_floor_is_said_with_what_would_do() -> None:
+def test_a_limit_below_the_floor_and_more_trials_than_it_pays_are_said_with_what_would_do() -> None:
     plans = planner(Limits(300))
     (warning,) = plans.warnings(plans.chosen)
     floor = "the original prompt, three candidates and the front on test take"
     assert warning.startswith(f"300 calls is below the floor: {floor}")
     enough = int(warning.split("about ")[1].split(" ")[0].replace(",", ""))
     assert planner(Limits(enough)).warnings(planner(Limits(enough)).chosen) == ()
-
-
-def test_more_trials_than_a_limit_pays_are_said() -> None:
     plans = planner(Limits(2000), asked=SizeOptions(trials=500))
     (warning,) = plans.warnings(plans.chosen)
     assert warning.startswith("500 trials of 40 x 2 would take about ")
     assert warning.endswith("2,000 calls end the search before")
 
 
-def test_the_default_is_light_where_models_cost_and_nothing_limits_them() -> None:
-    assert effort_for(None, LMConfig(), is_free=False) == "light"
-    assert effort_for(None, LMConfig(max_cost=2.0), is_free=False) == "limits"
-    assert effort_for(None, LMConfig(max_calls=9), is_free=True) == "full"
-    assert effort_for("medium", LMConfig(max_cost=2.0), is_free=True) == "medium"
-    with pytest.raises(InputError, match="unknown effort 'ligth'; did you mean 'light'"):
-        SizeOptions("ligth")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("effort", "lm", "is_free", "chosen"),
+    [
+        (None, LMConfig(), False, "light"),
+        (None, LMConfig(max_cost=2.0), False, "limits"),
+        (None, LMConfig(max_calls=9), True, "full"),
+        ("medium", LMConfig(max_cost=2.0), True, "medium"),
+    ],
+)
+def test_the_default_is_light_where_models_cost_and_nothing_limits_them(
+    effort: Any, lm: LMConfig, is_free: bool, chosen: str
+) -> None:
+    assert effort_for(effort, lm, is_free=is_free) == chosen
 
 
 def test_an_effort_limits_a_run_where_the_user_does_not() -> None:
@@ -155,6 +156,8 @@ def test_an_effort_limits_a_run_where_the_user_does_not() -> None:
     assert limits_of("light", Limits(900)) == (Limits(900), Limits(900))
     assert limits_of("light", Limits(90_000)) == (Limits(5000), Limits(90_000))
     assert limits_of("limits", Limits(cost=2.0)) == (Limits(cost=2.0), Limits(cost=2.0))
+    with pytest.raises(InputError, match="unknown effort 'ligth'; did you mean 'light'"):
+        SizeOptions("ligth")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["trials", "samples", "test_samples", "rephrasings", "heldout", "rounds"])
@@ -164,16 +167,9 @@ def test_nothing_of_a_size_is_refused(name: str) -> None:
 
 
 def test_a_run_that_is_resumed_keeps_its_sizes_and_its_limit() -> None:
-    begun = replace(
-        SETTINGS,
-        samples=100,
-        train_samples=60,
-        test_samples=80,
-        heldout=3,
-        effort="light",
-        limited_by="effort",
-        lm=LMConfig(max_calls=5000),
-    )
+    sizes: Any = {"samples": 100, "train_samples": 60, "test_samples": 80, "heldout": 3}
+    limited: Any = {"effort": "light", "limited_by": "effort", "lm": LMConfig(max_calls=5000)}
+    begun = replace(SETTINGS, **sizes, **limited)
     manifest = {"settings": begun.to_dict()}
     assert RunSettings.from_dict(begun.to_dict()) == begun
     again = resumed_from(manifest, SETTINGS, SizeOptions(trials=60))
@@ -183,10 +179,42 @@ def test_a_run_that_is_resumed_keeps_its_sizes_and_its_limit() -> None:
     freed = with_changed_limits(begun, {"max_cost": 2.0})
     assert (freed.lm.max_calls, freed.limited_by) == (None, "user")
     fitted = replace(begun, limited_by="plan")
-    assert (
-        resumed_from({"settings": fitted.to_dict()}, replace(SETTINGS, lm=fitted.lm), SizeOptions()).limited_by
-        == "plan"
-    )
+    again = resumed_from({"settings": fitted.to_dict()}, replace(SETTINGS, lm=fitted.lm), SizeOptions())
+    assert again.limited_by == "plan"
     assert with_changed_limits(fitted, {"max_cost": 2.0}).limited_by == "user"
     with pytest.raises(InputError, match="begun with effort light, and keeps it"):
         resumed_from(manifest, SETTINGS, SizeOptions("heavy"))
+
+
+def seen(differences: Any) -> float:
+    """How often a one-sided paired test over samples and wordings sees a gain: (trials, N, Q) differences by cell."""
+    _, n, q = differences.shape
+    by_sample, by_wording = differences.mean(axis=2), differences.mean(axis=1)
+    of_samples, of_wordings = by_sample.var(axis=1, ddof=1) / n, by_wording.var(axis=1, ddof=1) / q
+    variance = of_samples + of_wordings
+    freedom = variance**2 / (of_samples**2 / (n - 1) + of_wordings**2 / (q - 1))
+    ratios = differences.mean(axis=(1, 2)) / np.sqrt(variance)
+    return float((ratios > stdtrit(freedom, 0.95)).mean())
+
+
+@pytest.mark.parametrize(("n", "q", "by_wording"), [(60, 4, 0.0005), (150, 10, 0.0005), (300, 10, 0.002)])
+def test_simulated_tests_see_the_smallest_difference_in_four_of_five_cases(n: int, q: int, by_wording: float) -> None:
+    of_samples, of_cells = 0.1, 0.05
+    spread = DifferenceSpread(of_samples / 50 + of_cells / 50 / q, by_wording / q, 50, q)  # as measured on 50 samples
+    least = spread.smallest_difference(n, 0.05)
+    rng = np.random.default_rng(5)
+    samples = rng.normal(0, np.sqrt(of_samples), (1000, n, 1))
+    wordings = rng.normal(0, np.sqrt(by_wording), (1000, 1, q))
+    noise = samples + wordings + rng.normal(0, np.sqrt(of_cells), (1000, n, q))
+    assert seen(noise + least) == pytest.approx(0.8, abs=0.06)
+    assert seen(noise + least / 2) < 0.5
+    assert seen(noise) < 0.08
+
+
+def test_more_data_shows_less_and_nothing_shows_nothing() -> None:
+    spread = DifferenceSpread(0.0005, 0.00001, 200, 10)
+    values = [spread.smallest_difference(n, 0.05) for n in (20, 50, 200, 500, 2000)]
+    assert values == sorted(values, reverse=True)
+    assert spread.smallest_difference(1, 0.05) == 1.0
+    assert DifferenceSpread(0.0, 0.0, 50, 10).smallest_difference(50, 0.05) == 0.0
+    assert DifferenceSpread(0.0016, 0.0, 100, 1).smallest_difference(400, 0.05) == pytest.approx(0.0498, abs=0.001)

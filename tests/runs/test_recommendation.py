@@ -1,4 +1,4 @@
-"""What a run recommends: the words, the samples that would settle it, and what is picked where there is nothing."""
+"""What a run recommends: the words, what a call costs, the samples that would settle it, and what is picked."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions
+from psopt.models.chat import tokens_of_text
 from psopt.runs import (
     CallPrice,
-    RunSettings,
     n_looks,
     pick_note,
     picked_prompt,
+    price_line,
     read_entry,
     recommendation_lines,
     unasked_lines,
 )
 from psopt.runs.planning import samples_needed
-from psopt.search import pick_one
+from psopt.search import pick_one, tokens_of_mean_text
 from psopt.search.gating import gate, untested
-from psopt.settings import DataOptions
+from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:
@@ -37,13 +38,16 @@ def predictions(n: int, share: float, seed: int) -> Predictions:
     truth = np.arange(n) % 2
     is_right = np.random.default_rng(seed).random(n) < share
     array = np.where(is_right, truth, 1 - truth)[:, None].repeat(10, axis=1)
-    rng = np.random.default_rng(seed + 5)
-    turned = rng.random(array.shape) < 0.02
+    turned = np.random.default_rng(seed + 5).random(array.shape) < 0.02
     return Predictions(np.where(turned, 1 - array, array), samples, LABELS)
 
 
 def data_of(verdict: Any, prompt_id: str, **more: Any) -> dict[str, Any]:
     return {**verdict.to_dict(), "id": prompt_id, "samples_needed": None, "looks": 1, **more}
+
+
+def lines(verdict: Any, prompt_id: str, **more: Any) -> list[str]:
+    return recommendation_lines(data_of(verdict, prompt_id, **more))
 
 
 def test_more_samples_are_needed_where_the_test_has_missed_and_they_would_do() -> None:
@@ -71,11 +75,13 @@ def test_where_no_sample_shakes_it_takes_enough_of_them_to_believe_it() -> None:
     assert samples_needed(steady[0], steady[1], verdict.tests[0], 0.01) == 300  # -ln(.05) / .01
 
 
+BEFORE, GOOD, BAD = predictions(400, 0.6, 1), {"new": predictions(400, 0.9, 1)}, {"new": predictions(400, 0.3, 1)}
+
+
 def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
-    before = predictions(400, 0.6, 1)
-    good = gate(before, {"new": predictions(400, 0.9, 1)})
-    first, second = recommendation_lines(data_of(good, "new"))
-    f1, sensitivity = (data_of(good, "new")["tests"][0][measure] for measure in ("f1", "sensitivity"))
+    good = gate(BEFORE, GOOD)
+    first, second = lines(good, "new")
+    f1, sensitivity = (good.to_dict()["tests"][0][measure] for measure in ("f1", "sensitivity"))
     assert first.startswith(
         f"Use prompt new: F1 {100 * f1['before']:.1f} -> {100 * f1['after']:.1f} "
         f"({100 * f1['low']:+.1f} to {100 * f1['high']:+.1f}), S {100 * sensitivity['before']:.1f} -> "
@@ -83,26 +89,31 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     assert f1["after"] - f1["before"] == pytest.approx(f1["difference"])
     assert sensitivity["after"] - sensitivity["before"] == pytest.approx(sensitivity["difference"])
     assert "Tested at 5 %" in first
-    calls = {"before": CallPrice(41, 0.0123).to_dict(), "after": CallPrice(353, 0.0643).to_dict()}
-    priced = recommendation_lines({**data_of(good, "new"), "call": calls})[0]
-    assert "), 312 more tokens per call (0.052 USD more for a thousand). Tested" in priced
     assert "the original prompt, new" in second
+    calls = {"before": CallPrice(41, 0.0123).to_dict(), "after": CallPrice(353, 0.0643).to_dict()}
+    priced = lines(good, "new", call=calls)[0]
+    assert "), 312 more tokens per call (0.052 USD more for a thousand). Tested" in priced
     few = gate(predictions(60, 0.6, 1), {"new": predictions(60, 0.68, 2)})
-    keep = recommendation_lines(data_of(few, "old", samples_needed=340))[0]
+    keep = lines(few, "old", samples_needed=340)[0]
     assert keep.startswith("Keep yours. The best found may be better, F1 ")
     assert keep.endswith("about 340 test samples would settle it.")
-    nothing = recommendation_lines(data_of(gate(before, {"new": predictions(400, 0.3, 1)}), "old"))[0]
-    assert nothing.startswith("Keep yours. The best found looks no better on test: F1 ")
-    off = recommendation_lines(data_of(gate(before, {"new": before}, mode="off"), "new"))[0]
-    assert off.startswith("Not tested (--gate off): new is the knee")
-    likely = recommendation_lines(data_of(gate(before, {"new": predictions(400, 0.9, 1)}, mode="likely"), "new"))[0]
-    assert likely.startswith("Likely better: new")
-    assert "by an estimate from test and, at half its weight, val: no test stands behind it" in likely
-    unlikely = data_of(gate(before, {"new": predictions(400, 0.3, 1)}, mode="likely"), "old")
-    assert recommendation_lines(unlikely)[0].startswith("Keep yours. The best found is not likely better: F1 ")
-    assert recommendation_lines(data_of(untested("sure", 0.01, "the run has ended"), "old")) == [
-        "Keep yours: the run has ended."
-    ]
+    assert lines(untested("sure", 0.01, "the run has ended"), "old") == ["Keep yours: the run has ended."]
+
+
+@pytest.mark.parametrize(
+    ("nominees", "mode", "kept", "said"),
+    [
+        (BAD, "sure", "old", "Keep yours. The best found looks no better on test: F1 "),
+        ({"new": BEFORE}, "off", "new", "Not tested (--gate off): new is the knee"),
+        (GOOD, "likely", "new", "Likely better: new"),
+        (BAD, "likely", "old", "Keep yours. The best found is not likely better: F1 "),
+    ],
+)
+def test_the_words_say_how_strict_the_gate_was(nominees: Any, mode: Any, kept: str, said: str) -> None:
+    first = lines(gate(BEFORE, nominees, mode=mode), kept)[0]
+    assert first.startswith(said)
+    estimated = "by an estimate from test and, at half its weight, val: no test stands behind it" in first
+    assert estimated == (kept == "new" and mode == "likely")
 
 
 def test_a_second_look_at_test_is_counted_and_said() -> None:
@@ -112,42 +123,27 @@ def test_a_second_look_at_test_is_counted_and_said() -> None:
     assert n_looks({}, first) == 1
     assert n_looks(kept, first) == 1  # the same nominee is no new look
     assert n_looks(kept, gate(before, {"newer": predictions(60, 0.7, 3)})) == 2
-    assert "look 2" in recommendation_lines(data_of(first, "old", looks=2))[-1]
+    assert "look 2" in lines(first, "old", looks=2)[-1]
 
 
-def entry(prompt_id: str, *, knee: bool) -> dict[str, Any]:
-    return {"id": prompt_id, "knee": knee, "val": {"f1": 0.5}, "measured": {"model": "minilm"}}
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    front = {"prompts": [entry("bbbb2222", knee=True)], "short": None, "recommended": entry("aaaa1111", knee=False)}
+def test_the_recommended_prompt_is_picked_which_may_be_the_baseline(tmp_path: Path) -> None:
+    knee, kept = ({"id": name, "knee": name == "bbbb2222", "val": {"f1": 0.5}} for name in ("bbbb2222", "aaaa1111"))
+    measured = {"measured": {"model": "minilm"}}
+    front = {"prompts": [knee | measured], "short": None, "recommended": kept | measured}
     recommended = data_of(untested("sure", 0.01, "nothing on val was a better compromise"), "aaaa1111")
     (tmp_path / "front.json").write_text(json.dumps(front))
     (tmp_path / "run.json").write_text(json.dumps({"schema_version": 1, "recommended": recommended}))
-    return tmp_path
-
-
-def test_the_recommended_prompt_is_picked_which_may_be_the_baseline(run: Path) -> None:
-    assert read_entry(run, "recommended")["id"] == "aaaa1111"
-    assert read_entry(run, "aaaa")["id"] == "aaaa1111"
-    assert read_entry(run, "knee")["id"] == "bbbb2222"
-    assert picked_prompt(run).name == "aaaa1111.json"
-    assert pick_note(run, "recommended") == ["Keep yours: nothing on val was a better compromise."]
-    assert pick_note(run, "knee") == []
+    for which, found in (("recommended", "aaaa1111"), ("aaaa", "aaaa1111"), ("knee", "bbbb2222")):
+        assert read_entry(tmp_path, which)["id"] == found
+    assert picked_prompt(tmp_path).name == "aaaa1111.json"
+    assert pick_note(tmp_path, "recommended") == ["Keep yours: nothing on val was a better compromise."]
+    assert pick_note(tmp_path, "knee") == []
 
 
 def test_a_pick_of_what_is_recommended_falls_back_to_the_knee() -> None:
     given: Any = {"knee": lambda: "knee", "prompt_id": str, "value": lambda *_: 0.0}
     assert pick_one(["other", "knee"], "recommended", **given) == "knee"
     assert pick_one(["other", "knee"], "recommended", recommended="mine", **given) == "mine"
-
-
-def test_settings_keep_the_gate_and_those_of_0_1_have_the_usual_one() -> None:
-    usual = RunSettings(DataOptions("trec"))
-    assert RunSettings.from_dict({"dataset": "trec"}).gate == "sure"
-    chosen = RunSettings.from_dict(replace(usual, gate="likely", gate_margin=0.02, pinned=("a",)).to_dict())
-    assert (chosen.gate, chosen.gate_margin, chosen.pinned) == ("likely", 0.02, ("a",))
 
 
 def test_what_edits_add_to_calibration_is_told_of_a_prompt_that_has_some() -> None:
@@ -158,3 +154,30 @@ def test_what_edits_add_to_calibration_is_told_of_a_prompt_that_has_some() -> No
     told = {name: unasked_lines({**run, "recommended": {"id": name}}) for name in scores}
     assert told["own"] == told["alone"] == [f"{alone}."]
     assert told["edited"] == [f"{alone}; the edits of edited on top: F1 50.0 -> 60.0, S 10.0 -> 10.0."]
+
+
+PROMPT = Prompt("Sort the mail by who has to answer it.", ("billing", "sales"))
+LONGER = Prompt(PROMPT.description, PROMPT.labels, notes=("Whoever asks what an offer costs writes to sales.",))
+
+
+def test_a_longer_prompt_and_longer_texts_take_more_tokens() -> None:
+    bare = CallPrice.of(PROMPT, "minilm")
+    text = "My bill is too high, and nobody answers the telephone."
+    assert CallPrice.of(LONGER, "minilm").tokens > bare.tokens
+    with_text = CallPrice.of(PROMPT, "minilm", tokens_of_mean_text([text, text]))
+    assert abs(with_text.tokens - bare.tokens - tokens_of_text(text).middle) <= 1
+    assert bare.usd_per_thousand is None
+    assert price_line(CallPrice(41), CallPrice(41)) == "about 41 tokens per call"
+
+
+def test_a_thousand_calls_cost_what_a_thousand_times_the_tokens_cost_where_prices_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "prices.toml").write_text('"openai/m" = { in = 2, out = 0 }')
+    monkeypatch.setenv("PSOPT_PRICES", str(tmp_path / "prices.toml"))
+    call = CallPrice.of(PROMPT, "openai/m")
+    assert call.usd_per_thousand is not None
+    assert abs(call.usd_per_thousand - call.tokens * 2 / 1000) < 0.002
+    assert "USD for a thousand calls" in price_line(call, CallPrice.of(LONGER, "openai/m"))
+    monkeypatch.setenv("PSOPT_PRICES", "/nowhere/prices.toml")
+    assert CallPrice.of(PROMPT, "openai/gpt-4o").usd_per_thousand is None

@@ -1,11 +1,14 @@
+"""What lies in a run's folder: files that are whole, prompts to pick by name, and a study whose trials are counted."""
+
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
+import optuna
 import pytest
 from psopt.errors import UnknownNameError
-from psopt.runs import RunDirectory, free_folder, pick_entry
+from psopt.runs import RunDirectory, free_folder, n_evaluated, pick_entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,12 +24,10 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_folders_are_numbered_when_taken(tmp_path: Path) -> None:
-    names = []
-    for _ in range(3):
+    for name in ("run", "run-2", "run-3"):
         folder = free_folder(tmp_path, "run")
+        assert folder == tmp_path / name
         folder.mkdir()
-        names.append(folder.name)
-    assert names == ["run", "run-2", "run-3"]
     assert free_folder(tmp_path, "../../x").parent == tmp_path
 
 
@@ -37,15 +38,17 @@ ENTRIES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("which", "prompt"),
-    [("knee", 1), ("f1", 0), ("sensitivity", 2), ("consistency", 2), ("aaaa", 0), ("bbbb11112222", 1)],
-)
-def test_picks(which: str, prompt: int) -> None:
-    assert pick_entry(ENTRIES, which) is ENTRIES[prompt]
+def test_prompts_are_picked_by_what_they_are_best_in_or_by_their_id() -> None:
+    picks = {"knee": 1, "f1": 0, "sensitivity": 2, "consistency": 2, "aaaa": 0, "bbbb11112222": 1}
+    for which, prompt in picks.items():
+        assert pick_entry(ENTRIES, which) is ENTRIES[prompt], which
+    for which in ("kne", "dddd", "aaa"):
+        with pytest.raises(UnknownNameError, match="prompt of the front"):
+            pick_entry(ENTRIES, which)
 
 
-@pytest.mark.parametrize("which", ["kne", "dddd", "aaa"])
-def test_what_can_t_be_picked_is_said(which: str) -> None:
-    with pytest.raises(UnknownNameError, match="prompt of the front"):
-        pick_entry(ENTRIES, which)
+def test_what_is_done_is_counted_in_the_study_s_file_without_opening_it_as_a_study(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    assert n_evaluated(path) == 0
+    optuna.create_study(storage=f"sqlite:///{path}").optimize(lambda _: 0.0, n_trials=3)
+    assert n_evaluated(path) == 3

@@ -16,51 +16,22 @@ from psopt.settings import DataOptions, SearchOptions
 
 # As a run.json of psopt 0.1 has them.
 OF_0_1: dict[str, Any] = {
-    "dataset": "tickets.csv",
-    "model": "openai/gpt-4o-mini",
-    "strategy": "detail",
-    "seed": 0,
-    "trials": 30,
-    "rounds": 2,
-    "rephrasings": 8,
-    "samples": 200,
-    "sampler": "nsga2",
-    "storage": None,
-    "study_name": "tickets",
-    "text_column": "body",
-    "label_column": "team",
-    "task_file": "tickets.toml",
-    "test_file": None,
-    "strict_data": True,
-    "rephraser": "openai/gpt-4o",
-    "judge": "openai/o3",
-    "rephrasings_file": "words.json",
-    "keep_labels": False,
-    "vary": "paraphrase,format",
-    "proposer": "openai/gpt-4o",
+    "dataset": "tickets.csv", "model": "openai/gpt-4o-mini", "strategy": "detail", "seed": 0, "trials": 30, "rounds": 2,
+    "rephrasings": 8, "samples": 200, "sampler": "nsga2", "storage": None, "study_name": "tickets",
+    "text_column": "body", "label_column": "team", "task_file": "tickets.toml", "test_file": None, "strict_data": True,
+    "rephraser": "openai/gpt-4o", "judge": "openai/o3", "rephrasings_file": "words.json", "keep_labels": False,
+    "vary": "paraphrase,format", "proposer": "openai/gpt-4o",
     "lm": {
-        "api_base": "http://localhost:8000/v1",
-        "concurrency": 4,
-        "timeout": 20.0,
-        "retries": 3,
-        "max_tokens": 64,
-        "temperature": 0.0,
-        "request_seed": 42,
-        "structured": False,
-        "logprobs": False,
-        "requests_per_minute": None,
-        "max_calls": 1000,
-        "max_tokens_total": None,
-        "max_cost": 2.5,
+        "api_base": "http://localhost:8000/v1", "concurrency": 4, "timeout": 20.0, "retries": 3, "max_tokens": 64,
+        "temperature": 0.0, "request_seed": 42, "structured": False, "logprobs": False, "requests_per_minute": None,
+        "max_calls": 1000, "max_tokens_total": None, "max_cost": 2.5,
     },
     "parts": {"views": ["accuracy"], "kinds": ["note", "example"], "margin": 0.02},
-    "leave_one_out": 4,
-    "program": None,
-    "command": "psopt optimize --dataset tickets.csv",
-}
+    "leave_one_out": 4, "program": None, "command": "psopt optimize --dataset tickets.csv",
+}  # fmt: skip
 
 
-def test_settings_of_psopt_0_1_are_read() -> None:
+def test_settings_of_psopt_0_1_are_read_and_written_under_the_same_keys() -> None:
     settings = RunSettings.from_dict(OF_0_1)
     assert settings.data == DataOptions("tickets.csv", "body", "team", "tickets.toml", None, strict_data=True)
     assert settings.rephrasing == RephrasingOptions(
@@ -70,20 +41,26 @@ def test_settings_of_psopt_0_1_are_read() -> None:
     assert settings.search == SearchOptions(30, 2, "nsga2", 0, restriction)
     assert (settings.seed, settings.rephrasings, settings.samples, settings.leave_one_out) == (0, 8, 200, 4)
     assert (settings.lm.api_base, settings.lm.max_cost) == ("http://localhost:8000/v1", 2.5)
-
-
-def test_settings_are_written_under_the_same_keys() -> None:
-    written = json.loads(json.dumps(RunSettings.from_dict(OF_0_1).to_dict()))
+    written = through_json(settings)
     assert OF_0_1.keys() <= written.keys()
     for name, value in OF_0_1.items():
         assert written[name] == ({**written[name], **value} if isinstance(value, dict) else value)
 
 
+def through_json(settings: RunSettings) -> Any:
+    return json.loads(json.dumps(settings.to_dict()))
+
+
 def test_settings_survive_run_json() -> None:
     settings = RunSettings.from_dict(OF_0_1)
-    settings = replace(settings, data=replace(settings.data, folder="/home/me"), own_model=True)
-    assert RunSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+    parts = SearchRestriction(without=("n12345678",), examples_allowed=16)
+    moved = replace(settings, data=replace(settings.data, folder="/home/me"), own_model=True)
+    gated = replace(settings, gate="likely", gate_margin=0.02, pinned=("a",))
+    for one in (moved, gated, replace(settings, search=SearchOptions(parts=parts))):
+        assert RunSettings.from_dict(through_json(one)) == one
     assert RunSettings.from_dict({"dataset": "trec"}) == RunSettings(DataOptions("trec"))
+    assert RunSettings(DataOptions("trec")).gate == "sure"
+    assert not {"prompt", "prompt_file"} & RunSettings(DataOptions("trec")).to_dict().keys()
 
 
 @pytest.mark.parametrize("data", [{**OF_0_1, "colour": "blue"}, {"model": "minilm"}, ["trec"], "trec"])
@@ -113,9 +90,6 @@ def test_a_model_that_can_write_drafts_edits_unless_rules_are_asked_for(
     assert replace(settings, model=model, own_model=True).writer == (writer if proposer else None)
 
 
-def test_edits_that_are_left_out_are_kept_in_run_json() -> None:
-    parts = SearchRestriction(without=("n12345678",))
-    settings = RunSettings(DataOptions("trec"), search=SearchOptions(parts=parts))
-    assert RunSettings.from_dict(settings.to_dict()).search.parts == parts
+def test_an_edit_that_is_left_out_by_its_id_is_not_allowed() -> None:
     edits = [Edit("note", "a", text, Provenance("rules", "accuracy")) for text in ("One is a.", "Two is a.")]
     assert allowed_edits(edits, SearchRestriction(without=(edits[0].id,))) == edits[1:]

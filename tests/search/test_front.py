@@ -1,49 +1,43 @@
+"""The front, its knee, what is picked, who stands for the gate, and the order in which prompts are scored on test."""
+
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from psopt.errors import UnknownNameError
 from psopt.evaluation import AnswerShares, Scores
-from psopt.search import Candidate, knee, pareto_front, pick
+from psopt.search import Candidate, knee, nominees, pareto_front, pick, scoring_order
 from psopt.search_spaces import Edit, Prompt, Provenance
 
 
-def candidate(trial: Any, f1: Any, sensitivity: Any, consistency: Any, n_edits: int = 0) -> Any:
+def candidate(
+    trial: int, f1: float, sensitivity: float, consistency: float | None = 0.5, n_edits: int = 0, **shares: Any
+) -> Candidate:
     edits = tuple(Edit("note", "a", f"{trial} {i}", Provenance("rules", "task")) for i in range(n_edits))
     scores = Scores(f1, f1, sensitivity, consistency, 0.0, {}, {})
+    if shares:
+        scores = replace(scores, shares=AnswerShares(**shares))
     return Candidate(trial, Prompt(f"prompt {trial}", ("a", "b")), edits, scores)
 
 
 BASE = candidate(0, 0.5, 0.2, 0.4)
 
 
-def test_dominated_candidates_are_not_on_the_front() -> None:
-    better, worse, other = (candidate(1, 0.7, 0.1, 0.5), candidate(2, 0.6, 0.1, 0.5), candidate(3, 0.6, 0.05, 0.4))
+def test_dominated_and_constant_candidates_and_the_longer_of_equal_ones_are_not_on_the_front() -> None:
+    better, worse, other = candidate(1, 0.7, 0.1), candidate(2, 0.6, 0.1), candidate(3, 0.6, 0.05, 0.4)
     assert pareto_front([BASE, better, worse, other], 0.49) == (better, other)
-
-
-def test_a_constant_prompt_wins_nothing() -> None:
     constant = candidate(1, 0.2, 0.0, 1.0)
     assert pareto_front([BASE, constant], 0.49) == (BASE,)
-
-
-def test_of_equal_candidates_the_one_with_fewest_edits_stands() -> None:
-    long, short = candidate(1, 0.7, 0.1, 0.5, n_edits=5), candidate(2, 0.7, 0.1, 0.5, n_edits=2)
+    long, short = candidate(1, 0.7, 0.1, n_edits=5), candidate(2, 0.7, 0.1, n_edits=2)
     assert pareto_front([BASE, long, short], 0.49) == (short,)
 
 
-def test_the_knee_is_the_compromise() -> None:
-    extreme, middle, stable = (
-        candidate(1, 0.8, 0.2, 0.4),
-        candidate(2, 0.78, 0.06, 0.58),
-        candidate(3, 0.5, 0.05, 0.6),
-    )
+def test_the_knee_is_the_compromise_and_no_worse_than_the_baseline_where_that_can_be() -> None:
+    extreme, middle, stable = candidate(1, 0.8, 0.2, 0.4), candidate(2, 0.78, 0.06, 0.58), candidate(3, 0.5, 0.05, 0.6)
     assert knee([extreme, middle, stable], BASE) is middle
-
-
-def test_the_knee_is_no_worse_than_the_baseline_where_that_can_be() -> None:
     shaky, mild = candidate(1, 0.9, 0.3, 0.9), candidate(2, 0.55, 0.19, 0.41)
     assert knee([shaky, mild], BASE) is mild
     assert knee([shaky], BASE) is shaky
@@ -70,8 +64,7 @@ def test_a_gain_is_not_lost_to_a_hair_of_sensitivity() -> None:
 
 def test_beside_a_prompt_that_gives_one_answer_to_everything_c_counts_for_nothing() -> None:
     """Met on SmolLM2: F1 - 5.0, S + 10.7 and C + 20.4 against calibration alone was called the compromise."""
-    original = candidate(0, 0.032, 0.009, 0.981)
-    original = replace(original, val=replace(original.val, shares=AnswerShares(near_constant="a")))
+    original = candidate(0, 0.032, 0.009, 0.981, near_constant="a")
     wrong_but_alike = candidate(1, 0.394, 0.156, 0.444)
     right_more_often = candidate(2, 0.413, 0.088, 0.366)
     assert knee([right_more_often, wrong_but_alike], original) is right_more_often
@@ -80,9 +73,7 @@ def test_beside_a_prompt_that_gives_one_answer_to_everything_c_counts_for_nothin
 
 def test_a_guess_is_no_bar_for_s_and_stays_out_of_the_front() -> None:
     """Met on SmolLM2: calibration alone took F1 from 16.3 to 53.8, S from 7.1 to 9.8: the guess was the compromise."""
-    shares = AnswerShares(is_guess=True)
-    guess = candidate(0, 0.163, 0.071, 0.532)
-    guess = replace(guess, val=replace(guess.val, shares=shares))
+    guess = candidate(0, 0.163, 0.071, 0.532, is_guess=True)
     better = candidate(1, 0.538, 0.098, 0.557)
     assert guess.val.is_hollow
     assert knee([better, guess], guess) is better
@@ -92,3 +83,33 @@ def test_a_guess_is_no_bar_for_s_and_stays_out_of_the_front() -> None:
     knows = replace(guess, val=replace(guess.val, shares=AnswerShares()))
     assert not knows.val.is_hollow
     assert knee([better, knows], knows) is knows
+
+
+def nominated(best: Candidate, shortest: Candidate) -> list[int]:
+    found: Any = SimpleNamespace(baseline=BASE, front=(best,), shortest=shortest)
+    return [nominee.trial for nominee in nominees(found)]
+
+
+def test_nominees_are_the_knee_and_the_shortest_first_where_the_knee_is_hardly_better_never_the_baseline() -> None:
+    best = candidate(1, 0.75, 0.1)
+    assert nominated(best, candidate(2, 0.735, 0.1)) == nominated(best, candidate(2, 0.75, 0.115)) == [1, 2]
+    assert nominated(best, candidate(2, 0.745, 0.105)) == [2, 1]
+    assert nominated(best, best) == [1]
+    assert nominated(BASE, BASE) == []
+
+
+@pytest.mark.parametrize(
+    ("consistencies", "order"),
+    [((0.1, 0.12, 0.1, 0.1, 0.1), [0, 2, 3, 1, 4]), ((None, None, None, None, None), [0, 2, 3, 4, 1])],
+    ids=["C is defined", "C is not defined"],
+)
+def test_where_a_limit_may_not_pay_for_all_the_knee_and_the_best_in_what_is_defined_are_scored_first(
+    consistencies: tuple[float | None, ...], order: list[int]
+) -> None:
+    """Number 2 is the knee and the best in F1, 3 in S, and 1 in C alone."""
+    of_f1_and_s = ((0.5, 0.2), (0.65, 0.1), (0.9, 0.2), (0.6, 0.05), (0.7, 0.15))
+    baseline, *front = (
+        candidate(trial, *of_f1_and_s[trial], consistency) for trial, consistency in enumerate(consistencies)
+    )
+    front.sort(key=lambda found: -found.val.f1)
+    assert [found.trial for found in scoring_order(baseline, front)] == order

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import optuna
@@ -52,33 +53,29 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
         signal.signal(number, before)
 
 
-def test_the_second_signal_is_obeyed_at_once() -> None:
+def test_the_second_signal_is_obeyed_at_once_and_a_statement_that_hangs_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     steps: list[str] = []
 
-    def work() -> None:
+    def work(*, is_hanging: bool) -> None:
         with signals_held():
             signal.raise_signal(signal.SIGINT)
             steps.append("held")
-            signal.raise_signal(signal.SIGINT)
+            if is_hanging:
+                threading.Event().wait(30)
+            else:
+                signal.raise_signal(signal.SIGINT)
             steps.append("not reached")
 
     with pytest.raises(KeyboardInterrupt):
-        work()
-    assert steps == ["held"]
-
-
-def test_a_statement_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+        work(is_hanging=False)
     monkeypatch.setattr("psopt.search.distributed._storage._LONGEST_HELD", 0.05)
-
-    def hang() -> None:
-        with signals_held():
-            signal.raise_signal(signal.SIGINT)
-            threading.Event().wait(30)
-
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        hang()
+        work(is_hanging=True)
     assert time.monotonic() - started < 20
+    assert steps == ["held", "held"]
 
 
 def test_a_signal_that_is_ignored_stays_ignored() -> None:
@@ -91,19 +88,12 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
 
 
 def test_other_threads_need_nothing() -> None:
-    errors: list[BaseException] = []
+    def work() -> str:
+        with signals_held():
+            return "done"
 
-    def work() -> None:
-        try:
-            with signals_held():
-                pass
-        except ValueError as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert not errors
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result() == "done"
 
 
 def test_what_is_written_is_written_in_whole_and_the_file_is_free(tmp_path: Path) -> None:

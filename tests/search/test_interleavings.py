@@ -8,7 +8,9 @@ was seen before is not followed.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import optuna
@@ -19,13 +21,8 @@ from psopt.search.distributed import SharedCoordinator, _coordinator
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-WAITING, RUNNING, COMPLETE, PRUNED, FAIL = (
-    TrialState.WAITING,
-    TrialState.RUNNING,
-    TrialState.COMPLETE,
-    TrialState.PRUNED,
-    TrialState.FAIL,
-)
+WAITING, RUNNING, FAIL = TrialState.WAITING, TrialState.RUNNING, TrialState.FAIL
+COMPLETE, PRUNED = TrialState.COMPLETE, TrialState.PRUNED
 REFUSED = "refused: the trial is finished"
 READS = {"trials_in", "read_trial", "is_dead"}
 WAITED = (-1, "waited")
@@ -143,6 +140,20 @@ def evaluate(study: Study, coordinator: SharedCoordinator, trial: Trial) -> tupl
     return trial.number, reason or "evaluated"
 
 
+@functools.cache
+def run(name: str, answers: tuple[Any, ...], own: Trial | None) -> tuple[Any, tuple[int, str] | None]:
+    """Run a worker until it makes a call that has no answer yet: this call, or else what became of its trial."""
+    study: Any = Study(answers)
+    coordinator = SharedCoordinator(study, name, total=99, tell=print)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_coordinator, "time", SimpleNamespace(sleep=lambda _: study.call("sleep")))
+        patch.setattr(coordinator, "_watch", study)
+        try:
+            return None, take_one(study, coordinator, own)
+        except NoAnswerYetError:
+            return study.next_call, None
+
+
 class Worker(NamedTuple):
     """A worker: its answers since it looked for a trial, the call that it makes next, what became of its trials."""
 
@@ -154,20 +165,14 @@ class Worker(NamedTuple):
     goes_on: bool = True  # when that is done
     looked_at: Storage | None = None  # when it began to look, since it last wrote or slept
 
-    def stepped(self, monkeypatch: pytest.MonkeyPatch) -> Worker:
-        """Run it until it makes a call that has no answer yet."""
-        study: Any = Study(self.answers)
-        monkeypatch.setattr(_coordinator, "time", _Clock(study))
-        coordinator = SharedCoordinator(study, self.name, total=99, tell=print)
-        monkeypatch.setattr(coordinator, "_watch", study)
-        try:
-            end = take_one(study, coordinator, self.own)
-        except NoAnswerYetError:
-            return self._replace(next_call=study.next_call)
+    def stepped(self) -> Worker:
+        next_call, end = run(self.name, self.answers, self.own)
+        if next_call is not None:
+            return self._replace(next_call=next_call)
         seen = self.seen if end is None or end == WAITED else (*self.seen, end)
         if end is None or not self.goes_on:
             return self._replace(next_call=None, answers=(), seen=seen)
-        return self._replace(answers=(), seen=seen, own=None).stepped(monkeypatch)  # it remembers nothing else
+        return self._replace(answers=(), seen=seen, own=None).stepped()  # it remembers nothing else
 
     def may_act(self, storage: Storage) -> bool:
         """Whether it is at work; one that waits would see the same again until somebody has written something."""
@@ -176,17 +181,10 @@ class Worker(NamedTuple):
         return self.next_call != ("sleep",) or self.looked_at != storage
 
 
-class _Clock:
-    def __init__(self, study: Study) -> None:
-        self.sleep = lambda _: study.call("sleep")
-
-
 Situation = tuple[Storage, tuple[Worker, ...]]
 
 
-def outcomes(
-    prompts: str, n_workers: int, monkeypatch: pytest.MonkeyPatch, *, deaths: int, are_handed_out: bool
-) -> Iterator[Situation]:
+def outcomes(prompts: str, n_workers: int, deaths: int, *, are_handed_out: bool) -> Iterator[Situation]:
     """Walk through all orders; yield each situation in which nobody can go on."""
     names = "ABC"[:n_workers]
     trials = [Trial(number, prompt) for number, prompt in enumerate(prompts)]
@@ -197,26 +195,20 @@ def outcomes(
             for name, trial in zip(names, trials, strict=True)
         ]
         own = dict(zip(names, trials, strict=True))
-    storage = Storage(tuple(trials))
-    workers = tuple(
-        Worker(name, own=own.get(name), goes_on=deaths > 0 or not are_handed_out).stepped(monkeypatch) for name in names
-    )
-    reached = {(storage, workers)}
-    ahead = [(storage, workers)]
+    goes_on = deaths > 0 or not are_handed_out
+    workers = tuple(Worker(name, own=own.get(name), goes_on=goes_on).stepped() for name in names)
+    ahead = [(Storage(tuple(trials)), workers)]
+    reached = set(ahead)
     while ahead:
         situation = ahead.pop()
-        following = list(steps(*situation, monkeypatch, deaths))
+        following = set(steps(*situation, deaths))
         if not following:
             yield situation
-        for new in following:
-            if new not in reached:
-                reached.add(new)
-                ahead.append(new)
+        ahead += following - reached
+        reached |= following
 
 
-def steps(
-    storage: Storage, workers: tuple[Worker, ...], monkeypatch: pytest.MonkeyPatch, deaths: int
-) -> Iterator[Situation]:
+def steps(storage: Storage, workers: tuple[Worker, ...], deaths: int) -> Iterator[Situation]:
     """What may come next: a call of one of the workers, or the death of one."""
     for index, worker in enumerate(workers):
         if not worker.may_act(storage):
@@ -225,7 +217,7 @@ def steps(
         after, answer = storage.call(worker.name, *worker.next_call)
         is_read = worker.next_call[0] in READS
         looked_at = (worker.looked_at or storage) if is_read else None
-        acted = worker._replace(answers=(*worker.answers, answer), looked_at=looked_at).stepped(monkeypatch)
+        acted = worker._replace(answers=(*worker.answers, answer), looked_at=looked_at).stepped()
         yield after, (*workers[:index], acted, *workers[index + 1 :])
         if len(storage.dead) < deaths:
             yield storage._replace(dead=storage.dead | {worker.name}), workers
@@ -256,10 +248,10 @@ def check(storage: Storage, workers: tuple[Worker, ...]) -> None:
     ],
 )
 def test_whatever_the_order_nothing_is_lost_and_nothing_is_done_twice_unseen(
-    monkeypatch: pytest.MonkeyPatch, prompts: str, n_workers: int, deaths: int, *, are_handed_out: bool
+    prompts: str, n_workers: int, deaths: int, *, are_handed_out: bool
 ) -> None:
     n_outcomes = 0
-    for storage, workers in outcomes(prompts, n_workers, monkeypatch, deaths=deaths, are_handed_out=are_handed_out):
+    for storage, workers in outcomes(prompts, n_workers, deaths, are_handed_out=are_handed_out):
         check(storage, workers)
         n_outcomes += 1
     assert n_outcomes > 1

@@ -10,40 +10,34 @@ import pytest
 from psopt.evaluation import Predictions, compare_paired
 from psopt.metrics import compare_scores, prediction_distribution, sensitivity
 from psopt.models.chat import LMConfig
+from psopt.models.sim import SimulatedModel
 from psopt.report import compare_runs
 from psopt.runs import RunDirectory
-from psopt.tasks import DatasetInfo, Sample, Task
+from psopt.tasks import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
 
 MODEL = "sim/wobble=0.6,accuracy=0.6,na=0"
-LM = LMConfig(logprobs=True)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, Any]:
-    parts: Any = [
-        tuple(
-            Sample(f"{split}-{i}", f"{('when did', 'who saw')[i % 2]} {split} {i} ?", ("Number", "Person")[i % 2])
-            for i in range(40)
-        )
-        for split in ("train", "val", "test")
-    ]
-    info = DatasetInfo("toy", "memory", "0" * 64)
-    train, val, test = parts
-    description = "Sort the question by what it asks for."
-    task = Task("toy", description, ("Number", "Person"), train, val, test, info, noun="question")
-    out = tmp_path_factory.mktemp("soft") / "run"
-    return task, psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LM, out=out)
+def run(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A run, which tests look at."""
+    return optimize(task, tmp_path_factory.mktemp("soft") / "run")
 
 
-def test_the_files_keep_probabilities_from_which_the_scores_follow(run: tuple[Task, Any]) -> None:
-    _, done = run
-    for candidate in done.front:
-        arrays = np.load(done.path / "predictions" / f"{candidate.id}.npz")
+def optimize(task: Task, out: Path, **more: Any) -> Any:
+    return psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LMConfig(logprobs=True), out=out, **more)
+
+
+def test_the_files_keep_probabilities_from_which_the_scores_follow(run: Any) -> None:
+    for candidate in run.front:
+        arrays = np.load(run.path / "predictions" / f"{candidate.id}.npz")
         for split, scores in (("val", candidate.val), ("test", candidate.test)):
             soft = arrays[f"{split}_probabilities"]
             assert soft.shape == (*arrays[split].shape, 3)
@@ -51,15 +45,14 @@ def test_the_files_keep_probabilities_from_which_the_scores_follow(run: tuple[Ta
             assert (soft.argmax(axis=2) == arrays[split]).all()
 
 
-def test_the_report_draws_and_tests_what_was_scored(run: tuple[Task, Any]) -> None:
-    _, done = run
-    directory = RunDirectory.open(done.path)
+def test_the_report_draws_and_tests_what_was_scored(run: Any) -> None:
+    directory = RunDirectory.open(run.path)
     contents = compare_runs(directory, directory).first.contents
     before, after = contents.predictions.values()
     assert before.probabilities is not None
-    assert before.sensitivities.mean() == pytest.approx(done.baseline.test.sensitivity)
+    assert before.sensitivities.mean() == pytest.approx(run.baseline.test.sensitivity)
     tested = compare_paired(before, after)
-    measured = done.pick("knee").test.sensitivity - done.baseline.test.sensitivity
+    measured = run.pick("knee").test.sensitivity - run.baseline.test.sensitivity
     assert tested["sensitivity"].difference == pytest.approx(measured)
     hard = compare_scores(before.array, after.array, before.truth, before.n_classes)
     assert hard["sensitivity"].difference != pytest.approx(measured)
@@ -69,24 +62,20 @@ def test_the_report_draws_and_tests_what_was_scored(run: tuple[Task, Any]) -> No
 
 
 def test_a_run_that_goes_on_asks_for_no_probability_again(
-    run: tuple[Task, Any], monkeypatch: pytest.MonkeyPatch
+    task: Task, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The study keeps them: neither the model nor a cache is needed for what is known."""
-    from psopt.models.sim import SimulatedModel
-
-    task, done = run
-    asked: list[Any] = []
+    asked: list[str] = []
     answer = SimulatedModel.predict_proba
 
     def watched(self: Any, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: Any = None) -> Any:
-        asked.extend((prompt.id, text) for prompt in prompts for text in texts)
+        asked.extend(texts)
         return answer(self, prompts, texts, on_progress)
 
     monkeypatch.setattr(SimulatedModel, "predict_proba", watched)
-    again = psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LM, out=done.path, resume=True)
-    assert [one.val for one in again.front] == [one.val for one in done.front]
-    on_val = {sample.text for sample in task.val}
-    assert not [text for _, text in asked if text in on_val]
+    again = optimize(task, run.path, resume=True)
+    assert [one.val for one in again.front] == [one.val for one in run.front]
+    assert not {sample.text for sample in task.val} & set(asked)
 
 
 def test_where_answers_have_merits_the_test_is_of_their_mean() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
 from psopt.search._sources import TOO_LONG, best_within, in_place_of, objection, obvious, obvious_choices
 from psopt.search_spaces import CALIBRATE, ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
-from psopt.settings import flat, of_flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,28 +36,65 @@ def candidate(trial: int, edits: Sequence[Edit], f1: float) -> Any:
     return Candidate(trial, apply_edits(PROMPT, edits), tuple(edits), scores)
 
 
-def test_25_edits_are_allowed_of_any_length() -> None:
-    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction())
+def allowed(**restriction: Any) -> PromptLimits:
+    return PromptLimits.of(PROMPT, AROUND, SearchRestriction(**restriction))
+
+
+def test_25_edits_are_allowed_of_any_length_beside_examples_where_those_are_asked_for() -> None:
+    limits = allowed()
     assert (limits.most_edits, limits.most_tokens) == (25, None)
     assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
     many = [Edit("note", "a", f"Note {i}.", ORIGIN) for i in range(26)]
     assert not limits.allow(PROMPT, many)
     assert limits.allow(PROMPT, many[:25])
-
-
-def test_examples_have_room_where_that_is_asked_for() -> None:
-    restriction = SearchRestriction(examples_allowed=16)
-    limits = PromptLimits.of(PROMPT, AROUND, restriction)
-    notes = [Edit("note", "a", f"Note {i}.", ORIGIN) for i in range(26)]
+    with_examples = allowed(examples_allowed=16)
     examples = [Edit("example", "a", f"text {i}", ORIGIN) for i in range(17)]
-    assert not limits.are_too_many([*notes[:25], *examples[:16]])
-    assert limits.are_too_many(notes)
-    assert limits.are_too_many([*notes[:25], *examples])
-    own = PromptLimits.of(PROMPT, AROUND, replace(restriction, max_prompt_tokens=90))
+    assert not with_examples.are_too_many([*many[:25], *examples[:16]])
+    assert with_examples.are_too_many(many)
+    assert with_examples.are_too_many([*many[:25], *examples])
+    own = allowed(examples_allowed=16, max_prompt_tokens=90)
     assert (own.most_edits, own.most_tokens) == (None, 90)
-    assert of_flat(SearchRestriction, flat(restriction)) == restriction
-    with pytest.raises(InputError, match="examples_allowed must be at least 0"):
-        SearchRestriction(examples_allowed=-1)
+
+
+def test_definitions_of_one_label_count_once_unless_a_model_wrote_them_and_so_do_its_examples() -> None:
+    limits = allowed(max_prompt_edits=2)
+    definitions = [Edit("definition", "a", f"also {i}", ORIGIN) for i in range(5)]
+    examples = [Edit("example", "ab"[i % 2], f"text {i}", ORIGIN) for i in range(6)]
+    written = [Edit("definition", "a", f"It also covers {i}.", Provenance("gguf/writer", "accuracy")) for i in range(3)]
+    for few in ([*definitions, NOTES[0]], examples, written[:2]):
+        assert not limits.are_too_many(few)
+    for many in ([*definitions, *NOTES[:2]], [*examples, NOTES[0]], written):
+        assert limits.are_too_many(many)
+
+
+def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the_seed_prompt() -> None:
+    limits = allowed(max_prompt_tokens=500)
+    assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
+    small = allowed(max_prompt_tokens=limits.tokens(PROMPT))
+    assert small.allow(PROMPT, ())
+    assert not small.allow(apply_edits(PROMPT, NOTES), NOTES)
+    with pytest.raises(
+        InputError, match="--max-prompt-tokens 9 does not allow the original prompt: a call of it takes"
+    ):
+        allowed(max_prompt_tokens=9)
+
+
+BASE = candidate(0, (), 0.5)
+
+
+def search_state(tried: Sequence[Any] = (BASE,), pool: Sequence[Edit] = NOTES, **restriction: Any) -> Any:
+    """The state of a search that has tried these."""
+    history = SimpleNamespace(evaluated=tried, candidates=tried)
+    problem = SimpleNamespace(
+        limits=allowed(**restriction),
+        baseline_prompt=PROMPT,
+        options=SimpleNamespace(parts=SearchRestriction(**restriction)),
+        orders=ORDERS[:1],
+        can_read=lambda prompt: True,
+        task=SimpleNamespace(labels=PROMPT.labels),
+    )
+    best = max(tried, key=lambda one: one.val.f1)
+    return SimpleNamespace(problem=problem, history=history, pool=pool, best=best, baseline=tried[0])
 
 
 def test_examples_alone_are_tried_early_where_a_model_reads_them_as_turns() -> None:
@@ -69,75 +104,26 @@ def test_examples_alone_are_tried_early_where_a_model_reads_them_as_turns() -> N
     assert (early[0], early[-1]) == (examples, layers[0])
     assert examples not in obvious_choices([*NOTES, *examples], "ab")
     assert obvious_choices(NOTES, "ab", with_examples_alone=True) == obvious_choices(NOTES, "ab")
-    state = search_state([candidate(0, (), 0.5)], SearchRestriction(), examples)
+    state = search_state(pool=examples)
     assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=True)
     state.problem.orders = ORDERS
     assert tuple(layers[0]) in obvious(state, [*NOTES, *examples], is_first=True)
     assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=False)
 
 
-def test_definitions_of_one_label_count_once_and_so_do_its_examples() -> None:
-    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_edits=2))
-    definitions = [Edit("definition", "a", f"also {i}", ORIGIN) for i in range(5)]
-    assert not limits.are_too_many([*definitions, NOTES[0]])
-    assert limits.are_too_many([*definitions, *NOTES[:2]])
-    examples = [Edit("example", "ab"[i % 2], f"text {i}", ORIGIN) for i in range(6)]
-    assert not limits.are_too_many(examples)
-    assert limits.are_too_many([*examples, NOTES[0]])
-
-
-def test_each_definition_that_a_model_wrote_counts() -> None:
-    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_edits=2))
-    written = [Edit("definition", "a", f"It also covers {i}.", Provenance("gguf/writer", "accuracy")) for i in range(3)]
-    assert not limits.are_too_many(written[:2])
-    assert limits.are_too_many(written)
-
-
-def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the_seed_prompt() -> None:
-    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=500))
-    assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
-    small = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=limits.tokens(PROMPT)))
-    assert small.allow(PROMPT, ())
-    assert not small.allow(apply_edits(PROMPT, NOTES), NOTES)
-    with pytest.raises(
-        InputError, match="--max-prompt-tokens 9 does not allow the original prompt: a call of it takes"
-    ):
-        PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=9))
-    with pytest.raises(InputError, match="max_prompt_edits must be at least 1"):
-        SearchRestriction(max_prompt_edits=0)
-
-
-def search_state(tried: Sequence[Any], restriction: SearchRestriction, pool: Sequence[Edit] = NOTES) -> Any:
-    """The state of a search that has tried these."""
-    history = SimpleNamespace(evaluated=tried, candidates=tried)
-    problem = SimpleNamespace(
-        limits=PromptLimits.of(PROMPT, AROUND, restriction),
-        baseline_prompt=PROMPT,
-        options=SimpleNamespace(parts=restriction),
-        orders=ORDERS[:1],
-        can_read=lambda prompt: True,
-        task=SimpleNamespace(labels=PROMPT.labels),
-    )
-    best = max(tried, key=lambda one: one.val.f1)
-    return SimpleNamespace(problem=problem, history=history, pool=pool, best=best, baseline=tried[0])
-
-
 def test_the_best_that_fits_is_what_was_expected_to_gain_most_until_trials_tell_more() -> None:
-    two = SearchRestriction(max_prompt_edits=2)
-    base = candidate(0, (), 0.5)
-    assert best_within(search_state([base], two), tuple(NOTES)) == (NOTES[6], NOTES[7])
+    assert best_within(search_state(max_prompt_edits=2), tuple(NOTES)) == (NOTES[6], NOTES[7])
+    assert best_within(search_state(max_prompt_edits=2), tuple(NOTES[:2])) == tuple(NOTES[:2])
     rng = np.random.default_rng(1)
     chosen = [[note for note in NOTES if rng.random() < 0.5] for _ in range(20)]
     tried = [candidate(1 + i, edits, 0.5 + 0.1 * (NOTES[1] in edits)) for i, edits in enumerate(chosen)]
-    within = best_within(search_state([base, *tried], two), tuple(NOTES))
+    within = best_within(search_state([BASE, *tried], max_prompt_edits=2), tuple(NOTES))
     assert NOTES[1] in within
     assert len(within) == 2
-    assert best_within(search_state([base], two), tuple(NOTES[:2])) == tuple(NOTES[:2])
 
 
 def test_in_place_of_what_is_too_long_the_best_of_it_is_tried() -> None:
-    room = 2 * PromptLimits.of(PROMPT, AROUND, SearchRestriction()).tokens(PROMPT)
-    state = search_state([candidate(0, (), 0.5)], SearchRestriction(max_prompt_tokens=room))
+    state = search_state(max_prompt_tokens=2 * allowed().tokens(PROMPT))
     within = in_place_of(state, tuple(NOTES))
     assert within[-2:] == (NOTES[6], NOTES[7])
     assert state.problem.limits.allow(apply_edits(PROMPT, within), within)
@@ -145,7 +131,7 @@ def test_in_place_of_what_is_too_long_the_best_of_it_is_tried() -> None:
 
 
 def test_in_place_of_what_the_model_can_not_read_the_best_of_it_is_tried() -> None:
-    state = search_state([candidate(0, (), 0.5)], SearchRestriction())
+    state = search_state()
     state.problem.can_read = lambda prompt: len(prompt.notes) <= 2
     assert objection(state, NOTES) == TOO_LONG
     assert in_place_of(state, tuple(NOTES)) == (NOTES[6], NOTES[7])
@@ -156,7 +142,7 @@ def calibrated_search(*, is_hollow: bool = False) -> Any:
     """The state of a search whose best prompt is the calibrated original one."""
     base, best = candidate(0, (), 0.1), candidate(1, (CALIBRATE,), 0.5)
     base.val.is_hollow = is_hollow
-    return search_state([base, best], SearchRestriction(max_prompt_edits=3), [CALIBRATE, *NOTES])
+    return search_state([base, best], [CALIBRATE, *NOTES], max_prompt_edits=3)
 
 
 def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:

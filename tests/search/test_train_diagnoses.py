@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
 from psopt.models.sim import SimulatedModel
-from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchProblem, open_study
-from psopt.search_spaces import apply_edits, seed_prompt
-from psopt.settings import SearchOptions
-from psopt.tasks import DatasetInfo, Task
+from psopt.search_spaces import apply_edits
 
 from tests.conftest import make_samples
+from tests.search.searches import make_evaluator, make_search
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
+    from psopt.tasks import Task
 
 WORDINGS = tuple(
     f"{verb} the question by what it asks for." for verb in ("Sort", "Label", "Class", "File", "Group", "Put")
 )
-SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
 N_TRAIN = 160
-WHOLE = N_TRAIN * len(WORDINGS)
 
 
 class CountingModel:
@@ -49,26 +45,16 @@ class CountingModel:
 
 
 @pytest.fixture(scope="module")
-def task() -> Task:
-    return Task(
-        "toy",
-        WORDINGS[0],
-        ("Number", "Person"),
-        make_samples("train", N_TRAIN, 0),
-        make_samples("val", 40, 1000),
-        make_samples("test", 20, 2000),
-        DatasetInfo("toy", "memory", "0" * 64),
-        definitions={"Number": "a count or a date", "Person": "somebody's name"},
-        noun="question",
-    )
+def task(task: Task) -> Task:
+    """The small task, with more to diagnose and less to test on."""
+    return replace(task, train=make_samples("train", N_TRAIN, 1000), test=task.test[:20])
 
 
-def make_search(folder: Path, task: Task, **options: Any) -> Any:
-    samples: Any = {"train": task.train, "val": task.val, "test": task.test}
-    evaluator = Evaluator(CountingModel(task), SET, samples)
-    settings = SearchOptions(**{"trials": 5, "rounds": 2, "sampler": "random", "seed": 1, **options})
-    study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
-    return Search(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
+def diagnosing(folder: Path, task: Task, **options: Any) -> Any:
+    """A search in a folder, new or resumed."""
+    evaluator = make_evaluator(task, CountingModel(task), *WORDINGS)
+    usual = {"trials": 5, "rounds": 2, "sampler": "random", "seed": 1}
+    return make_search(folder, task, evaluator, **{**usual, **options})
 
 
 @pytest.fixture(scope="module")
@@ -78,22 +64,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def grown(folder: Path, task: Task) -> Any:
-    search = make_search(folder, task)
+    search = diagnosing(folder, task)
     search.run()
     return search
 
 
-def test_train_is_asked_about_under_two_wordings(grown: Any) -> None:
-    sizes = grown.diagnoses.sizes
+def test_train_is_asked_about_under_two_wordings_and_the_same_prompt_once(grown: Any) -> None:
+    diagnoses, model = grown.diagnoses, grown.problem.evaluator.model
+    sizes = diagnoses.sizes
     assert grown.state.pool
     assert sizes[0].id == grown.state.baseline.id
     assert all((size.samples, size.answers) == (N_TRAIN, 2 * N_TRAIN) for size in sizes)
-    assert grown.problem.evaluator.model.n_train == sum(size.answers for size in sizes)
-
-
-def test_the_same_prompt_and_the_chosen_one_ask_no_more_than_that(grown: Any) -> None:
-    diagnoses, model = grown.diagnoses, grown.problem.evaluator.model
     before = model.n_train
+    assert before == sum(size.answers for size in sizes)
     known = diagnoses.predictions(grown.state.baseline.prompt)
     assert model.n_train == before
     assert not known.is_whole
@@ -103,7 +86,7 @@ def test_the_same_prompt_and_the_chosen_one_ask_no_more_than_that(grown: Any) ->
 
 
 def test_a_search_that_is_resumed_knows_its_diagnoses(grown: Any, folder: Path, task: Task) -> None:
-    resumed = make_search(folder, task)
+    resumed = diagnosing(folder, task)
     assert resumed.diagnoses.sizes == grown.diagnoses.sizes
     again = resumed.diagnoses.predictions(resumed.state.baseline.prompt)
     assert (again.array == grown.diagnoses.predictions(grown.state.baseline.prompt).array).all()
@@ -118,17 +101,16 @@ def test_gains_are_shares_of_all_of_train(grown: Any) -> None:
 
 
 def test_without_races_all_of_train_is_asked_about(tmp_path: Path, task: Task) -> None:
-    search = make_search(tmp_path, task, rounds=1, trials=2, race="off")
+    search = diagnosing(tmp_path, task, rounds=1, trials=2, race="off")
     search.run()
-    assert search.problem.evaluator.model.n_train == WHOLE
+    assert search.problem.evaluator.model.n_train == N_TRAIN * len(WORDINGS)
     assert search.diagnoses.sizes == ()
     assert search.diagnoses.predictions(search.state.baseline.prompt).is_whole
 
 
 def test_a_run_says_how_much_was_diagnosed(tmp_path: Path, task: Task) -> None:
-    run = psopt.optimize(
-        task, model=CountingModel(task), trials=2, rounds=1, rephrasings=4, sampler="random", out=tmp_path / "run"
-    )
+    sizes: Any = {"trials": 2, "rounds": 1, "rephrasings": 4, "sampler": "random"}
+    run = psopt.optimize(task, model=CountingModel(task), out=tmp_path / "run", **sizes)
     content = json.loads((run.path / "run.json").read_text())
     (size,) = content["diagnoses"]
     assert size["id"] == content["baseline"]["id"]

@@ -46,7 +46,7 @@ class Server:
 def serve_transformers(folder: Path, log: Path) -> Iterator[Server]:
     """`transformers serve`, pinned to one model."""
     port = _free_port()
-    command = [_program("transformers"), "serve", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+    command = [program("transformers"), "serve", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     with _running([*command, "--device", "cpu"], port, "/health", log, HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1"):
         yield Server(f"http://127.0.0.1:{port}/v1", str(folder), log)
 
@@ -57,8 +57,8 @@ def serve_llama_cpp(file: Path, log: Path) -> Iterator[Server]:
     if importlib.util.find_spec("xllamacpp") is None:
         raise NotInstalledError("psopt[gguf] is not installed")
     port = _free_port()
-    program = Path(__file__).with_name("llama_cpp_server.py")
-    with _running([sys.executable, str(program), str(file), str(port)], port, "/health", log):
+    command = [sys.executable, str(Path(__file__).with_name("llama_cpp_server.py")), str(file), str(port)]
+    with _running(command, port, "/health", log):
         yield Server(f"http://127.0.0.1:{port}/v1", file.stem, log)
 
 
@@ -69,31 +69,21 @@ def serve_litellm(upstream: Server, log: Path) -> Iterator[Server]:
     behind = {"model": f"openai/{upstream.model}", "api_base": upstream.url, "api_key": "none"}
     config = log.with_suffix(".json")  # JSON is YAML
     config.write_text(json.dumps({"model_list": [{"model_name": "behind", "litellm_params": behind}]}))
-    command = [_program("litellm"), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
+    command = [program("litellm"), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
     settings = {"LITELLM_MASTER_KEY": KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # the map is fetched otherwise
     with _running([*command, "--telemetry", "False"], port, "/health/liveliness", log, **settings):
         yield Server(f"http://127.0.0.1:{port}/v1", "behind", log)
 
 
-def python() -> str:
-    """The interpreter of the servers' environment.
-
-    Raises
-    ------
-    NotInstalledError
-        If there is none.
-    """
-    return _program("python")
-
-
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """A program of the servers' environment, such as python; a NotInstalledError says that there is none."""
     folder = os.environ.get("PSOPT_TEST_SERVERS")
     if not folder:
         raise NotInstalledError("real servers are started by `make test-servers` alone")
-    program = Path(folder).resolve() / "bin" / name
-    if not program.exists():
+    file = Path(folder).resolve() / "bin" / name
+    if not file.exists():
         raise NotInstalledError(f"{name} is not in {folder}: scripts/server-packages says why")
-    return str(program)
+    return str(file)
 
 
 def _free_port() -> int:

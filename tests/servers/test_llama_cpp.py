@@ -49,20 +49,17 @@ def test_every_structured_answer_has_probabilities_of_labels_alone(server: Serve
     assert (found[:, :-1].max(axis=1) < 1).all()  # more than the written label is listed
 
 
-def test_the_server_is_asked_for_structure_and_many_alternatives_at_once(server: Server, tmp_path: Path) -> None:
+def test_it_is_asked_for_structure_and_many_alternatives_and_tells_those_before_the_grammar(
+    server: Server, tmp_path: Path
+) -> None:
+    """What `label_probabilities` says of it: else the tokens of a schema's lead would be certain."""
     model = model_at(server, tmp_path)
     model.predict_proba([PROMPT], TEXTS[:1])
     body = model.engine.client.request(model.queries([PROMPT], TEXTS[:1])[0])
     assert body["response_format"]["type"] == "json_schema"
     assert body["top_logprobs"] == 128
-
-
-def test_its_log_probabilities_are_those_before_the_grammar(server: Server, tmp_path: Path) -> None:
-    """What `label_probabilities` says of it: else the tokens of a schema's lead would be certain."""
-    body = model_at(server, tmp_path).engine.client
-    request = body.request(model_at(server, tmp_path).queries([PROMPT], TEXTS[:1])[0])
     sent = urllib.request.Request(
-        f"{server.url}/chat/completions", json.dumps(request).encode(), {"Content-Type": "application/json"}
+        f"{server.url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(sent) as response:
         places = json.loads(response.read())["choices"][0]["logprobs"]["content"]

@@ -19,7 +19,7 @@ import pytest
 from psopt.api import Classified
 from psopt.serving import QueueFullError, TextQueue
 
-from tests.commands import run_command
+from tests.commands import psopt
 from tests.fake_server import FakeServer
 from tests.processes import Process
 
@@ -28,23 +28,33 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXTS = [f"My parcel {number} is late" for number in range(64)]
+REFUSED: dict[bytes, str] = {
+    b"{": "is no JSON",
+    b"[1]": "is no JSON object",
+    b"[" * 100_000: "is no JSON",
+    b" " * 1_000_001: "more than 1,000,000 bytes",
+    b'{"messages": []}': "one message",
+    b'{"messages": [{"role": "system", "content": "x"}]}': "must be the user's",
+    b'{"messages": [{"role": "user", "content": " "}]}': "must be a text",
+    b'{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}': "must be a text",
+    b'{"stream": true, "messages": [{"role": "user", "content": "x"}]}': "leave stream out",
+    b'{"n": 2, "messages": [{"role": "user", "content": "x"}]}': "leave n out",
+}
 
 
 @pytest.fixture
-def prompt(tmp_path: Path) -> Path:
-    """A prompt of two labels, as an export has it."""
-    file = tmp_path / "prompt.json"
+def folder(tmp_path: Path) -> Path:
+    """A folder with a prompt of two labels, as an export has it."""
     content = {"description": "Sort the message.", "labels": ["Delivery", "Payment"], "noun": "message"}
-    file.write_text(json.dumps(content))
-    return file
+    (tmp_path / "prompt.json").write_text(json.dumps(content))
+    return tmp_path
 
 
 @contextmanager
-def serving(*words: Any, cwd: Path) -> Iterator[tuple[Process, str]]:
+def serving(folder: Path, *words: Any, prompt: str = "prompt.json") -> Iterator[tuple[Process, str]]:
     """A running `psopt serve` on a free port, and the address that it has printed."""
-    process = Process(
-        ["serve", *words, "--port", "0"], cwd=cwd, env={**os.environ, "PSOPT_CACHE_DIR": str(cwd / "cache")}
-    )
+    environment = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")}
+    process = Process(["serve", prompt, *words, "--port", "0"], cwd=folder, env=environment)
     try:
         lines = []
         for line in process.stderr:
@@ -57,24 +67,28 @@ def serving(*words: Any, cwd: Path) -> Iterator[tuple[Process, str]]:
         process.kill()
 
 
-def ask(address: str, body: Any, **headers: str) -> tuple[int, dict[str, Any], Any]:
+def at(server: FakeServer) -> list[str]:
+    return ["--model", "openai/m", "--api-base", server.url]
+
+
+def ask(address: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]]:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(f"{address}/v1/chat/completions", data, headers)
     try:
         with urllib.request.urlopen(request, timeout=30) as response:
-            return response.status, json.load(response), response.headers
+            return response.status, json.load(response)
     except urllib.error.HTTPError as error:
-        return error.code, json.load(error), error.headers
+        return error.code, json.load(error)
 
 
 def saying(text: Any) -> dict[str, Any]:
     return {"model": "any", "messages": [{"role": "user", "content": text}]}
 
 
-def test_openais_client_gets_the_label_and_how_steady_it_is(prompt: Path, tmp_path: Path) -> None:
+def test_openais_client_gets_the_label_and_how_steady_it_is(folder: Path) -> None:
     with (
         FakeServer(answer="hash") as server,
-        serving(prompt, "--model", "openai/m", "--api-base", server.url, "--wordings", 5, cwd=tmp_path) as (_, address),
+        serving(folder, *at(server), "--wordings", 5) as (_, address),
         openai.OpenAI(base_url=f"{address}/v1", api_key="-") as client,
     ):
         answers = [client.chat.completions.with_raw_response.create(**saying(text)) for text in TEXTS[:8]]
@@ -92,39 +106,24 @@ def test_openais_client_gets_the_label_and_how_steady_it_is(prompt: Path, tmp_pa
     assert any(answer.parse().psopt["sensitivity"] > 0 for answer in answers)  # hashes sway with the wording
 
 
-def test_a_request_that_can_not_be_answered_says_why(prompt: Path, tmp_path: Path) -> None:
-    refused = {
-        b"{": "is no JSON",
-        b"[1]": "is no JSON object",
-        b"[" * 100_000: "is no JSON",
-        b" " * 1_000_001: "more than 1,000,000 bytes",
-        json.dumps({"messages": []}).encode(): "one message",
-        json.dumps({"messages": [{"role": "system", "content": "x"}]}).encode(): "must be the user's",
-        json.dumps(saying(" ")).encode(): "must be a text",
-        json.dumps(saying([{"type": "image_url", "image_url": {"url": "x"}}])).encode(): "must be a text",
-        json.dumps({**saying("x"), "stream": True}).encode(): "leave stream out",
-        json.dumps({**saying("x"), "n": 2}).encode(): "leave n out",
-    }
-    with serving(prompt, "--model", "sim", cwd=tmp_path) as (_, address):
-        for body, why in refused.items():
-            status, content, _ = ask(address, body)
-
+def test_a_request_that_can_not_be_answered_says_why(folder: Path) -> None:
+    with serving(folder, "--model", "sim") as (_, address):
+        for body, why in REFUSED.items():
+            status, content = ask(address, body)
             assert status in {400, 413}, body[:60]
             assert why in content["error"]["message"]
-        status, content, _ = ask(address, saying([{"type": "text", "text": "My card was charged twice"}]))
-        assert status == 200
+        assert ask(address, saying([{"type": "text", "text": "My card was charged twice"}]))[0] == 200
         with urllib.request.urlopen(f"{address}/health") as response:
             assert json.load(response) == {"status": "ok", "waiting": 0}
 
 
-def test_rows_come_as_json_objects(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("Say billing or other.\n\nSubject: {subject}\nBody: {body}\n")
-    words = ("mine.txt", "--input", "subject", "--input", "body", "--label", "billing", "--label", "other")
+def test_rows_come_as_json_objects(folder: Path) -> None:
+    (folder / "mine.txt").write_text("Say billing or other.\n\nSubject: {subject}\nBody: {body}\n")
+    words = ("--input", "subject", "--input", "body", "--label", "billing", "--label", "other")
     with FakeServer(answer="fixed:billing") as server:
-        asked = ("--model", "openai/m", "--api-base", server.url)
-        with serving(*words, *asked, cwd=tmp_path) as (_, address):
-            status, content, _ = ask(address, saying(json.dumps({"subject": "Bill", "body": "twice"})))
-            missing, error, _ = ask(address, saying(json.dumps({"subject": "Bill"})))
+        with serving(folder, *words, *at(server), prompt="mine.txt") as (_, address):
+            status, content = ask(address, saying(json.dumps({"subject": "Bill", "body": "twice"})))
+            missing, error = ask(address, saying(json.dumps({"subject": "Bill"})))
         sent = server.last_request()["body"]["messages"]
 
     assert (status, content["psopt"]["label"]) == (200, "billing")
@@ -133,56 +132,52 @@ def test_rows_come_as_json_objects(tmp_path: Path) -> None:
     assert "'body'" in error["error"]["message"]
 
 
-def test_at_sigterm_what_was_taken_is_answered(prompt: Path, tmp_path: Path) -> None:
-    with FakeServer(answer="hash", delay_ms=1500) as server:
-        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--concurrency", 64)
-        with serving(*words, cwd=tmp_path) as (process, address), ThreadPoolExecutor(len(TEXTS)) as threads:
-            assert ask(address, saying("the first finds out what the server takes"))[0] == 200
-            asked = [threads.submit(ask, address, saying(text)) for text in TEXTS]
-            while server.counts()["requests"] < len(TEXTS):
-                pass
-            process.send_signal(signal.SIGTERM)
-            answers = [future.result() for future in asked]
-            code = process.wait(20)
+def test_at_sigterm_what_was_taken_is_answered(folder: Path) -> None:
+    with (
+        FakeServer(answer="hash") as server,
+        serving(folder, *at(server), "--concurrency", 64) as (process, address),
+        ThreadPoolExecutor(len(TEXTS)) as threads,
+    ):
+        assert ask(address, saying("the first finds out what the server takes"))[0] == 200
+        server.change(delay_ms=1500)
+        asked = [threads.submit(ask, address, saying(text)) for text in TEXTS]
+        server.wait_for(requests=len(TEXTS))
+        process.send_signal(signal.SIGTERM)
+        answers = [future.result() for future in asked]
+        code = process.wait(20)
 
-    assert [status for status, _, _ in answers] == [200] * len(TEXTS)
+    assert [status for status, _ in answers] == [200] * len(TEXTS)
     assert code == 0
 
 
-def test_a_model_that_fails_is_one_line_and_the_next_request_is_answered(prompt: Path, tmp_path: Path) -> None:
-    with FakeServer(answer="fixed:Payment", faults="500", fault_rate=1) as server:
-        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--retries", 0)
-        with serving(*words, cwd=tmp_path) as (_, address):
-            status, content, _ = ask(address, saying("one"))
-            server.change(fault_rate=0)
-            later, answered, _ = ask(address, saying("one"))
+def test_faults_and_limits_are_one_line_and_the_next_request_is_answered(folder: Path) -> None:
+    with (
+        FakeServer(answer="fixed:Payment", faults="500", fault_rate=1) as server,
+        serving(folder, *at(server), "--retries", 0, "--max-calls", 2) as (_, address),
+    ):
+        status, failed = ask(address, saying("one"))
+        server.change(fault_rate=0)
+        later, answered = ask(address, saying("one"))
+        limited, refused = ask(address, saying("two"))
 
-    assert (status, content["error"]["type"]) == (502, "upstream_error")
-    assert "\n" not in content["error"]["message"]
+    assert (status, failed["error"]["type"]) == (502, "upstream_error")
+    assert "\n" not in failed["error"]["message"]
     assert (later, answered["psopt"]["label"]) == (200, "Payment")
+    assert (limited, refused["error"]["type"]) == (403, "limit_reached")
 
 
-def test_a_limit_that_is_reached_is_said(prompt: Path, tmp_path: Path) -> None:
-    with FakeServer(answer="fixed:Payment") as server:
-        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--max-calls", 1)
-        with serving(*words, cwd=tmp_path) as (_, address):
-            assert ask(address, saying("one"))[0] == 200
-            status, content, _ = ask(address, saying("two"))
-
-    assert (status, content["error"]["type"]) == (403, "limit_reached")
-
-
-def test_keys_of_clients_go_to_the_model_and_are_kept_nowhere(prompt: Path, tmp_path: Path) -> None:
+def test_keys_of_clients_go_to_the_model_and_are_kept_nowhere(folder: Path) -> None:
     keys = {"wrong": "sk-wR0ng9K3y8L7m6N5p4Q", "right": "sk-r1GHt2K3y4L5m6N7p8Q"}
-    with FakeServer(answer="fixed:Payment", key=keys["right"]) as server:
-        words = (prompt, "--model", "openai/m", "--api-base", server.url, "--client-keys")
-        with serving(*words, cwd=tmp_path) as (process, address):
-            without, error, _ = ask(address, saying("one"))
-            wrong, refused, _ = ask(address, saying("one"), Authorization=f"Bearer {keys['wrong']}")
-            right, found, _ = ask(address, saying("one"), Authorization=f"Bearer {keys['right']}")
-            process.send_signal(signal.SIGTERM)
-            _, told = process.communicate(20)
-        kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    with (
+        FakeServer(answer="fixed:Payment", key=keys["right"]) as server,
+        serving(folder, *at(server), "--client-keys") as (process, address),
+    ):
+        without, error = ask(address, saying("one"))
+        wrong, refused = ask(address, saying("one"), Authorization=f"Bearer {keys['wrong']}")
+        right, found = ask(address, saying("one"), Authorization=f"Bearer {keys['right']}")
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(20)
+    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
     assert (without, wrong, right) == (401, 502, 200), found
     assert "Authorization: Bearer KEY" in error["error"]["message"]
@@ -191,14 +186,19 @@ def test_keys_of_clients_go_to_the_model_and_are_kept_nowhere(prompt: Path, tmp_
     assert keys["wrong"] not in refused["error"]["message"]
 
 
-def test_a_port_that_is_taken_is_one_line(prompt: Path, tmp_path: Path) -> None:
+def test_where_it_answers_is_said_and_a_port_that_is_taken_is_one_line(folder: Path) -> None:
+    process = Process(["serve", "prompt.json", "--model", "sim", "--port", "0", "--json"], cwd=folder, env=os.environ)
+    try:
+        told = json.loads(process.stdout.readline())
+        assert set(told) == {"schema_version", "url", "prompt"}
+        assert told["url"].startswith("http://127.0.0.1:")
+    finally:
+        process.kill()
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        done = run_command("serve", prompt, "--model", "sim", "--port", port, cwd=tmp_path, env=os.environ)
-
-    assert done.returncode == 2
+        done = psopt(folder, "serve", "prompt.json", "--model", "sim", "--port", port, code=2)
     assert f"--port {port}" in done.stderr.splitlines()[-1]
 
 
@@ -219,14 +219,3 @@ def test_texts_that_wait_are_shared_out_and_others_are_turned_away() -> None:
     assert [answer.label for answer in answers] == ["A", "B", "C", "D"]
     assert groups == [["a"], ["b", "c"], ["d"]]
     assert isinstance(turned_away, QueueFullError)
-
-
-def test_json_says_where_it_answers(prompt: Path, tmp_path: Path) -> None:
-    process = Process(["serve", prompt, "--model", "sim", "--port", "0", "--json"], cwd=tmp_path, env=os.environ)
-    try:
-        told = json.loads(process.stdout.readline())
-    finally:
-        process.kill()
-
-    assert told["url"].startswith("http://127.0.0.1:")
-    assert set(told) == {"schema_version", "url", "prompt"}

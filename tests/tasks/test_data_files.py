@@ -1,63 +1,54 @@
-"""Files that load: every format gives the same samples."""
+"""Files that load, as people have them: labels and columns of all kinds, awkward but plain."""
 
 from __future__ import annotations
 
-import json
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from psopt.errors import MissingExtraError
+from psopt.errors import DataError, MissingExtraError
 from psopt.tasks import Task, load_task
 
+from tests.tasks.loading import samples_of, write_records
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 RECORDS = [
     {"text": f"{'who' if i % 2 else 'when'} is number {i} ?", "label": "Person" if i % 2 else "Date"} for i in range(20)
 ]
+ROWS = [(f"text number {place}", ("spam", "ham")[place % 2]) for place in range(12)]
+HALVES = {"spam": 6, "ham": 6}
 
 
-def write(path: Path, records: Any = RECORDS) -> Path:
-    """Write records in the format that the ending says."""
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(records), path)
-    elif path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    else:
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        lines = [delimiter.join(records[0]), *(delimiter.join(map(str, record.values())) for record in records)]
-        path.write_text("\n".join(lines) + "\n")
-    return path
+def lines(rows: Sequence[tuple[str, ...]], delimiter: str, header: str) -> str:
+    return "\n".join([header, *(delimiter.join(row) for row in rows)]) + "\n"
 
 
-def everything(task: Task) -> tuple[Any, ...]:
-    return (*task.train, *task.val, *task.test)
+def loaded(path: Path, content: str) -> Task:
+    path.write_text(content, "utf-8")
+    return load_task(path)
 
 
-@pytest.mark.parametrize("name", ["d.csv", "d.tsv", "d.jsonl", "d.parquet", "D.CSV"])
-def test_every_format_gives_the_same_task(tmp_path: Path, name: str) -> None:
-    task = load_task(write(tmp_path / name), seed=0)
-    expected = Task.from_records(RECORDS, name=task.name, seed=0)
-    assert (task.train, task.val, task.test) == (expected.train, expected.val, expected.test)
-    assert (task.info.source, expected.info.source) == ("file", "memory")
-    assert task.info.sha256 == expected.info.sha256
-    assert task.labels == ("Date", "Person")
-    assert task.description == "Classify the text into one of the given classes."
+def texts_of(task: Task) -> set[str]:
+    return {str(sample.text) for sample in samples_of(task)}
+
+
+def labels_of(task: Task) -> Counter[str]:
+    return Counter(str(sample.label) for sample in samples_of(task))
 
 
 def test_quoted_line_breaks_and_a_byte_order_mark_load(tmp_path: Path) -> None:
-    path = write(tmp_path / "d.csv")
-    path.write_text("\ufeff" + path.read_text() + '"two\nlines, ""quoted""",Person\n', encoding="utf-8")
-    assert 'two\nlines, "quoted"' in {sample.text for sample in everything(load_task(path))}
+    content = "\ufeff" + lines(ROWS, ",", "text,label") + '"two\nlines, ""quoted""",ham\n'
+    assert 'two\nlines, "quoted"' in texts_of(loaded(tmp_path / "d.csv", content))
 
 
-@pytest.mark.parametrize("text", ["{text}", "{", "}} {0} {label!r} %s $text", "{{ jinja }}", "<b>&amp;"])
-def test_braces_in_data_are_plain_text(tmp_path: Path, text: str) -> None:
-    path = write(tmp_path / "d.jsonl", [*RECORDS, {"text": text, "label": "Date"}])
-    assert text in {sample.text for sample in everything(load_task(path))}
+def test_braces_in_data_are_plain_text_and_the_longest_length_loads(tmp_path: Path) -> None:
+    texts = {"{text}", "{", "}} {0} {label!r} %s $text", "{{ jinja }}", "<b>&amp;", "x" * 100_000}
+    more = [{"text": text, "label": "Date"} for text in texts]
+    assert texts <= texts_of(load_task(write_records(tmp_path / "d.jsonl", [*RECORDS, *more])))
 
 
 @pytest.mark.parametrize(
@@ -67,54 +58,139 @@ def test_braces_in_data_are_plain_text(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
 def test_labels_become_text(tmp_path: Path, values: Any, labels: tuple[str, str], ending: str) -> None:
     records = [{"text": record["text"], "label": values[i % 2]} for i, record in enumerate(RECORDS)]
-    assert load_task(write(tmp_path / f"d{ending}", records)).labels == labels
+    assert load_task(write_records(tmp_path / f"d{ending}", records)).labels == labels
 
 
 @pytest.mark.parametrize("names", [("question", "class"), ("Review", "Category"), ("sentence", "target")])
 def test_customary_columns_are_found(tmp_path: Path, names: tuple[str, str]) -> None:
-    records = [{"n": i, names[1]: record["label"], names[0]: record["text"]} for i, record in enumerate(RECORDS)]
-    task = load_task(write(tmp_path / "d.csv", records))
-    assert {sample.text for sample in everything(task)} == {record["text"] for record in RECORDS}
+    records = [{"n": str(i), names[1]: row["label"], names[0]: row["text"]} for i, row in enumerate(RECORDS)]
+    assert texts_of(load_task(write_records(tmp_path / "d.csv", records))) == {record["text"] for record in RECORDS}
 
 
 def test_columns_given_come_before_customary_ones(tmp_path: Path) -> None:
     records = [{"text": "same", "said": r["text"], "label": "same", "kind": r["label"]} for r in RECORDS]
-    task = load_task(write(tmp_path / "d.csv", records), text_column="said", label_column="kind")
+    task = load_task(write_records(tmp_path / "d.csv", records), text_column="said", label_column="kind")
     assert task.labels == ("Date", "Person")
-    assert {sample.text for sample in everything(task)} == {record["text"] for record in RECORDS}
+    assert texts_of(task) == {record["text"] for record in RECORDS}
 
 
 def test_ids_and_subclasses_are_kept(tmp_path: Path) -> None:
     records = [{"id": f"q{i}", **record, "subclass": "x" if i else ""} for i, record in enumerate(RECORDS)]
-    by_id = {sample.id: sample for sample in everything(load_task(write(tmp_path / "d.csv", records)))}
+    by_id = {sample.id: sample for sample in samples_of(load_task(write_records(tmp_path / "d.csv", records)))}
     assert by_id.keys() == {f"q{i}" for i in range(20)}
     assert (by_id["q0"].subclass, by_id["q1"].subclass) == (None, "x")
-
-
-def test_a_text_of_just_the_longest_length_loads(tmp_path: Path) -> None:
-    records = [*RECORDS, {"text": "x" * 100_000, "label": "Date"}]
-    assert max(len(sample.text) for sample in everything(load_task(write(tmp_path / "d.csv", records)))) == 100_000
 
 
 @pytest.mark.parametrize("columns", [("text",), ("text", "label")])
 def test_data_without_labels_are_all_val_where_labels_are_optional(tmp_path: Path, columns: Any) -> None:
     records = [dict.fromkeys(columns, "") | {"text": record["text"]} for record in RECORDS]
-    words = tmp_path / "words.toml"
-    words.write_text('labels = ["Person", "Date"]\n')
-    task = load_task(write(tmp_path / "d.csv", records), task_file=words, require_labels=False)
+    (tmp_path / "words.toml").write_text('labels = ["Person", "Date"]\n')
+    task = load_task(
+        write_records(tmp_path / "d.csv", records), task_file=tmp_path / "words.toml", require_labels=False
+    )
     assert (len(task.train), len(task.val), len(task.test)) == (0, 20, 0)
     assert task.labels == ("Person", "Date")
     assert {sample.label for sample in task.val} == {None}
 
 
 def test_what_is_left_out_is_said_in_one_line(tmp_path: Path) -> None:
-    task = load_task(write(tmp_path / "d.csv", [*RECORDS, {"text": "WHO is number 1 ?", "label": "Person"}]))
+    task = load_task(write_records(tmp_path / "d.csv", [*RECORDS, {"text": "WHO is number 1 ?", "label": "Person"}]))
     assert task.info.note.startswith("1 of 21 samples are left out")
 
 
 def test_parquet_without_its_extra_is_one_line_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "data.parquet"
-    pq.write_table(pa.table({"text": ["a"], "label": ["x"]}), path)
+    path = write_records(tmp_path / "data.parquet", RECORDS)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"reading data.parquet needs pyarrow.*psopt\[parquet\]"):
         load_task(str(path))
+
+
+@pytest.mark.parametrize(
+    ("fields", "texts"),
+    [
+        (
+            ['"so he said', '5" screen', 'what?"', '"all of ""it"""'],
+            {'"so he said', '5" screen', 'what?"', 'all of "it"'},
+        ),
+        (['"first\nsecond\tthird"'], {"first\nsecond\tthird"}),
+    ],
+)
+def test_a_stray_quote_in_a_tsv_swallows_no_row(fields: list[str], texts: set[str], tmp_path: Path) -> None:
+    task = loaded(tmp_path / "a.tsv", lines([*ROWS, *((field, "ham") for field in fields)], "\t", "text\tlabel"))
+    assert texts_of(task) == {text for text, _ in ROWS} | texts
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_a_csv_is_parted_by_what_its_header_is(delimiter: str, tmp_path: Path) -> None:
+    rows = [(f"{text}, and more", label) for text, label in ROWS]
+    task = loaded(tmp_path / "a.csv", lines(rows, delimiter, f"text{delimiter}label"))
+    assert texts_of(task) == {text for text, _ in rows}
+
+
+@pytest.mark.parametrize("header", ["text,label,", "text,label,,", "text,label"])
+def test_columns_without_a_name_are_left_out_where_they_are_empty(header: str, tmp_path: Path) -> None:
+    rows = [(*row, "", "") if header.count(",") == 3 else (*row, "") for row in ROWS]
+    task = loaded(tmp_path / "a.csv", lines(rows, ",", header))
+    assert labels_of(task) == HALVES
+    assert type(task.train[0].text) is str
+
+
+def test_an_index_without_a_name_is_a_field_and_no_fault(tmp_path: Path) -> None:
+    rows = [(str(place), *row) for place, row in enumerate(ROWS)]
+    task = loaded(tmp_path / "a.csv", lines(rows, ",", ",text,label"))
+    assert task.train[0].text.fields["column 1"].isdigit()  # type: ignore[attr-defined]
+
+
+def test_ndjson_items_of_openais_evals_and_a_first_line_of_excel_are_read(tmp_path: Path) -> None:
+    rows = [f'{{"text": "{text}", "label": "{label}"}}' for text, label in ROWS]
+    assert labels_of(loaded(tmp_path / "a.ndjson", "\n".join(rows))) == HALVES
+    assert labels_of(loaded(tmp_path / "a.jsonl", "\n".join(f'{{"item": {row}}}' for row in rows))) == HALVES
+    assert labels_of(loaded(tmp_path / "a.csv", "sep=;\n" + lines(ROWS, ";", "text;label"))) == HALVES
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1", "1.0"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("spam", "sp\u200bam"),
+        ("not spam", "not\u00a0spam"),
+        ("spam", "spam\ufeff"),
+        ("\u2764", "\u2764\ufe0f"),
+    ],
+)
+def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, tmp_path: Path) -> None:
+    rows = [*((text, one if label == "spam" else "zero") for text, label in ROWS), ("one more", other)]
+    task = loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))
+    assert labels_of(task) == {one: 7, "zero": 6}
+    assert "looks the same" in task.info.note
+    (tmp_path / "a.toml").write_text(f'labels = ["{other}", "zero"]\n', "utf-8")
+    told = load_task(tmp_path / "a.csv", task_file=tmp_path / "a.toml")
+    assert labels_of(told) == {other: 7, "zero": 6}
+    (tmp_path / "a.toml").write_text(f'labels = ["{one}", "{other}", "zero"]\n', "utf-8")
+    with pytest.raises(DataError, match="look the same; rename one"):
+        load_task(tmp_path / "a.csv", task_file=tmp_path / "a.toml")
+
+
+@pytest.mark.parametrize(("one", "other"), [("not spam", "not_spam"), ("e-mail", "e\u2011mail")])
+def test_labels_that_look_nearly_the_same_are_pointed_out(one: str, other: str, tmp_path: Path) -> None:
+    rows = [*((text, one if label == "spam" else "zero") for text, label in ROWS), ("one more", other), ("two", other)]
+    task = loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))
+    assert f"looks like {one!r}" in task.info.note
+    assert len(task.labels) == 3
+
+
+def test_numbers_that_signs_tell_apart_are_not_alike(tmp_path: Path) -> None:
+    rows = [(f"text {place}", ["-1", "1", "1-1", "C", "C++"][place % 5]) for place in range(25)]
+    assert "looks like" not in loaded(tmp_path / "a.csv", lines(rows, ",", "text,label")).info.note
+
+
+def test_of_codes_the_names_beside_them_are_the_labels(tmp_path: Path) -> None:
+    rows = [(text, str(int(label == "spam")), label) for text, label in ROWS]
+    task = loaded(tmp_path / "a.csv", lines(rows, ",", "text,label,label_text"))
+    assert task.labels == ("ham", "spam")
+    assert "which names the codes of 'label'" in task.info.note
+    assert "label" not in getattr(task.train[0].text, "fields", {})
+    assert load_task(tmp_path / "a.csv", label_column="label").labels == ("0", "1")
+    uneven = [(text, code, "other" if place == 0 else name) for place, (text, code, name) in enumerate(rows)]
+    assert loaded(tmp_path / "b.csv", lines(uneven, ",", "text,label,label_text")).labels == ("0", "1")

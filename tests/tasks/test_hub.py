@@ -14,10 +14,10 @@ from psopt.errors import InputError, MissingExtraError
 from psopt.tasks import HubName, load_task
 
 from tests.hub import TOKEN, Clerk, HubStandIn, hub_stand_in
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytest.importorskip("datasets", reason="psopt[hub] is not installed")
 
@@ -56,15 +56,19 @@ configs:
 """
 
 
+def in_splits(**splits: bytes) -> dict[str, bytes]:
+    return {f"data/{split}-00000-of-00001.parquet": data for split, data in splits.items()}
+
+
 @pytest.fixture(scope="module")
 def hub() -> Iterator[HubStandIn]:
+    train, rows = numbered(40, "train"), csv_of(30, "short").replace(b"text,label", b"q,kind")
     with hub_stand_in() as served:
         served.add("org/one.csv", {"data.csv": csv_of(30)})
-        splits = {"train": numbered(40, "train"), "validation": numbered(10, "val"), "test": numbered(12, "test")}
-        served.add("org/splits", {f"data/{split}-00000-of-00001.parquet": data for split, data in splits.items()})
-        contest = {"train": numbered(40, "train"), "test": numbered(12, "test", labelled=False)}
-        served.add("org/contest", {f"data/{split}-00000-of-00001.parquet": data for split, data in contest.items()})
-        rows = csv_of(30, "short").replace(b"text,label", b"q,kind")
+        served.add("org/kept", {"data.csv": csv_of(30)})
+        served.add("org/unseen", {"data.csv": csv_of(30)})
+        served.add("org/splits", in_splits(train=train, validation=numbered(10, "val"), test=numbered(12, "test")))
+        served.add("org/contest", in_splits(train=train, test=numbered(12, "test", labelled=False)))
         served.add("org/configs", {"README.md": CARD, "long.csv": csv_of(30, "long"), "short.csv": rows})
         served.add("org/moving", {"data.csv": csv_of(30, "first")}, tag="v1")
         served.add("org/moving", {"data.csv": csv_of(30, "second")})
@@ -78,99 +82,85 @@ def hub() -> Iterator[HubStandIn]:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hf-home")
+def load(hub: HubStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Loads a task in a process whose environment says where the hub is; one for each environment."""
+    home = tmp_path_factory.mktemp("hf-home")
+    clerks: dict[Any, Clerk] = {}
 
+    def loaded(dataset: str, env: tuple[str, str] | None = None, **options: Any) -> Any:
+        if env not in clerks:
+            folder = home / f"clerk {len(clerks)}"
+            (folder / "org" / "one.csv").mkdir(parents=True)  # a folder of a data set's name is not taken for it
+            (folder / "org" / "one.csv" / "data.csv").write_bytes(csv_of(8))
+            environment = hub.environment(home) | dict([env] if env else [])
+            clerks[env] = Clerk("tests.tasks.loading:loaded", environment, folder)
+        answer = clerks[env].ask(dataset=dataset, options=options)
+        assert "\n" not in answer.get("error", "")
+        return answer
 
-CLERKS: dict[Any, Clerk] = {}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def dismissed() -> Iterator[None]:
-    yield
-    for clerk in CLERKS.values():
+    yield loaded
+    for clerk in clerks.values():
         clerk.close()
-    CLERKS.clear()
 
 
-def load(hub: HubStandIn, home: Path, dataset: str, *, env: dict[str, str] | None = None, **options: Any) -> Any:
-    """Load a task in a process whose environment says where the hub is; one for each environment."""
-    environment = {**hub.environment(home), **(env or {})}
-    key = tuple(sorted(environment.items()))
-    if key not in CLERKS:
-        folder = home / f"clerk {len(CLERKS)}"
-        folder.mkdir()
-        CLERKS[key] = Clerk("tests.tasks.loading:loaded", environment, folder)
-    return CLERKS[key].ask(dataset=dataset, options=options)
+def sizes_of(task: Any) -> list[int]:
+    return [len(task[split]) for split in ("train", "val", "test")]
 
 
-def error_of(hub: HubStandIn, home: Path, dataset: str, **options: Any) -> str:
-    message = load(hub, home, dataset, **options)["error"]
-    assert "\n" not in message
-    assert isinstance(message, str)
-    return message
-
-
-def test_one_split_is_split_by_psopt(hub: HubStandIn, home: Path) -> None:
-    task = load(hub, home, "hf:org/one.csv")
+def test_one_split_is_split_by_psopt(hub: HubStandIn, load: Any) -> None:
+    task = load("hf:org/one.csv")
     assert (task["name"], task["source"], task["labels"]) == ("one.csv", "hub", ["bad", "good"])
-    assert [len(task[split]) for split in ("train", "val", "test")] == [18, 6, 6]
+    assert sizes_of(task) == [18, 6, 6]
     assert task["revision"] == hub.repositories["org/one.csv"].refs["main"]
 
 
-def test_splits_are_those_of_the_data_and_classes_have_their_names(hub: HubStandIn, home: Path) -> None:
-    task = load(hub, home, "hf:org/splits")
-    assert [len(task[split]) for split in ("train", "val", "test")] == [40, 10, 12]
+def test_splits_are_those_of_the_data_and_classes_have_their_names(load: Any) -> None:
+    task = load("hf:org/splits")
+    assert sizes_of(task) == [40, 10, 12]
     assert {tuple(row[1:]) for row in task["test"]} == {(f"test {i}", CLASSES[i % 2]) for i in range(12)}
     assert task["note"] == ""
 
 
-def test_a_split_without_labels_is_left_out_and_another_drawn(hub: HubStandIn, home: Path) -> None:
-    task = load(hub, home, "hf:org/contest")
-    assert [len(task[split]) for split in ("train", "val", "test")] == [24, 8, 8]
+def test_a_split_without_labels_is_left_out_and_another_drawn(load: Any) -> None:
+    task = load("hf:org/contest")
+    assert sizes_of(task) == [24, 8, 8]
     assert task["note"] == "the split 'test' is left out: it has no labels"
 
 
-def test_a_configuration_is_named_and_columns_by_the_options_of_files(hub: HubStandIn, home: Path) -> None:
-    task = load(hub, home, "hf:org/configs:short", text_column="q", label_column="kind")
+def test_a_configuration_is_named_and_columns_by_the_options_of_files(load: Any) -> None:
+    task = load("hf:org/configs:short", text_column="q", label_column="kind")
     assert task["name"] == "configs-short"
     assert all(text.startswith("short") for _, text, _ in task["train"])
-    several = error_of(hub, home, "hf:org/configs")
-    assert several == "hf:org/configs: has several configurations: name one of long, short, as hf:org/configs:long"
-    unknown = error_of(hub, home, "hf:org/configs:tiny")
-    assert (
-        unknown == "hf:org/configs:tiny: has no configuration 'tiny': name one of long, short, as hf:org/configs:long"
-    )
-    column = error_of(hub, home, "hf:org/configs:short", text_column="quest")
+    known = "name one of long, short, as hf:org/configs:long"
+    assert load("hf:org/configs")["error"] == f"hf:org/configs: has several configurations: {known}"
+    assert load("hf:org/configs:tiny")["error"] == f"hf:org/configs:tiny: has no configuration 'tiny': {known}"
+    column = load("hf:org/configs:short", text_column="quest")["error"]
     assert column == "hf:org/configs:short: has no column 'quest'; its columns: 'q', 'kind'"
 
 
-def test_a_branch_is_resolved_to_its_commit(hub: HubStandIn, home: Path) -> None:
+def test_a_branch_is_resolved_to_its_commit(hub: HubStandIn, load: Any) -> None:
     first, newest = hub.repositories["org/moving"].commits
-    of_tag = load(hub, home, "hf:org/moving@v1")
-    of_main = load(hub, home, "hf:org/moving")
-    of_commit = load(hub, home, f"hf:org/moving@{first}")
+    of_tag, of_main, of_commit = (load(f"hf:org/moving{at}") for at in ("@v1", "", f"@{first}"))
     assert (of_tag["revision"], of_main["revision"]) == (first, newest)
     assert of_tag["sha256"] == of_commit["sha256"] != of_main["sha256"]
     assert {text.split()[0] for _, text, _ in of_tag["train"]} == {"first"}
-    assert "has no revision 'v2'" in error_of(hub, home, "hf:org/moving@v2")
+    assert "has no revision 'v2'" in load("hf:org/moving@v2")["error"]
 
 
-def test_what_the_hub_hides_needs_the_token(hub: HubStandIn, home: Path) -> None:
-    hidden = error_of(hub, home, "hf:org/private")
+def test_what_the_hub_hides_needs_the_token(hub: HubStandIn, load: Any) -> None:
+    hidden = load("hf:org/private")["error"]
     assert "hf:org/private: 127.0.0.1:" in hidden
     assert "no such data set, or hides it" in hidden
     assert "HF_TOKEN" in hidden
-    assert len(load(hub, home, "hf:org/private", env={"HF_TOKEN": TOKEN})["train"]) == 18
-    wrong = error_of(hub, home, "hf:org/private2", env={"HF_TOKEN": TOKEN})
+    assert len(load("hf:org/private", ("HF_TOKEN", TOKEN))["train"]) == 18
+    wrong = load("hf:org/private2", ("HF_TOKEN", TOKEN))["error"]
     assert "no such data set" in wrong
     assert TOKEN not in wrong
-    gated = error_of(hub, home, "hf:org/gated")
-    assert f"is gated: ask for access at {hub.url}/datasets/org/gated" in gated
+    assert f"is gated: ask for access at {hub.url}/datasets/org/gated" in load("hf:org/gated")["error"]
 
 
-@pytest.mark.parametrize(
-    ("dataset", "part"),
+@each(
+    "dataset, part",
     [
         ("hf:org/empty", "can't be read"),
         ("hf:org/script", "scripts are no longer supported"),
@@ -178,55 +168,40 @@ def test_what_the_hub_hides_needs_the_token(hub: HubStandIn, home: Path) -> None
         ("hf:org/testonly", "none of its splits is called train; its splits: "),
     ],
 )
-def test_data_that_cannot_be_read_say_so_in_a_line(hub: HubStandIn, home: Path, dataset: str, part: str) -> None:
-    message = error_of(hub, home, dataset)
+def test_data_that_cannot_be_read_say_so_in_a_line(load: Any, dataset: str, part: str) -> None:
+    message = load(dataset)["error"]
     assert message.startswith(f"{dataset}: ")
     assert part in message
 
 
-def test_a_folder_of_that_name_is_not_taken_for_it(hub: HubStandIn, home: Path, tmp_path: Path) -> None:
-    (tmp_path / "org" / "one.csv").mkdir(parents=True)
-    (tmp_path / "org" / "one.csv" / "data.csv").write_bytes(csv_of(8))
-    clerk = Clerk("tests.tasks.loading:loaded", hub.environment(home), tmp_path)
-    assert len(clerk.ask(dataset="hf:org/one.csv", options={})["train"]) == 18
-    clerk.close()
-
-
-@pytest.mark.parametrize(
-    "env", [{"HF_HUB_OFFLINE": "1"}, {"PSOPT_OFFLINE": "1"}, {"HF_ENDPOINT": "http://127.0.0.1:9"}]
-)
-def test_without_the_hub_a_copy_in_the_cache_is_used_and_told(
-    hub: HubStandIn, tmp_path: Path, env: dict[str, str]
-) -> None:
-    missing = error_of(hub, tmp_path, "hf:org/one.csv", env=env)
-    assert "no copy of it is in the cache" in missing
-    online = load(hub, tmp_path, "hf:org/one.csv")
-    n_requests = len(hub.requests)
-    offline = load(hub, tmp_path, "hf:org/one.csv", env=env)
+def test_without_the_hub_a_copy_in_the_cache_is_used_and_told(hub: HubStandIn, load: Any) -> None:
+    without = [("HF_HUB_OFFLINE", "1"), ("PSOPT_OFFLINE", "1"), ("HF_ENDPOINT", "http://127.0.0.1:9")]
+    for env in without:
+        assert "no copy of it is in the cache" in load("hf:org/kept", env)["error"]
+    online = load("hf:org/kept")
+    commit, n_requests = online["revision"], len(hub.requests)
+    for env in without:
+        offline = load("hf:org/kept", env)
+        assert (offline["sha256"], offline["revision"]) == (online["sha256"], commit)
+        assert offline["note"] == f"the hub can't be reached, so the copy in the cache is used: commit {commit[:12]}"
+        assert load(f"hf:org/kept@{commit}", env)["sha256"] == online["sha256"]
+        assert f"hf:org/kept@{commit}" in load("hf:org/kept@v1", env)["error"]
     assert len(hub.requests) == n_requests
-    assert (offline["sha256"], offline["revision"]) == (online["sha256"], online["revision"])
-    commit = online["revision"]
-    assert offline["note"] == f"the hub can't be reached, so the copy in the cache is used: commit {commit[:12]}"
-    assert load(hub, tmp_path, f"hf:org/one.csv@{commit}", env=env)["sha256"] == online["sha256"]
-    assert f"hf:org/one.csv@{commit}" in error_of(hub, tmp_path, "hf:org/one.csv@v1", env=env)
 
 
-def test_a_hub_that_fails_is_as_one_that_is_not_there(tmp_path: Path) -> None:
-    with hub_stand_in() as broken:
-        broken.add("org/one", {"data.csv": csv_of(30)})
-        broken.broken = True
-        assert "no copy of it is in the cache" in error_of(broken, tmp_path, "hf:org/one")
+def test_a_hub_that_fails_is_as_one_that_is_not_there(
+    hub: HubStandIn, load: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "broken", True)
+    assert "no copy of it is in the cache" in load("hf:org/unseen")["error"]
 
 
-@pytest.mark.parametrize("name", ["hf:", "hf:imdb", "hf:a/b/c", "hf:org/name:", "hf:org/name@", "hf:org/na me"])
-def test_names_of_another_form_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="hf:ORG/NAME is expected"):
-        load_task(name)
-
-
-def test_names_are_read_as_they_are_written() -> None:
+def test_names_are_read_as_they_are_written_and_those_of_another_form_refused() -> None:
     for name in ("hf:org/name", "hf:org/name:config", "hf:org/name@refs/pr/1", "hf:org/name:a-b@v1.0"):
         assert str(HubName.read(name)) == name
+    for name in ("hf:", "hf:imdb", "hf:a/b/c", "hf:org/name:", "hf:org/name@", "hf:org/na me"):
+        with pytest.raises(InputError, match="hf:ORG/NAME is expected"):
+            load_task(name)
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

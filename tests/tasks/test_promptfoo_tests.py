@@ -25,25 +25,24 @@ def labels_of(folder: Path, tests: str, *, skip: bool = False) -> list[str | Non
 
 
 ONE = "tests:\n- {vars: {x: a}, assert: [{type: equals, value: A}]}\n- vars: {x: b}\n  assert: [%s]"
-READ = {
-    "a number": ("{type: equals, value: 2}", "2"),
-    "contains": ("{type: contains, value: ' B '}", "B"),
-    "starts-with": ("{type: starts-with, value: B}", "B"),
-    "one of one": ("{type: contains-any, value: [B]}", "B"),
-    "a variable": ("{type: equals, value: '{{ x }}2'}", "b2"),
-    "beside a bound on time": ("{type: cost, threshold: 1}, {type: equals, value: B}", "B"),
-    "twice, in other letters": ("{type: icontains, value: b}, {type: equals, value: B}", "B"),
-    "compared members": ("{type: javascript, value: 'JSON.parse(output).team == \"B\"'}", "B"),
-    "compared with a variable": ("{type: javascript, value: 'output.trim() === context.vars.x'}", "b"),
-    "includes": ("{type: javascript, value: \"output.includes('B')\"}", "B"),
-    "an enum of one": ("{type: is-json, value: {properties: {team: {enum: [B]}}}}", "B"),
-    "a schema in a text": ('{type: is-json, value: \'{"properties": {"team": {"const": "B"}}}\'}', "B"),
-}
+READ = [
+    ("{type: equals, value: 2}", "2"),
+    ("{type: contains, value: ' B '}", "B"),
+    ("{type: starts-with, value: B}", "B"),
+    ("{type: contains-any, value: [B]}", "B"),
+    ("{type: equals, value: '{{ x }}2'}", "b2"),
+    ("{type: cost, threshold: 1}, {type: equals, value: B}", "B"),
+    ("{type: icontains, value: b}, {type: equals, value: B}", "B"),
+    ("{type: javascript, value: 'JSON.parse(output).team == \"B\"'}", "B"),
+    ("{type: javascript, value: 'output.trim() === context.vars.x'}", "b"),
+    ("{type: javascript, value: \"output.includes('B')\"}", "B"),
+    ("{type: is-json, value: {properties: {team: {enum: [B]}}}}", "B"),
+    ('{type: is-json, value: \'{"properties": {"team": {"const": "B"}}}\'}', "B"),
+]
 
 
-@each("kind", READ)
-def test_an_answer_is_read_from(kind: str, tmp_path: Path) -> None:
-    assertion, label = READ[kind]
+@each("assertion, label", READ)
+def test_an_answer_is_read_from(assertion: str, label: str, tmp_path: Path) -> None:
     assert labels_of(tmp_path, ONE % assertion) == ["A", label]
 
 
@@ -72,12 +71,8 @@ def test_tests_stand_in_files_of_several_formats(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("- {vars: {x: file://c.txt}, assert: [{type: equals, value: A}]}\n")
     (tmp_path / "c.txt").write_text("c from a file\n")
     (tmp_path / "d.jsonl").write_text('{"vars": {"x": "d"}, "assert": [{"type": "equals", "value": "B"}]}\n')
-    assert labels_of(tmp_path, "tests: [file://a.csv, 'file://b*.yaml', {path: file://d.jsonl}]") == [
-        "A",
-        "B",
-        "A",
-        "B",
-    ]
+    several = "tests: [file://a.csv, 'file://b*.yaml', {path: file://d.jsonl}]"
+    assert labels_of(tmp_path, several) == ["A", "B", "A", "B"]
     assert labels_of(tmp_path, "tests: file://a.csv") == ["A", "B"]
 
 
@@ -92,25 +87,24 @@ tests:
     assert labels_of(tmp_path, tests) == ["A", "A", "B"]
 
 
-FAULTS = {
-    "no tests": ("", "holds no tests; add tests:"),
-    "scenarios": ("scenarios: []", "holds no tests, and scenarios are not read"),
-    "no test": ("tests: [1]", "test 1, line 2: is 1 and no test"),
-    "no file": ("tests: file://tests.csv", "tests, line 2: .*tests.csv can't be read: no such file"),
-    "a program": ("tests: file://tests.py:make", "tests.py:make is a program: write what it makes to a CSV file"),
-    "elsewhere": ("tests: ['https://docs.google.com/x']", "is read from elsewhere: save it here"),
-    "no label": ("tests: [{vars: {x: a}, assert: [{type: equals, value: A}]}, {vars: {x: b}}]", "test 2.* is empty"),
-    "no list": ("tests: [{vars: {x: a}, assert: {type: equals}}]", "assert must be a list"),
-    "vars elsewhere": ("tests: [{vars: file://v.yaml}]", "vars must be names with values"),
-    "too many": (f"tests: [{{vars: {{x: {['a'] * 400}, y: {['a'] * 400}}}}}]", "make over 100,000 tests"),
-    "itself": ("tests: &a [*a]", "nested too deeply"),
-    "deep": (f"tests: {'[' * 2000}", "nested too deeply"),
-}
+FAULTS = [
+    ("", "holds no tests; add tests:"),
+    ("scenarios: []", "holds no tests, and scenarios are not read"),
+    ("tests: [1]", "test 1, line 2: is 1 and no test"),
+    ("tests: file://tests.csv", "tests, line 2: .*tests.csv can't be read: no such file"),
+    ("tests: file://tests.py:make", "tests.py:make is a program: write what it makes to a CSV file"),
+    ("tests: ['https://docs.google.com/x']", "is read from elsewhere: save it here"),
+    ("tests: [{vars: {x: a}, assert: [{type: equals, value: A}]}, {vars: {x: b}}]", "test 2.* is empty"),
+    ("tests: [{vars: {x: a}, assert: {type: equals}}]", "assert must be a list"),
+    ("tests: [{vars: file://v.yaml}]", "vars must be names with values"),
+    (f"tests: [{{vars: {{x: {['a'] * 400}, y: {['a'] * 400}}}}}]", "make over 100,000 tests"),
+    ("tests: &a [*a]", "nested too deeply"),
+    (f"tests: {'[' * 2000}", "nested too deeply"),
+]
 
 
-@each("fault", FAULTS)
-def test_what_is_wrong_with_tests_is_said_in_one_line(fault: str, tmp_path: Path) -> None:
-    tests, message = FAULTS[fault]
+@each("tests, message", FAULTS)
+def test_what_is_wrong_with_tests_is_said_in_one_line(tests: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(f"prompts: ['A or B? {{{{x}}}}']\n{tests}")
     with pytest.raises(DataError, match=message) as raised:
         load_task(tmp_path / "config.yaml", inputs="x")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import DataError, InputError
@@ -46,53 +46,45 @@ def test_a_task_file_names_its_data_relative_to_itself(
     assert [sample.text for sample in task.test] == ["splendid", "ugly"]
 
 
-def test_a_task_file_beside_a_data_file_lends_its_words(data: Path, words: Path) -> None:
-    words.write_text('noun = "review"\n' + COLUMNS)
-    task = load_task(data, task_file=words)
+def test_a_task_file_beside_a_data_file_lends_its_words_and_columns_given_by_hand_come_first(
+    data: Path, words: Path
+) -> None:
+    words.write_text('noun = "review"\ntext_column = "nothing"\nlabel_column = "kind"\n')
+    task = load_task(data, task_file=words, text_column="said")
     assert (task.name, task.labels) == ("rows", ("bad", "good"))
     assert task.description == "Classify the review into one of the given classes."
 
 
-def test_columns_given_by_hand_come_first(data: Path, words: Path) -> None:
-    words.write_text('text_column = "nothing"\nlabel_column = "kind"\n')
-    assert load_task(data, task_file=words, text_column="said").labels == ("bad", "good")
+# What a task file holds, and parts of what is told of it.
+BAD: list[tuple[str, list[str]]] = [
+    (r'data = "C:\Users\me.csv"', ["no valid TOML", "in single quotes: 'C:\\data"]),
+    ("labels: good", ["no valid TOML", "line 1"]),
+    ('descripton = "x"', ["unknown key 'descripton'", "did you mean 'description'?"]),
+    ("zzz = 1", ["unknown key 'zzz'", "known: name, description"]),
+    ('origin = "x"', ["unknown key 'origin'"]),
+    ("name = 3", ["name must be a text, not 3"]),
+    ('noun = " "', ["noun must be a text"]),
+    ('labels = "good"', ["labels must be a list of texts"]),
+    ("labels = [1, 2]", ["labels must be a list of texts"]),
+    ("labels = []", ["labels must be a list of texts"]),
+    ('labels = ["good"]', ["at least two labels", "only 'good'"]),
+    ('labels = ["good", "good"]', ["'good' stands twice"]),
+    ('labels = ["good", ""]', ["a label is empty"]),
+    ('labels = ["good", "b\\nad"]', ["line break"]),
+    ('definitions = "x"', ["definitions must be a table"]),
+    ("[definitions]\ngood = 3", ["definitions.good must be a text, not 3"]),
+    ('[subclasses]\ngood = "x"', ["subclasses.good must be a table"]),
+    ('labels = ["good", "bad"]\n[definitions]\ngod = "x"', ["name 'god', which is no label", "did you mean 'good'?"]),
+    (COLUMNS + '[definitions]\nfine = "x"', ["definitions name 'fine'", "bad, good"]),
+    (COLUMNS + 'labels = ["good", "ugly"]', ["the data's label 'bad'", "good, ugly"]),
+    (COLUMNS + 'test = "mor.csv"', ["no such file", "did you mean 'more.csv'?"]),
+    ('noun = "caf\udce9"', ["not UTF-8"]),  # a byte of another encoding
+]
 
 
-BAD = {
-    "a path of Windows in double quotes": (
-        r'data = "C:\Users\me.csv"',
-        ["no valid TOML", "in single quotes: 'C:\\data"],
-    ),
-    "no TOML": ("labels: good", ["no valid TOML", "line 1"]),
-    "unknown key": ('descripton = "x"', ["unknown key 'descripton'", "did you mean 'description'?"]),
-    "unknown key unlike any": ("zzz = 1", ["unknown key 'zzz'", "known: name, description"]),
-    "origin is no key": ('origin = "x"', ["unknown key 'origin'"]),
-    "wrong type": ("name = 3", ["name must be a text, not 3"]),
-    "empty text": ('noun = " "', ["noun must be a text"]),
-    "labels as text": ('labels = "good"', ["labels must be a list of texts"]),
-    "numbers as labels": ("labels = [1, 2]", ["labels must be a list of texts"]),
-    "no labels": ("labels = []", ["labels must be a list of texts"]),
-    "one label": ('labels = ["good"]', ["at least two labels", "only 'good'"]),
-    "doubled label": ('labels = ["good", "good"]', ["'good' stands twice"]),
-    "empty label": ('labels = ["good", ""]', ["a label is empty"]),
-    "broken label": ('labels = ["good", "b\\nad"]', ["line break"]),
-    "definitions as text": ('definitions = "x"', ["definitions must be a table"]),
-    "definition of a wrong type": ("[definitions]\ngood = 3", ["definitions.good must be a text, not 3"]),
-    "subclasses flat": ('[subclasses]\ngood = "x"', ["subclasses.good must be a table"]),
-    "definition of no label": (
-        'labels = ["good", "bad"]\n[definitions]\ngod = "x"',
-        ["definitions name 'god', which is no label", "did you mean 'good'?"],
-    ),
-    "definition of no label in the data": (COLUMNS + '[definitions]\nfine = "x"', ["name 'fine'", "bad, good"]),
-    "label that is missing": (COLUMNS + 'labels = ["good", "ugly"]', ["the data's label 'bad'", "good, ugly"]),
-    "missing test": (COLUMNS + 'test = "mor.csv"', ["no such file", "did you mean 'more.csv'?"]),
-}
-
-
-@each("case", BAD)
-def test_a_bad_task_file_is_told_in_one_line(data: Path, words: Path, case: Any) -> None:
-    content, parts = BAD[case]
-    words.write_text(content + "\n")
+@each("content, parts", BAD)
+def test_a_bad_task_file_is_told_in_one_line(data: Path, words: Path, content: str, parts: list[str]) -> None:
+    words.write_text(content + "\n", encoding="utf-8", errors="surrogateescape")
     with pytest.raises(DataError) as caught:
         load_task(data, task_file=words)
     message = str(caught.value)
@@ -101,25 +93,11 @@ def test_a_bad_task_file_is_told_in_one_line(data: Path, words: Path, case: Any)
         assert part in message
 
 
-def test_a_task_file_without_data_says_how_to_name_them(words: Path) -> None:
+def test_a_task_file_that_is_not_there_or_one_too_many_or_without_data_is_told(data: Path, words: Path) -> None:
     words.write_text('noun = "review"\n')
-    with pytest.raises(DataError, match='add a line such as data = "samples'):
-        load_task(words)
-
-
-def test_a_missing_task_file_suggests_its_neighbour(data: Path, words: Path) -> None:
-    words.write_text("")
     with pytest.raises(DataError, match=r"no such file; did you mean 'task\.toml'\?"):
         load_task(data, task_file=words.with_name("tusk.toml"))
-
-
-def test_two_task_files_are_one_too_many(words: Path) -> None:
-    words.write_text("")
     with pytest.raises(InputError, match="both task files"):
         load_task(words, task_file="other.toml")
-
-
-def test_a_task_file_in_another_encoding_is_told(data: Path, words: Path) -> None:
-    words.write_bytes('noun = "café"'.encode("latin-1"))
-    with pytest.raises(DataError, match="not UTF-8"):
-        load_task(data, task_file=words)
+    with pytest.raises(DataError, match='add a line such as data = "samples'):
+        load_task(words)

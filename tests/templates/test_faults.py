@@ -11,75 +11,135 @@ from psopt.errors import InputError
 from psopt.templates import detect_format, named_fields, read_template
 
 from tests.sweeps import each
+from tests.templates.asking import read_text, template_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 USER = {"role": "user", "content": "Sort this mail: {body}"}
 IMAGE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
-FAULTS = {
-    "unknown field": ("p.txt", "Sort this mail: {boddy}", r"names \{boddy\}.*did you mean 'body'\?.*columns: id, body"),
-    "unknown field, nothing near": ("p.txt", "Sort it: {zzz}", r"no such column; columns: id, body, text"),
-    "expression": ("p.txt", "Sort it: {{ body | upper }}", r"line 1: \{\{ body \| upper \}\} is an expression"),
-    "label": ("p.txt", "Sort this mail: {body} {team}", "would tell the answer"),
-    "open mark": ("p.txt", "<rephrase>Sort it.\n{body}", "<rephrase> in line 1 of the text is never closed"),
-    "closed mark": ("p.txt", "Sort it.\n{body}</rephrase>", "line 2 of the text closes a <rephrase> that is not open"),
-    "nested marks": ("p.txt", "<rephrase>a <rephrase>b</rephrase></rephrase> {body}", "<rephrase> within another"),
-    "empty mark": ("p.txt", "Sort. <rephrase> </rephrase> {body}", "no text stands between"),
-    "unknown place": ("p.txt", "Sort it now. {{psopt.note}} {body}", r"no place for edits; did you mean 'notes'\?"),
-    "place twice": ("p.txt", "Sort it. {{psopt.notes}} {{psopt.notes}} {body}", "stands in the prompt twice"),
-    "place in a mark": (
-        "p.txt",
-        "<rephrase>Sort {{psopt.notes}} it</rephrase> {body}",
-        "can't stand within <rephrase>",
-    ),
-    "no instruction": ("p.txt", "Mail: {body}\nTeam:", "no instruction found in the prompt: mark what"),
-    "empty": ("p.txt", " \n", "is empty"),
-    "too large": ("p.md", "Sort this mail: {body}" + " " * 1_000_000, "too large: 1,000,022 bytes"),
-    "too large chat": ("p.json", json.dumps([USER, {"role": "user", "content": "x" * 1_000_000}]), "too large"),
-    "NUL": ("p.txt", "Sort\nthis\0 {body}", "line 2: holds a NUL byte"),
-    "no JSON": ("p.json", '[\n{"role": "user" "content": ""}]', r"no valid JSON: line 2, column 17"),
-    "no YAML": ("p.yaml", "- role: user\n  content: 'a\n- b: [", r"no valid YAML: line \d+"),
-    "no prompt": ("p.json", '{"a": 1}', "holds no prompt: a list of messages"),
-    "number": ("p.json", "3", "holds no prompt"),
-    "deep": ("p.json", "[" * 100_000, "no valid JSON"),
-    "no messages": ("p.json", "[]", "holds no messages"),
-    "empty messages": ("p.json", '[{"role": "user", "content": " "}]', "no message holds any text"),
-    "no role": ("p.json", json.dumps([USER, {"content": "a"}]), "message 2 has no role: one of system, developer"),
-    "unknown role": (
-        "p.yaml",
-        "- {role: usr, content: a}",
-        r"message 1 has an unknown role 'usr'; did you mean 'user'\?",
-    ),
-    "odd role": ("p.json", '[{"role": 3, "content": "a"}]', "unknown role 3; allowed: system"),
-    "no content": ("p.json", '[{"role": "user"}]', "message 1 has no content"),
-    "null content": ("p.json", '[{"role": "user", "content": null}]', "content that is no text: None"),
-    "image": (
-        "p.json",
-        json.dumps([USER, IMAGE]),
-        "message 2 has content of type 'image_url': psopt can send text alone",
-    ),
-    "no object": ("p.json", json.dumps({"messages": [USER, "a"]}), "message 2 is no object"),
-    "none": ("promptfooconfig.yaml", "prompts: []", "configures no prompt"),
-    "program": ("promptfooconfig.yaml", "prompts: [file://a.py]", "a Python function as MODULE:NAME"),
-    "no file": ("promptfooconfig.yaml", "prompts: file://a.txt", "a.txt can't be read: no such file"),
-    "many files": ("promptfooconfig.yaml", "prompts: file://*.txt", "several files"),
-    "statement": (
-        "promptfooconfig.yaml",
-        "prompts: 'Sort {% if a %}it{% endif %}'",
-        r"line 1: \{% if a %\} is a statement, as in Jinja",
-    ),
-}
+CONFIG = "promptfooconfig.yaml"
+FAULTS = [
+    ("p.txt", "Sort this mail: {boddy}", r"names \{boddy\}.*did you mean 'body'\?.*columns: id, body"),
+    ("p.txt", "Sort it: {zzz}", r"no such column; columns: id, body, text"),
+    ("p.txt", "Sort it: {{ body | upper }}", r"line 1: \{\{ body \| upper \}\} is an expression"),
+    ("p.txt", "Sort this mail: {body} {team}", "would tell the answer"),
+    ("p.txt", "<rephrase>Sort it.\n{body}", "<rephrase> in line 1 of the text is never closed"),
+    ("p.txt", "Sort it.\n{body}</rephrase>", "line 2 of the text closes a <rephrase> that is not open"),
+    ("p.txt", "<rephrase>a <rephrase>b</rephrase></rephrase> {body}", "<rephrase> within another"),
+    ("p.txt", "Sort. <rephrase> </rephrase> {body}", "no text stands between"),
+    ("p.txt", "Sort it now. {{psopt.note}} {body}", r"no place for edits; did you mean 'notes'\?"),
+    ("p.txt", "Sort it. {{psopt.notes}} {{psopt.notes}} {body}", "stands in the prompt twice"),
+    ("p.txt", "<rephrase>Sort {{psopt.notes}} it</rephrase> {body}", "can't stand within <rephrase>"),
+    ("p.txt", "Mail: {body}\nTeam:", "no instruction found in the prompt: mark what"),
+    ("p.txt", " \n", "is empty"),
+    ("p.md", "Sort this mail: {body}" + " " * 1_000_000, "too large: 1,000,022 bytes"),
+    ("p.json", json.dumps([USER, {"role": "user", "content": "x" * 1_000_000}]), "too large"),
+    ("p.txt", "Sort\nthis\0 {body}", "line 2: holds a NUL byte"),
+    ("p.json", '[\n{"role": "user" "content": ""}]', r"no valid JSON: line 2, column 17"),
+    ("p.yaml", "- role: user\n  content: 'a\n- b: [", r"no valid YAML: line \d+"),
+    ("p.json", '{"a": 1}', "holds no prompt: a list of messages"),
+    ("p.json", "3", "holds no prompt"),
+    ("p.json", "[" * 100_000, "no valid JSON"),
+    ("p.json", "[]", "holds no messages"),
+    ("p.json", '[{"role": "user", "content": " "}]', "no message holds any text"),
+    ("p.json", json.dumps([USER, {"content": "a"}]), "message 2 has no role: one of system, developer"),
+    ("p.yaml", "- {role: usr, content: a}", r"message 1 has an unknown role 'usr'; did you mean 'user'\?"),
+    ("p.json", '[{"role": 3, "content": "a"}]', "unknown role 3; allowed: system"),
+    ("p.json", '[{"role": "user"}]', "message 1 has no content"),
+    ("p.json", '[{"role": "user", "content": null}]', "content that is no text: None"),
+    ("p.json", json.dumps([USER, IMAGE]), "message 2 has content of type 'image_url': psopt can send text alone"),
+    ("p.json", json.dumps({"system": "Sort.", "messages": [USER]}), "make it the first of them, of role system"),
+    ("p.json", json.dumps({"messages": [USER, "a"]}), "message 2 is no object"),
+    (CONFIG, "prompts: []", "configures no prompt"),
+    (CONFIG, "prompts: [file://a.py]", "a Python function as MODULE:NAME"),
+    (CONFIG, "prompts: file://a.txt", "a.txt can't be read: no such file"),
+    (CONFIG, "prompts: file://*.txt", "several files"),
+    (CONFIG, "prompts: 'Sort {% if a %}it{% endif %}'", r"line 1: \{% if a %\} is a statement, as in Jinja"),
+]
 
 
-@each("fault", FAULTS)
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, fault: str) -> None:
-    name, text, message = FAULTS[fault]
-    (tmp_path / name).write_bytes(text.encode())
+# Prompts in other template languages.
+FOREIGN = [
+    ("Sort it.\n{% if urgent %}Now.{% endif %}\n{text}", r"line 2: \{% if urgent %\} is a statement"),
+    ("Sort it: {# later #} {text}", "is a statement"),
+    ("Sort it: {{- text -}}", "expression or a block"),
+    ('Sort it: "{{ row.text }}"', r"\{\{ row.text \}\} is an expression"),
+    ("Sort it: {{ text | upper }}", "is an expression"),
+    ("Sort it: {{ texts[0] }}", "is an expression"),
+    ("Sort it: {{#each rows}}{{text}}{{/each}}", r"\{\{#each rows\}\} is an expression or a block"),
+    ("Sort it: {{{text}}}", r"\{\{\{text\}\}\} is an expression or a block"),
+    ("Sort it: {{ text ~ '!' }}", "is an expression"),
+    ("Sort it: {{$text}}", "expression or a block"),
+    ("Sort it: {text}, {{ 1 + 1 }}", "is an expression"),
+    ("Sort it: {text.strip()}", "f-strings"),
+    ("Sort it: {row['text']}", "f-strings"),
+    ("Sort it: <%= text %>", "is a statement"),
+    ("Sort it: [[text]]", "other signs"),
+    ("Sort it: { text }", "other signs"),
+    ("Sort it: ${row.text}", "other signs"),
+    ("Sort it: {0}", "stands for a value"),
+    ("<|header_start|>user<|header_end|>\n{text}", "is a conversation already"),
+    ("Sort it: {text!r}", "f-strings"),
+    ("Sort it: {text:.500}", "f-strings"),
+    ("Sort it: ${text}", "other signs"),
+    ("Sort it: $text", "other signs"),
+    ("Sort it: %(text)s", "other signs"),
+    ("Sort it: %s", "stands for a value"),
+    ("Sort it: {}", "stands for a value"),
+    ('Answer {{"team": "a"}}\n{text}', "doubled braces"),
+    ('Sort it: {text}\n```json\n{{"team": "a"}}\n```', "line 3: .* doubled braces"),
+    ("<|im_start|>system\nSort it.<|im_end|>", "is a conversation already"),
+    ("[INST] Sort it: {text} [/INST]", "is a conversation already"),
+    ("<|start_header_id|>user<|end_header_id|>\n{text}", "is a conversation already"),
+    ("---\nname: sort\nmodel:\n  api: chat\n---\nsystem:\nSort it.", r"settings between ---, as \.prompty files do"),
+]
+FAULTS += [("p.txt", text.replace("text", "body"), message.replace("text", "body")) for text, message in FOREIGN]
+
+
+@each("name, text, message", FAULTS)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
-        read_template(tmp_path / name, ("id", "body"), labels=("a1", "b1"), label_column="team")
+        read_text(tmp_path / name, text, ("id", "body"), ("a1", "b1"), label_column="team")
     assert "\n" not in str(raised.value)
     assert str(tmp_path) in str(raised.value)
+
+
+OURS = [
+    "Sort it; it costs $5.\n{text}",
+    "Sort it: {{ text }}\nAnswer {{psopt.notes}}",
+    "Sort it by {kind: of} thing: {text}",
+    "Sort it, 100%s sure: {text}",
+]
+
+
+@each("text", OURS)
+def test_what_only_looks_like_another_language_is_read(tmp_path: Path, text: str) -> None:
+    assert read_text(tmp_path / "p.txt", text, ("text", "team"), ("a", "b"), label_column="team").template is not None
+
+
+def test_of_a_whole_request_the_schema_and_names_are_sent_and_the_rest_is_named(tmp_path: Path) -> None:
+    schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type": "object"}}}
+    messages = [
+        {"role": "system", "content": "Sort the mail into teams."},
+        {"role": "system", "name": "example_user", "content": "I paid twice."},
+        {"role": "user", "content": "{text}", "cache_control": {"type": "ephemeral"}},
+    ]
+    request = {"model": "gpt-x", "messages": messages, "temperature": 0.2, "tools": [], "response_format": schema}
+    found = read_text(tmp_path / "request.json", json.dumps(request), ("text", "team"), ("a", "b"), label_column="team")
+    template = template_of(found)
+    assert json.loads(template.response_format) == schema
+    assert [message.name for message in template.messages] == ["", "example_user", ""]
+    assert type(template).from_dict(template.to_dict()) == template
+    (line,) = [note for note in found.notes if "not sent" in note]
+    named = (
+        "model (--model names it)",
+        "temperature (--extra-body",
+        "tools (--extra-body",
+        "cache_control of messages",
+    )
+    assert [part for part in named if part not in line] == []
+    assert "response_format" not in line
 
 
 def test_a_file_that_is_not_utf8_or_not_there_is_refused(tmp_path: Path) -> None:
@@ -92,24 +152,18 @@ def test_a_file_that_is_not_utf8_or_not_there_is_refused(tmp_path: Path) -> None
         detect_format(tmp_path)
 
 
-def test_an_unknown_format_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=re.escape("unknown prompt format 'opena'; did you mean 'openai'?")):
-        detect_format(tmp_path / "p.txt", "opena")
+FUNCTIONS = [
+    ("no_such_module:mail", "importing no_such_module failed: ModuleNotFoundError"),
+    ("tests.templates.prompt_functions:nothing", "has no 'nothing'"),
+    ("tests.templates.prompt_functions:lowered", "depend on the data in other ways"),
+    ("tests.templates.prompt_functions:wants_more", "asks for 'customer', and the data have id, body, text"),
+    ("tests.templates.prompt_functions:fails", "failed on a row: ValueError: no"),
+    ("tests.templates.prompt_functions:number", "returns int"),
+    ("tests.templates.prompt_functions:roleless", "message 1 has no role"),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("no_such_module:mail", "importing no_such_module failed: ModuleNotFoundError"),
-        ("tests.templates.prompt_functions:nothing", "has no 'nothing'"),
-        ("tests.templates.prompt_functions:lowered", "depend on the data in other ways"),
-        ("tests.templates.prompt_functions:cut", "depend on the data in other ways"),
-        ("tests.templates.prompt_functions:wants_more", "asks for 'customer', and the data have id, body, text"),
-        ("tests.templates.prompt_functions:fails", "failed on a row: ValueError: no"),
-        ("tests.templates.prompt_functions:number", "returns int"),
-        ("tests.templates.prompt_functions:roleless", "message 1 has no role"),
-    ],
-)
+@each("name, message", FUNCTIONS)
 def test_functions_that_make_no_template_are_refused(name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_template(name, ("id", "body"), labels=("a1", "b1"))
@@ -117,6 +171,8 @@ def test_functions_that_make_no_template_are_refused(name: str, message: str) ->
 
 def test_formats_and_sources_must_fit(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("Sort it: {body}")
+    with pytest.raises(InputError, match=re.escape("unknown prompt format 'opena'; did you mean 'openai'?")):
+        detect_format(tmp_path / "p.txt", "opena")
     with pytest.raises(InputError, match="no Python function"):
         named_fields(str(tmp_path / "p.txt"), "python")
     with pytest.raises(InputError, match="names a Python function"):

@@ -1,20 +1,22 @@
-"""Prompts of five styles, on a real socket: measured, fixed, and written back as the originals with additions."""
+"""Prompts of five styles: measured, fixed on a real socket, and written back as the originals with additions."""
 
 from __future__ import annotations
 
 import csv
 import json
 import runpy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
 import yaml
-from psopt.search_spaces import render
-from psopt.templates import read_template
+from psopt.search_spaces import Definition, Prompt, additions_of, render, with_statements
+from psopt.templates import fill_slots, read_template, write_template
 
 from tests.docs.pages import ROOT
 from tests.fake_server import FakeServer
+from tests.models.tiny_lm import save_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,14 +27,11 @@ EXAMPLE = runpy.run_path(str(FOLDER / "walk.py"))
 MAIL: Path = EXAMPLE["MAIL"]
 COLUMNS: dict[str, Any] = EXAMPLE["COLUMNS"]
 SMALL: dict[str, Any] = {"trials": 5, "rounds": 1, "rephrasings": 3}
-TRAITS = "accuracy=0.5,wobble=0.6,grouped=0,na=0"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    """A small model: it sways with the wording, and gets better by what is added to a prompt."""
-    with FakeServer(answer=f"sim/{TRAITS}", task=MAIL, **COLUMNS) as server:
-        yield server
+LABELS = ("accounts", "billing", "sales", "technical")
+NOTES = (
+    'A mail whose body contains "seats" belongs to sales.',
+    'A mail that begins with "app_x" belongs to technical.',
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,25 +39,17 @@ def task() -> psopt.Task:
     return psopt.Task.from_csv(MAIL, **COLUMNS)
 
 
-@pytest.fixture(scope="module", params=EXAMPLE["PROMPTS"])
-def style(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def read(file: Path) -> Prompt:
+    prompt = read_template(file, ["id", "subject", "body", "reason"], labels=LABELS, label_column="team")
+    assert prompt.template
+    return Prompt(prompt.description, LABELS, template=prompt.template)
 
 
-@pytest.fixture(scope="module")
-def run(style: str, server: FakeServer, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
-    """A run that started from the file of one style."""
-    folder = tmp_path_factory.mktemp("own")
-    cache = folder / "cache"
-    started: psopt.Run = EXAMPLE["fix"](style, folder, server.url, "openai/small", cache_dir=cache, **SMALL)
-    return started
-
-
-def messages_of(text: str, suffix: str) -> list[tuple[str, str]]:
+def messages_of(text: str, style: str) -> list[tuple[str, str]]:
     """The roles and texts of a prompt's file, fields open."""
-    if suffix in (".txt", ".md"):
+    if style.endswith((".txt", ".md")):
         return [("user", text)]
-    data = json.loads(text) if suffix == ".json" else yaml.safe_load(text)
+    data = json.loads(text) if style.endswith(".json") else yaml.safe_load(text)
     turns = data["messages"] if isinstance(data, dict) else data
     return [(turn["role"], _joined(turn["content"])) for turn in turns]
 
@@ -73,13 +64,68 @@ def is_within(original: Iterable[str], extended: Iterable[str]) -> bool:
     return all(item in rest for item in original)
 
 
+def assert_extended(style: str, text: str, notes: Iterable[str]) -> None:
+    """Assert that a text is the prompt of a style with these notes added, and otherwise the same."""
+    original = (FOLDER / style).read_bytes().decode()
+    assert text != original
+    assert is_within(original, text)
+    before, after = messages_of(original, style), messages_of(text, style)
+    assert is_within([role for role, _ in before], [role for role, _ in after])
+    lines_before, lines_after = (
+        [line for _, content in messages for line in content.splitlines()] for messages in (before, after)
+    )
+    assert is_within(lines_before, lines_after)
+    for note in notes:
+        assert any(note in line for line in lines_after)
+
+
+def meanings_of(prompt: Prompt) -> dict[str, set[str]]:
+    return {definition.label: set(definition.text.split("; ")) for definition in prompt.definitions}
+
+
+@pytest.mark.parametrize("style", EXAMPLE["PROMPTS"])
+def test_a_prompt_with_edits_is_the_original_with_additions_and_says_what_it_said(style: str, tmp_path: Path) -> None:
+    """Models that read a prompt by its parts see what a prompt of the user's own says in its literal text."""
+    edited = replace(read(FOLDER / style), notes=NOTES, definitions=(Definition("accounts", "who may log in, roles"),))
+    assert edited.template
+    text = write_template(fill_slots(edited.template, edited.description, additions_of(edited)))
+    assert_extended(style, text, NOTES)
+    (tmp_path / style).write_text(text, encoding="utf-8")
+    before, after = with_statements(edited), with_statements(read(tmp_path / style))
+    assert set(NOTES) <= set(after.notes) == set(before.notes)
+    assert meanings_of(after) == meanings_of(before)
+    assert "who may log in, roles" in meanings_of(after)["accounts"]
+
+
+def test_definitions_of_a_table_of_tags_are_seen_and_a_prompt_in_psopts_own_form_is_as_it_was() -> None:
+    meanings = meanings_of(with_statements(read(FOLDER / "tagged.json")))
+    assert meanings["billing"] == {"money that has been paid or is owed"}
+    prompt = Prompt("Sort it. Bills go to billing.", LABELS)
+    assert with_statements(prompt) is prompt
+
+
 def test_the_mails_are_as_untidy_as_mail_is() -> None:
     with MAIL.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len({row["id"] for row in rows}) == 60
-    bodies = [row["body"] for row in rows]
     for mark in (",", '"', "\n", "{name}", "{{ticket}}", "{id", "ß", "€", "&"):
-        assert any(mark in body for body in bodies), mark
+        assert any(mark in row["body"] for row in rows), mark
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeServer]:
+    """A small model: it sways with the wording, and gets better by what is added to a prompt."""
+    with FakeServer(answer="sim/accuracy=0.5,wobble=0.6,grouped=0,na=0", task=MAIL, **COLUMNS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module", params=["sections.md", "turns.yaml", "reasoned.json"])
+def run(request: pytest.FixtureRequest, server: FakeServer, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
+    """A run that started from the file of one style; each is answered in another form."""
+    folder = tmp_path_factory.mktemp("own")
+    options = {"cache_dir": folder / "cache", **SMALL}
+    started: psopt.Run = EXAMPLE["fix"](request.param, folder, server.url, "openai/small", **options)
+    return started
 
 
 def test_the_baseline_is_measured_and_a_better_prompt_is_found(run: psopt.Run) -> None:
@@ -91,41 +137,44 @@ def test_the_baseline_is_measured_and_a_better_prompt_is_found(run: psopt.Run) -
     assert knee.val.sensitivity <= run.baseline.val.sensitivity
 
 
-def test_the_prompt_comes_back_as_the_original_and_additions(
-    style: str, run: psopt.Run, server: FakeServer, task: psopt.Task
+def test_the_prompt_comes_back_as_the_original_and_additions_and_is_read_as_what_was_measured(
+    run: psopt.Run, server: FakeServer, task: psopt.Task, tmp_path: Path
 ) -> None:
     requests_before = server.counts()["requests"]
     exported = psopt.export(run.path, "knee", verify=10, task=task, cache_dir=run.path.parent / "cache")
-    original = (FOLDER / style).read_bytes().decode()
-    assert exported.text != original
-    assert exported.suffix == (FOLDER / style).suffix
-    assert is_within(original, exported.text)
-    before, after = (messages_of(text, exported.suffix) for text in (original, exported.text))
-    assert is_within([role for role, _ in before], [role for role, _ in after])
-    lines_before, lines_after = (
-        [line for _, content in messages for line in content.splitlines()] for messages in (before, after)
-    )
-    assert is_within(lines_before, lines_after)
-    for note in run.pick("knee").prompt.notes:
-        assert any(note in line for line in lines_after)
+    prompt = run.pick("knee").prompt
+    (style,) = (name for name in EXAMPLE["PROMPTS"] if name == f"{run.path.name}{exported.suffix}")
+    assert_extended(style, exported.text, prompt.notes)
     changes = [line[0] for line in exported.diff.splitlines()[2:]]
-    assert changes.count("+") >= len(run.pick("knee").prompt.notes)
+    assert changes.count("+") >= len(prompt.notes)
     assert "-" not in changes
     assert exported.verification
     assert exported.verification.line.startswith("reproduces 10 of 10 answers")
     assert server.counts()["requests"] == requests_before  # from the cache
     assert exported.after.tokens > exported.before.tokens
-
-
-def test_what_comes_back_is_read_as_what_was_measured(
-    style: str, run: psopt.Run, task: psopt.Task, tmp_path: Path
-) -> None:
-    prompt = run.pick("knee").prompt
-    file = tmp_path / style
-    file.write_bytes(psopt.export(run.path, "knee").text.encode())
-    read = read_template(file, ["id", "subject", "body", "reason"], labels=task.labels, label_column="team")
-    assert read.template is not None
-    again = psopt.Prompt(read.description, task.labels, template=read.template)
+    (tmp_path / style).write_bytes(exported.text.encode())
+    again = replace(read(tmp_path / style), labels=task.labels)
     assert again.answer == prompt.answer
     for sample in task.test:
         assert render(again, sample.text) == render(prompt, sample.text)
+
+
+def test_minilm_reads_instructions_and_notes_of_a_prompt(task: psopt.Task, cache_dir: Path) -> None:
+    pytest.importorskip("torch", reason="the extra `local` is not installed")
+    small: dict[str, Any] = {"model": "minilm", "rephrasings": 10, "samples": 20, "cache_dir": cache_dir}
+    predictions = psopt.measure(task, FOLDER / "plain.txt", **small)
+    array = predictions.array
+    truth = [task.labels.index(str(sample.label)) for sample in predictions.samples]
+    assert (array != array[:, :1]).any()
+    assert (array[:, 0] == truth).mean() > 0.5  # by chance .25
+
+
+def test_a_local_model_scores_labels_where_the_answer_has_them(task: psopt.Task, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the extra `local` is not installed")
+    pytest.importorskip("transformers", reason="the extra `local` is not installed")
+    model = f"hf/{save_model(tmp_path / 'tiny')}"
+    small: dict[str, Any] = {"model": model, "rephrasings": 2, "samples": 6, "cache_dir": tmp_path / "cache"}
+    measured = [psopt.measure(task, FOLDER / style, **small) for style in ("turns.yaml", "reasoned.json")]
+    for predictions in measured:
+        assert predictions.array.max() < len(task.labels)  # its labels are scored: none is N/A
+    assert (measured[0].array != measured[1].array).any()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-import pytest
 import yaml
-from psopt.templates import Additions, fill_slots, read_template, write_template
+from psopt.templates import Additions
+
+from tests.sweeps import each
+from tests.templates.asking import read_text, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,49 +17,35 @@ if TYPE_CHECKING:
 LABELS = ("good", "bad", "mixed")
 ADDITIONS = Additions((("mixed", "both"),), ("Be fair.",), (({"text": "Nice.", "by": "Eve"}, "good"),))
 PLAIN = "What the labels mean:\n- mixed: both\n\nNotes:\n- Be fair.\n\n"
-# What a prompt is and what it becomes: ~ stands for the notes, ^ for the examples.
-STYLES = {
-    "plain": (
-        "Judge the review.\n\n~Answer with good or bad.\n\n^Review: {text}\nLabel:",
-        "Review: Nice.\nLabel: good",
-    ),
-    "no space": (
-        "Judge the review.\n~Answer with good or bad.\n\n^Review: {text}\nLabel:",
-        "Review: Nice.\nLabel: good",
-    ),
-    "leading": ("~^Judge the review:\n\n{text}\n", "Nice.\nAnswer: good"),
-    "beside a field": ("~^Judge this: {text}\nLabel:", "Nice.\nLabel: good"),
-    "steps": ("Judge the review:\n1. Read it.\n2. Judge.\n\n~^> {text}", "> Nice.\nAnswer: good"),
-    "quoted": ('Judge the review.\n\n~^Review:\n"""\n{text}\n"""', 'Review:\n"""\nNice.\n"""\nAnswer: good'),
-    "open sentence": ('Judge the review.\n\n~^It says "{text}". It is', 'It says "Nice.". It is good'),
-    "answer tags": (
-        "Judge the review.\n\n~^Review: {text}\n\nAnswer so:\n<tone>..</tone>",
-        "Review: Nice.\n<tone>good</tone>",
-    ),
-    "several fields": ("Judge it well.\n\n~^By: {by}\n\nSays: {text}\n", "By: Eve\n\nSays: Nice.\n\nAnswer: good"),
-}
+# What a prompt is and what it becomes: ~ stands for the notes, ^ for the examples; and the example as it is shown.
+STYLES = [
+    ("Judge the review.\n\n~Answer with good or bad.\n\n^Review: {text}\nLabel:", "Review: Nice.\nLabel: good"),
+    ("Judge the review.\n\\~Answer with good or bad.\n\n^Review: {text}\nLabel:", "Review: Nice.\nLabel: good"),
+    ("~^Judge the review:\n\n{text}\n", "Nice.\nAnswer: good"),
+    ("~^Judge this: {text}\nLabel:", "Nice.\nLabel: good"),
+    ("Judge the review:\n1. Read it.\n2. Judge.\n\n~^> {text}", "> Nice.\nAnswer: good"),
+    ('Judge the review.\n\n~^Review:\n"""\n{text}\n"""', 'Review:\n"""\nNice.\n"""\nAnswer: good'),
+    ('Judge the review.\n\n~^It says "{text}". It is', 'It says "Nice.". It is good'),
+    ("Judge the review.\n\n~^Review: {text}\n\nAnswer so:\n<tone>..</tone>", "Review: Nice.\n<tone>good</tone>"),
+    ("Judge it well.\n\n~^By: {by}\n\nSays: {text}\n", "By: Eve\n\nSays: Nice.\n\nAnswer: good"),
+]
 
 
 def edited(folder: Path, text: str, suffix: str = ".txt") -> str:
-    path = folder / f"prompt{suffix}"
-    path.write_bytes(text.encode())
-    prompt = read_template(path, ("text", "by"), labels=LABELS, label_column="tone")
-    assert prompt.template is not None
-    return write_template(fill_slots(prompt.template, prompt.description, ADDITIONS))
+    prompt = read_text(folder / f"prompt{suffix}", text, ("text", "by"), LABELS, label_column="tone")
+    return written(prompt, ADDITIONS)
 
 
-@pytest.mark.parametrize("style", STYLES)
-def test_plain_prompts_get_plain_paragraphs(tmp_path: Path, style: str) -> None:
-    prompt, example = STYLES[style]
-    notes = ("\n" if style == "no space" else "") + PLAIN
-    expected = prompt.replace("~", notes).replace("^", f"Examples:\n\n{example}\n\n")
-    assert edited(tmp_path, prompt.replace("~", "").replace("^", "")) == expected
+@each("prompt, example", STYLES)
+def test_plain_prompts_get_plain_paragraphs(tmp_path: Path, prompt: str, example: str) -> None:
+    """Where no empty line is, marked by a backslash, one goes before the notes."""
+    expected = prompt.replace("\\~", f"\n{PLAIN}").replace("~", PLAIN).replace("^", f"Examples:\n\n{example}\n\n")
+    assert edited(tmp_path, prompt.replace("\\", "").replace("~", "").replace("^", "")) == expected
 
 
 def test_markdown_gets_sections_of_the_same_level(tmp_path: Path) -> None:
-    assert edited(
-        tmp_path, "# Task\n\nJudge the review.\n\n## Labels\n\n* good\n* bad\n\n## Review\n\n{text}\n", ".md"
-    ) == (
+    text = "# Task\n\nJudge the review.\n\n## Labels\n\n* good\n* bad\n\n## Review\n\n{text}\n"
+    assert edited(tmp_path, text, ".md") == (
         "# Task\n\nJudge the review.\n\n## What the labels mean\n\n* mixed: both\n\n## Notes\n\n* Be fair.\n\n## Labels"
         "\n\n* good\n* bad\n\n## Examples\n\nNice.\nAnswer: good\n\n## Review\n\n{text}\n"
     )
@@ -66,6 +54,11 @@ def test_markdown_gets_sections_of_the_same_level(tmp_path: Path) -> None:
 def test_within_a_markdown_section_no_heading_parts_it(tmp_path: Path) -> None:
     text = edited(tmp_path, "# Task\nJudge the review.\n\nAnswer with one label.\n\n# Review\n{text}\n", ".md")
     assert text.startswith(f"# Task\nJudge the review.\n\n{PLAIN}Answer with one label.\n\n# Examples\n\nNice.")
+
+
+def test_sections_of_input_and_answer_are_both_shown(tmp_path: Path) -> None:
+    text = edited(tmp_path, "### Task:\nJudge the review.\n\n### Input:\n{text}\n\n### Response:\n", ".md")
+    assert "### Examples\n\n### Input:\nNice.\n\n### Response:\ngood\n\n### Input:\n{text}" in text
 
 
 def test_xml_gets_sections_after_the_instructions(tmp_path: Path) -> None:
@@ -82,6 +75,12 @@ def test_examples_go_on_with_those_that_are_there(tmp_path: Path) -> None:
     assert "Label: bad\n\nReview: Nice.\nLabel: good\n\nReview: {text}" in edited(tmp_path, text)
 
 
+def test_after_the_last_line_edits_begin_a_paragraph(tmp_path: Path) -> None:
+    assert edited(tmp_path, "{text}\n\nIs the review good or bad?\n") == (
+        f"Examples:\n\nNice.\nAnswer: good\n\n{{text}}\n\nIs the review good or bad?\n\n{PLAIN.rstrip()}\n"
+    )
+
+
 def test_an_author_may_say_where(tmp_path: Path) -> None:
     text = "Judge the review.\n\nMind:\n  {{ psopt.notes }}\n{{psopt.examples}}\n{text} ({{psopt.definitions}})"
     assert edited(tmp_path, text) == (
@@ -89,72 +88,43 @@ def test_an_author_may_say_where(tmp_path: Path) -> None:
     )
 
 
-def test_turns_are_shown_as_turns(tmp_path: Path) -> None:
-    chat = (
-        "- {role: system, content: Judge the review.}\n- {role: user, content: 'R: Bah.'}\n"
-        "- {role: assistant, content: 'Tone: bad!'}\n- {role: user, content: 'R: {text}'}\n"
-    )
-    path = tmp_path / "chat.yaml"
-    path.write_text(chat)
-    prompt = read_template(path, ("text",), labels=LABELS)
-    assert prompt.template is not None
-    written = write_template(fill_slots(prompt.template, prompt.description, Additions(examples=ADDITIONS.examples)))
-    added = [line[2:] for line in difflib.ndiff(chat.splitlines(), written.splitlines()) if line[0] == "+"]
-    assert added == ["- {role: user, content: 'R: Nice.'}", "- {role: assistant, content: 'Tone: good!'}"]
+def with_an_example(path: Path, chat: str) -> str:
+    return written(read_text(path, chat, ("text",), LABELS), Additions(examples=ADDITIONS.examples))
 
 
-@pytest.mark.parametrize(
-    ("name", "chat", "added"),
-    [
-        (
-            "chat.json",
-            '[\n {"role": "system", "content": "Judge the review."},\n'
-            ' {"content": "R: {text}\\n", "role": "user"}\n]\n',
-            [' {"role": "user", "content": "R: Nice.\\n"},', ' {"role": "assistant", "content": "good"},'],
-        ),
-        (
-            "chat.yaml",
-            "- role: system # its task\n  content: |\n    Judge the\n    review.\n"
-            "- {role: user, content: 'R: {text}'}\n",
-            [
-                *("- role: user # its task", "  content: |-", "    R: Nice."),
-                *("- role: assistant # its task", "  content: |-", "    good"),
-            ],
-        ),
-    ],
+TURNS = (
+    "- {role: system, content: Judge the review.}\n- {role: user, content: 'R: Bah.'}\n"
+    "- {role: assistant, content: 'Tone: bad!'}\n- {role: user, content: 'R: {text}'}\n"
 )
-def test_where_the_last_message_only_shows_the_sample_examples_are_turns_before_it(
-    tmp_path: Path, name: str, chat: str, added: list[str]
-) -> None:
-    path = tmp_path / name
-    path.write_text(chat)
-    prompt = read_template(path, ("text",), labels=LABELS)
-    assert prompt.template is not None
-    written = write_template(fill_slots(prompt.template, prompt.description, Additions(examples=ADDITIONS.examples)))
-    assert [line[2:] for line in difflib.ndiff(chat.splitlines(), written.splitlines()) if line[0] == "+"] == added
-    assert len(yaml.safe_load(written)) == 4
+# A chat, and the lines that an example adds: turns go on with turns, and are begun where the last message only shows
+# the sample.
+CHATS = [
+    ("chat.yaml", TURNS, ["- {role: user, content: 'R: Nice.'}", "- {role: assistant, content: 'Tone: good!'}"]),
+    (
+        "chat.json",
+        '[\n {"role": "system", "content": "Judge the review."},\n {"content": "R: {text}\\n", "role": "user"}\n]\n',
+        [' {"role": "user", "content": "R: Nice.\\n"},', ' {"role": "assistant", "content": "good"},'],
+    ),
+    (
+        "chat.yaml",
+        "- role: system # its task\n  content: |\n    Judge the\n    review.\n- {role: user, content: 'R: {text}'}\n",
+        [
+            *("- role: user # its task", "  content: |-", "    R: Nice."),
+            *("- role: assistant # its task", "  content: |-", "    good"),
+        ],
+    ),
+]
+
+
+@each("name, chat, added", CHATS)
+def test_examples_of_a_chat_are_turns(tmp_path: Path, name: str, chat: str, added: list[str]) -> None:
+    text = with_an_example(tmp_path / name, chat)
+    assert [line[2:] for line in difflib.ndiff(chat.splitlines(), text.splitlines()) if line[0] == "+"] == added
+    assert len(yaml.safe_load(text)) == (6 if chat == TURNS else 4)
 
 
 def test_examples_stand_where_the_author_says_even_beside_turns(tmp_path: Path) -> None:
-    chat = (
-        "- {role: system, content: 'Judge the review. {{psopt.examples}}'}\n- {role: user, content: 'R: Bah.'}\n"
-        "- {role: assistant, content: 'Tone: bad!'}\n- {role: user, content: 'R: {text}'}\n"
-    )
-    path = tmp_path / "chat.yaml"
-    path.write_text(chat)
-    prompt = read_template(path, ("text",), labels=LABELS)
-    assert prompt.template is not None
-    written = write_template(fill_slots(prompt.template, prompt.description, Additions(examples=ADDITIONS.examples)))
-    assert yaml.safe_load(written)[0]["content"] == "Judge the review. R: Nice.\nTone: good!"
-    assert len(yaml.safe_load(written)) == 4
-
-
-def test_after_the_last_line_edits_begin_a_paragraph(tmp_path: Path) -> None:
-    assert edited(tmp_path, "{text}\n\nIs the review good or bad?\n") == (
-        f"Examples:\n\nNice.\nAnswer: good\n\n{{text}}\n\nIs the review good or bad?\n\n{PLAIN.rstrip()}\n"
-    )
-
-
-def test_sections_of_input_and_answer_are_both_shown(tmp_path: Path) -> None:
-    text = edited(tmp_path, "### Task:\nJudge the review.\n\n### Input:\n{text}\n\n### Response:\n", ".md")
-    assert "### Examples\n\n### Input:\nNice.\n\n### Response:\ngood\n\n### Input:\n{text}" in text
+    chat = TURNS.replace("Judge the review.", "'Judge the review. {{psopt.examples}}'")
+    turns = yaml.safe_load(with_an_example(tmp_path / "chat.yaml", chat))
+    assert turns[0]["content"] == "Judge the review. R: Nice.\nTone: good!"
+    assert len(turns) == 4

@@ -37,9 +37,7 @@ def test_a_prompt_is_added_and_the_rest_stays(name: str, tmp_path: Path) -> None
     path = tmp_path / (name if name.endswith(".json") else "promptfooconfig.yaml")
     path.write_bytes(FILES[name].encode())
     changed = with_prompt(path, ADDED, "psopt-1")
-    before, after = (
-        yaml.safe_load(text) for text in (f"{FILES[name]}\n" if name == "at the end" else FILES[name], changed)
-    )
+    before, after = yaml.safe_load(FILES[name] + "\n" * (name == "at the end")), yaml.safe_load(changed)
     stated = before["prompts"] if isinstance(before["prompts"], list) else [before["prompts"]]
     assert after == {**before, "prompts": [*stated, {"label": "psopt-1", "raw": ADDED}]}
     assert changed.count("# c") == FILES[name].count("# c")

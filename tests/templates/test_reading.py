@@ -1,54 +1,60 @@
-"""A user's prompt is read as it is: its fields, its instructions, its places for edits."""
+"""A user's prompt is read as it is: its format, its fields, its instructions, its places for edits."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.errors import InputError
-from psopt.templates import Additions, fill_slots, named_fields, read_template, render_template, write_template
+from psopt.search_spaces import Definition, Example, Prompt, render
+from psopt.tasks import Row
+from psopt.templates import (
+    Additions,
+    ExampleForm,
+    Field,
+    Message,
+    Part,
+    ReadTemplate,
+    Slot,
+    Template,
+    detect_format,
+    named_fields,
+    read_template,
+)
+
+from tests.sweeps import each
+from tests.templates.asking import asked, messages_to, read_text, template_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from psopt.templates import ReadTemplate
 
 COLUMNS = ("id", "subject", "body")
 LABELS = ("billing", "tech", "sales")
 ROW = {"id": "7", "subject": "Hi {body}", "body": "{{ subject }} <rephrase>", "text": "whole"}
 PLAIN = "Decide which team answers.\n\nAnswer with the team.\n\nSubject: {subject}\nBody: {{ body }}\nTeam:\n"
+CHAT = [{"role": "system", "content": "Decide which team answers."}, {"role": "user", "content": "{{body}} {body}"}]
 
 
-def read(folder: Path, text: str, name: str = "prompt.txt", **options: str) -> ReadTemplate:
-    path = folder / name
-    path.write_bytes(text.encode())
-    return read_template(path, COLUMNS, labels=LABELS, label_column="team", **options)
-
-
-def rendered(prompt: ReadTemplate, additions: Additions | None = None) -> list[str]:
-    assert prompt.template is not None
-    messages = render_template(prompt.template, prompt.description, additions or Additions(), ROW)
-    return [message["content"] for message in messages]
+def read(folder: Path, text: str, name: str = "prompt.txt", **options: Any) -> ReadTemplate:
+    return read_text(folder / name, text, COLUMNS, LABELS, label_column="team", **options)
 
 
 def test_a_text_is_one_message_and_fields_are_filled_once(tmp_path: Path) -> None:
     expected = PLAIN.replace("{subject}", "S").replace("{{ body }}", ROW["body"]).replace("S\n", ROW["subject"] + "\n")
-    assert rendered(read(tmp_path, PLAIN)) == [expected]
+    assert asked(read(tmp_path, PLAIN), ROW) == [expected]
 
 
 def test_windows_line_ends_and_the_last_line_are_kept(tmp_path: Path) -> None:
-    text = PLAIN.replace("\n", "\r\n").rstrip()
-    prompt = read(tmp_path, "\ufeff" + text)
-    assert prompt.template is not None
-    assert write_template(fill_slots(prompt.template, prompt.description, Additions())) == f"\ufeff{text}"
-    (edited,) = rendered(prompt, Additions(notes=("Refunds go to billing.",)))
+    text = "\ufeff" + PLAIN.replace("\n", "\r\n").rstrip()
+    prompt = read(tmp_path, text)
+    assert written(prompt) == text
+    (edited,) = asked(prompt, ROW, Additions(notes=("Refunds go to billing.",)))
     assert "answers.\r\n\r\nNotes:\r\n- Refunds go to billing.\r\n\r\nAnswer with" in edited
 
 
 def test_edits_stand_after_the_instruction_and_before_the_fields(tmp_path: Path) -> None:
     additions = Additions((("tech", "faults"),), ("No guess.",), (({"subject": "Bill", "body": "Twice"}, "billing"),))
-    (text,) = rendered(read(tmp_path, PLAIN), additions)
+    (text,) = asked(read(tmp_path, PLAIN), ROW, additions)
     assert text.startswith(
         "Decide which team answers.\n\nWhat the labels mean:\n- tech: faults\n\nNotes:\n- No guess.\n\nAnswer with the"
         " team.\n\nExamples:\n\nSubject: Bill\nBody: Twice\nTeam: billing\n\nSubject: Hi"
@@ -56,13 +62,12 @@ def test_edits_stand_after_the_instruction_and_before_the_fields(tmp_path: Path)
 
 
 def test_openai_messages_are_read_with_or_without_a_wrapper(tmp_path: Path) -> None:
-    messages = [
-        {"role": "system", "content": "Sort it."},
-        {"role": "user", "content": [{"type": "text", "text": "{body}"}]},
-    ]
+    """Parts of a text are joined by a line break."""
+    parts = [{"type": "text", "text": "Judge."}, {"type": "text", "text": "{body}"}]
+    messages = [{"role": "system", "content": "Sort it."}, {"role": "user", "content": parts}]
     for data in (messages, {"model": "m", "messages": messages}):
         prompt = read(tmp_path, json.dumps(data), "chat.json")
-        assert rendered(prompt)[1] == ROW["body"]
+        assert asked(prompt, ROW)[1] == f"Judge.\n{ROW['body']}"
         assert prompt.format == "openai"
 
 
@@ -70,20 +75,200 @@ def test_openai_messages_are_read_with_or_without_a_wrapper(tmp_path: Path) -> N
     "text", ['Sort it: "{nobody}" {body}', "Sort it.\n```\n{nobody}\n```\n{body}", 'Sort it as {"a": {nobody}}: {body}']
 )
 def test_braces_in_quotes_fences_and_json_mean_themselves(tmp_path: Path, text: str) -> None:
-    assert rendered(read(tmp_path, text)) == [text.replace("{body}", ROW["body"])]
-
-
-def test_a_name_that_is_no_column_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"\{boddy\}.*did you mean 'body'\? columns: id, subject, body"):
-        read(tmp_path, "Sort it now. {boddy}")
-
-
-def test_the_label_is_no_field(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="would tell the answer"):
-        read(tmp_path, "Sort this mail now. {body} {team}")
+    assert asked(read(tmp_path, text), ROW) == [text.replace("{body}", ROW["body"])]
 
 
 def test_named_fields_are_known_before_the_data(tmp_path: Path) -> None:
     (tmp_path / "prompt.md").write_text('Sort {subject} as "{x}".\n\n"{body}" {{ subject }}')
     assert named_fields(tmp_path / "prompt.md") == ("subject",)
     assert named_fields(tmp_path / "prompt.md", columns=COLUMNS) == ("subject", "body")
+
+
+OWN = json.dumps({"description": "Decide.", "labels": list(LABELS)})
+FILES = [
+    ("p.txt", "Decide which team answers: {body}", "text"),
+    ("q.md", "Decide: billing, tech or sales?", "text"),
+    ("marked.md", "<rephrase>Decide</rephrase>", "text"),
+    ("expression.md", "Decide: {{ row.body }}", "text"),
+    ("d.txt", "Decide which team answers.", "description"),
+    ("json.txt", 'Decide which team answers, as {"a": 1}.', "description"),
+    ("chat.json", json.dumps(CHAT), "openai"),
+    ("chat.txt", json.dumps(CHAT), "openai"),
+    ("wrapped.yml", "model: m\nmessages:\n- {role: user, content: Decide}\n", "openai"),
+    ("own.json", OWN, "psopt"),
+    ("own.txt", OWN, "psopt"),
+    ("config.yaml", "description: mail\nprompts: [p.txt]\n", "promptfoo"),
+]
+
+
+@each("name, text, expected", FILES)
+def test_the_format_is_seen_and_can_be_overruled(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert detect_format(tmp_path / name, labels=LABELS, columns=("body",)) == expected
+    assert detect_format(tmp_path / name, "text") == "text"
+
+
+def test_a_description_is_told_from_a_prompt(tmp_path: Path) -> None:
+    prompt = read(tmp_path, "Decide which team answers.\n")
+    assert prompt.template is None
+    assert prompt.description == "Decide which team answers.\n"
+    assert "taken for the task's description; --prompt-format overrules" in prompt.notes[0]
+    overruled = read(tmp_path, "Decide which team answers.\n", prompt_format="text")
+    assert asked(overruled, ROW) == ["Decide which team answers.\n\nwhole"]
+
+
+def test_a_prompt_without_fields_gets_the_text_at_its_end(tmp_path: Path) -> None:
+    prompt = read(tmp_path, "Decide: billing, tech or sales?", "p.md", inputs=("subject", "body"))
+    assert "the prompt names no field: subject, body goes to its end" in prompt.notes
+    assert messages_to(prompt, {"subject": "S", "body": "B"}) == [
+        {"role": "user", "content": "Decide: billing, tech or sales?\n\nsubject: S\nbody: B"}
+    ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "prompts: file://chat.json",
+        "prompts: [chat.json]",
+        "prompts:\n- id: file://chat.json\n  label: mine\n",
+        f"prompts: [{json.dumps(json.dumps(CHAT))}]",
+        f"prompts:\n- label: mine\n  raw: {json.dumps(json.dumps(CHAT))}\n",
+    ],
+)
+def test_a_promptfoo_configuration_holds_or_names_one_prompt_whose_fields_have_double_braces(
+    tmp_path: Path, entry: str
+) -> None:
+    row = {"body": "B"}
+    chat = json.dumps(CHAT)
+    assert asked(read(tmp_path, chat, "chat.json"), row) == ["Decide which team answers.", "B B"]
+    read_so = read(tmp_path, chat, "chat.json", prompt_format="promptfoo")
+    configured = read(tmp_path, entry, "promptfooconfig.yaml")
+    assert asked(read_so, row) == asked(configured, row) == ["Decide which team answers.", "B {body}"]
+    assert named_fields(tmp_path / "chat.json", "promptfoo") == ("body",)
+
+
+def test_promptfoos_text_files_hold_one_prompt(tmp_path: Path) -> None:
+    text = "Decide it: {{body}}\n---\nDecide that: {{body}}\n"
+    with pytest.raises(ValueError, match="holds 2 prompts, parted by ---"):
+        read(tmp_path, text, prompt_format="promptfoo")
+    assert asked(read(tmp_path, text), {"body": "B"}) == ["Decide it: B\n---\nDecide that: B\n"]
+
+
+def test_fields_of_a_function_are_where_the_data_went() -> None:
+    name = "tests.templates.prompt_functions:text"
+    assert named_fields(name) == ("subject", "body")
+    prompt = read_template(name, COLUMNS, labels=LABELS)
+    assert prompt.format == "python"
+    row = {"subject": "{body}", "body": "B", "id": "7", "text": ""}
+    assert messages_to(prompt, row) == [{"role": "user", "content": "Decide which team answers.\n\n{body}: B {id}"}]
+
+
+def test_a_system_message_alone_gets_the_text_in_a_message_after_it(tmp_path: Path) -> None:
+    prompt = read(tmp_path, json.dumps(CHAT[:1]), "p.json")
+    assert messages_to(prompt, {"text": "T"})[1:] == [{"role": "user", "content": "T"}]
+    edited = Additions(notes=("Be exact.",), examples=(({"text": "T2"}, "tech"),))
+    (message,) = json.loads(written(prompt, edited))
+    assert message["role"] == "system"
+    assert message["content"].endswith("- Be exact.\n\nExamples:\n\nT2\nAnswer: tech")
+
+
+# Instructions whose sentences are broken to fit a line.
+BROKEN = (
+    "Sort the mail into the queue of the team that has to\nanswer it. Judge by what is wanted, not by words alone.",
+    "Read the mail of a customer and decide which is its\nteam: the writer wants help, and no other can give it.",
+    "Find the team without which the writer is not helped; you have\nfour teams:",
+)
+# A prompt, [what] is rephrased of it, and how many parts that has: what the author marked, else the first instructions.
+PARTS = [
+    ("Read the review.\n\nSay how it is.\n\nIt is from a shop.\n\nReview: {text}", 2),
+    ("# Judge the review\n\n[Say how it is.]\n\n{text}", 1),
+    ("You are a judge of texts.\n\n[Judge the review.]\n\n{text}", 1),
+    ("[You are a judge of texts.]\n\n{text}", 1),  # a role where nothing else is
+    ("[You are a judge. Judge the review.]\n\n{text}", 1),
+    ("[Judge the review.]\nAnswer with one word only.\n\n{text}", 1),
+    ("[Judge the review.] Respond as JSON with tone.\n\n{text}", 1),
+    ("Labels: good, bad, mixed\n\n[Judge the review.]\n\n{text}", 1),
+    ("[Judge whether the review is good, bad or mixed.]\n\n{text}", 1),
+    ('[Judge the review.]\n{"tone": "good"}\n\n{text}', 1),
+    ("```\nJudge this not.\n```\n[Judge the review.]\n\n{text}", 1),
+    ("<task>[Judge the review.]</task>\n<text>{text}</text>", 1),
+    ("Examples:\nIs it good?\n\n# Task\n[Judge the review.]\n\n{text}", 1),
+    ("[Judge it well.]\n\nReview: Judge me!\nLabel: bad\n\nReview: {text}\nLabel:", 1),
+    ("[Judge this review:] {text}", 1),
+    ("[Is the review {text} good or bad?] Answer with one word only.", 1),
+    ("[Which tone has the review?]\n\n{text}", 1),
+    ("Task: [judge the review.]\nReview: {text}", 1),
+    ("[Ordne die Bewertung ein.]\n\n{text}", 1),
+    ("[请判断以下评论的情感。]\n\n评论:{text}", 1),
+    ("- [Read the review.]\n- [Judge it.]\n\n{text}", 2),
+    ("[Judge the review, and\nanswer nothing else than you would.]\n\n{text}", 1),
+    ("Judge.\n<rephrase>[One paragraph\nof two lines.]\n\n- [an item]\n- [another]\n</rephrase>\n{text}", 3),
+    ("Please <rephrase>[judge {text} now]</rephrase>, thanks.", 1),
+    *((f"# Job\n\n[{text}]\n\n- good\n- bad\n\nAnswer with a label alone.\n\n{{text}}\n", 1) for text in BROKEN),
+]
+TONES = ("good", "bad", "mixed")
+
+
+@each("text, n_parts", PARTS)
+def test_the_instruction_is_found(tmp_path: Path, text: str, n_parts: int) -> None:
+    plain = text.replace("[", "").replace("]", "")
+    prompt = read_text(tmp_path / "prompt.txt", plain, ["text"], TONES, prompt_format="text")
+    parts = prompt.description.split("\n\n")
+    assert len(parts) == n_parts
+    if "[" in text:
+        assert parts == [piece.split("]")[0] for piece in text.split("[")[1:]]
+
+
+def test_each_message_gives_its_first_instruction_but_no_turn_of_an_example(tmp_path: Path) -> None:
+    system, *shown = [{"role": "system", "content": "Judge reviews."}, {"role": "user", "content": "Judge this: Bah."}]
+    shown += [{"role": "assistant", "content": "Judge it bad."}, {"role": "user", "content": "Say how this is: {text}"}]
+    for turns, description in (
+        (shown, "Judge reviews."),
+        ([{"role": "user", "content": "Say how it is.\n\n{text}"}], "Judge reviews.\n\nSay how it is."),
+    ):
+        prompt = read_text(tmp_path / "chat.json", json.dumps([system, *turns]), ["text"], TONES)
+        assert prompt.description == description
+
+
+def test_a_rephrasing_keeps_the_fields_of_its_part(tmp_path: Path) -> None:
+    text = "Please <rephrase>judge {{ text }} now</rephrase>, thanks."
+    prompt = Prompt(
+        "say how {{ text }} is", TONES, template=template_of(read_text(tmp_path / "p", text, ["text"], TONES))
+    )
+    assert prompt.template
+    assert prompt.template.fields == ("text",)
+    (message,) = render(prompt, "{{ text }} {x}")
+    assert message["content"] == "Please say how {{ text }} {x} is, thanks."
+    with pytest.raises(ValueError, match=r"a rephrasing lost the field \{\{ text \}\}: 'say how it is'"):
+        render(prompt.described_as("say how it is"), "x")
+    with pytest.raises(ValueError, match="1 parts that are rephrased, and the description 2"):
+        render(prompt.described_as("a {{ text }}\n\nb"), "x")
+
+
+SUBJECT, BODY = Field("subject", "{subject}"), Field("body", "{{ body }}")
+TEMPLATE = Template(
+    (
+        Message("system", ('You sort mail.\n{"keep": "this"}\n\n', Part(0), Slot("notes", opening="\n\nNote:\n"))),
+        Message("user", (Slot("examples", bullet="", joint="\n\n", closing="\n\n"), SUBJECT, "\n", BODY, "\nTeam:")),
+    ),
+    answer="json:team",
+    example=ExampleForm((SUBJECT, "\n", BODY), "\nTeam: ", label_key="team", keys=("team", "reason")),
+)
+
+
+def test_edits_stand_in_the_slots_of_a_template_and_all_survives_json() -> None:
+    row = Row.of({"subject": "Hi {body}", "body": "{{ subject }}", "id": "1"}, ("subject", "body"))
+    plain = Prompt("Which team answers?", ("billing", "sales"), template=TEMPLATE)
+    shown = "Hi {body}\n{{ subject }}\nTeam:"
+    assert render(plain, row) == [
+        {"role": "system", "content": 'You sort mail.\n{"keep": "this"}\n\nWhich team answers?'},
+        {"role": "user", "content": shown},
+    ]
+    example = Example(str(row), "billing", fields=tuple(row.fields.items()))
+    edits: dict[str, Any] = {"notes": ("Bills go to billing.",), "definitions": (Definition("sales", "offers"),)}
+    prompt = Prompt("Sort it.", plain.labels, examples=(example,), template=TEMPLATE, **edits)
+    system, user = render(prompt, row)
+    assert system["content"].endswith("Sort it.\n\nNote:\n- Bills go to billing.")
+    assert user["content"] == f'{shown} {{"team": "billing"}}\n\n{shown}'
+    again = Prompt.from_dict(prompt.to_dict())
+    assert (again, again.id) == (prompt, prompt.id)

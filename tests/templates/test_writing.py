@@ -13,7 +13,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from psopt.errors import InputError
-from psopt.templates import Additions, Template, fill_slots, read_template, render_template, write_template
+from psopt.templates import Additions, ReadTemplate, fill_slots, read_template, write_template
+
+from tests.sweeps import each
+from tests.templates.asking import messages_to, read_text, template_of, written
 
 COLUMNS = ("subject", "body")
 LABELS = ("billing", "tech", "sales")
@@ -59,97 +62,65 @@ FILES = {
 }
 
 
-def template_of(folder: Path, name: str) -> tuple[Template, str]:
-    path = folder / name
-    path.write_bytes(FILES[name].encode())
-    prompt = read_template(path, COLUMNS, labels=LABELS, label_column="team", prompt_format=None)
-    assert prompt.template is not None
-    return prompt.template, prompt.description
+def read(folder: Path, name: str) -> ReadTemplate:
+    return read_text(folder / name, FILES[name], COLUMNS, LABELS, label_column="team")
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_what_was_not_edited_is_the_file_byte_for_byte(tmp_path: Path, name: str) -> None:
-    template, description = template_of(tmp_path, name)
-    assert write_template(template) == FILES[name]
-    if name != "marked.txt":
-        assert write_template(fill_slots(template, description, Additions())) == FILES[name]
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_an_edited_file_asks_what_the_template_asks(tmp_path: Path, name: str) -> None:
-    template, description = template_of(tmp_path, name)
+@each("name", FILES)
+def test_a_file_is_itself_until_it_is_edited_and_then_asks_what_the_template_asks(tmp_path: Path, name: str) -> None:
+    prompt = read(tmp_path, name)
+    assert write_template(template_of(prompt)) == FILES[name]
+    assert name == "marked.txt" or written(prompt) == FILES[name]
+    edited = written(prompt, ADDITIONS)
+    options = {"label_column": "team", "prompt_format": template_of(prompt).origin.format}
+    again = read_text(tmp_path / f"again{Path(name).suffix}", edited, COLUMNS, LABELS, **options)
     row = {"subject": "Hi", "body": "Help", "text": "Help"}
-    written = write_template(fill_slots(template, description, ADDITIONS))
-    again = tmp_path / f"again{Path(name).suffix}"
-    again.write_bytes(written.encode())
-    prompt = read_template(again, COLUMNS, labels=LABELS, label_column="team", prompt_format=template.origin.format)
-    assert prompt.template is not None
-    asked = render_template(prompt.template, prompt.description, Additions(), row)
-    assert asked == render_template(template, description, ADDITIONS, row)
-
-
-@pytest.mark.parametrize("name", ["text.txt", "windows.md", "fieldless.txt"])
-def test_an_edited_text_is_the_original_plus_lines(tmp_path: Path, name: str) -> None:
-    template, description = template_of(tmp_path, name)
-    written = write_template(fill_slots(template, description, ADDITIONS))
-    signs = {line[0] for line in difflib.ndiff(FILES[name].splitlines(True), written.splitlines(True))}
-    assert signs == {" ", "+"}
+    assert messages_to(again, row) == messages_to(prompt, row, ADDITIONS)
+    if name in ("text.txt", "windows.md", "fieldless.txt"):
+        signs = {line[0] for line in difflib.ndiff(FILES[name].splitlines(True), edited.splitlines(True))}
+        assert signs == {" ", "+"}
 
 
 def test_everything_around_the_messages_stays(tmp_path: Path) -> None:
-    template, description = template_of(tmp_path, "chat.yaml")
-    written = write_template(fill_slots(template, description, ADDITIONS))
-    assert written.startswith("# what we ask\nmessages:\n  - role: system\n    content: |\n      Decide which team")
-    assert "  # one turn\n" in written
-    assert written.endswith("temperature: 0  # always\n")
-    contents = [message["content"] for message in yaml.safe_load(written)["messages"]]
+    edited = written(read(tmp_path, "chat.yaml"), ADDITIONS)
+    assert edited.startswith("# what we ask\nmessages:\n  - role: system\n    content: |\n      Decide which team")
+    assert "  # one turn\n" in edited
+    assert edited.endswith("temperature: 0  # always\n")
+    contents = [message["content"] for message in yaml.safe_load(edited)["messages"]]
     assert contents[3:] == ["Subject: Bill, body: Twice", "billing", "Subject: {subject}, body: {body}"]
 
 
 def test_members_keep_their_order_and_json_its_indentation(tmp_path: Path) -> None:
-    template, description = template_of(tmp_path, "indented.json")
-    written = write_template(fill_slots(template, description, ADDITIONS))
-    data = json.loads(written)
-    assert written == json.dumps(data, indent=4, ensure_ascii=False) + "\n"
+    edited = written(read(tmp_path, "indented.json"), ADDITIONS)
+    data = json.loads(edited)
+    assert edited == json.dumps(data, indent=4, ensure_ascii=False) + "\n"
     assert list(data) == ["model", "messages", "top_p"]
 
 
 def test_a_function_is_written_as_messages() -> None:
-    name = "tests.templates.prompt_functions:mail"
-    prompt = read_template(name, COLUMNS, labels=LABELS)
-    assert prompt.template is not None
-    written = json.loads(write_template(fill_slots(prompt.template, prompt.description, Additions())))
-    assert written[1] == {"role": "user", "content": 'Mail {"subject": "{subject}"}\n{body}'}
+    prompt = read_template("tests.templates.prompt_functions:mail", COLUMNS, labels=LABELS)
+    assert json.loads(written(prompt))[1] == {"role": "user", "content": 'Mail {"subject": "{subject}"}\n{body}'}
     with pytest.raises(InputError, match="filled"):
-        write_template(prompt.template)
+        write_template(template_of(prompt))
 
 
 TEXTS = st.text(st.sampled_from(" \t\n\r'\"\\#:-|>[]{}&*!%@`,ab\u00e9\u2028\u0085\U0001f600"), max_size=30)
 
 
-def _document(suffix: str, contents: list[str]) -> Any:
-    messages = [{"role": "user", "content": f"Sort {{body}} now.\n{content}"} for content in contents]
-    return json.dumps(messages) if suffix == ".json" else yaml.safe_dump(messages, allow_unicode=True)
-
-
 @given(contents=st.lists(TEXTS, min_size=1, max_size=3), note=TEXTS, suffix=st.sampled_from([".json", ".yaml"]))
 def test_any_text_survives_being_written(contents: list[str], note: str, suffix: str) -> None:
+    meant = [{"role": "user", "content": f"Sort {{body}} now.\n{content}"} for content in contents]
+    document = json.dumps(meant) if suffix == ".json" else yaml.safe_dump(meant, allow_unicode=True)
+    load: Any = json.loads if suffix == ".json" else yaml.safe_load
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"prompt{suffix}"
-        path.write_bytes(_document(suffix, contents).encode())
         try:
-            prompt = read_template(path, COLUMNS, labels=LABELS)
+            prompt = read_text(Path(folder) / f"prompt{suffix}", document, COLUMNS, LABELS)
         except InputError:
             return  # a name in braces that is no column
-        assert prompt.template is not None
-        row = {"body": "{subject}", "subject": "", "text": ""}
-        asked = render_template(prompt.template, prompt.description, Additions(), row)
-        meant = json.loads(path.read_bytes()) if suffix == ".json" else yaml.safe_load(path.read_bytes())
-        assert asked == [{**message, "content": message["content"].replace("{body}", "{subject}")} for message in meant]
-        filled = fill_slots(prompt.template, prompt.description, Additions(notes=(note,)))
-        written = write_template(filled)
-        data = json.loads(written) if suffix == ".json" else yaml.safe_load(written)
-        assert [message["content"] for message in data] == [
-            "".join(piece if isinstance(piece, str) else piece.spelled for piece in message.pieces)
-            for message in filled.messages
-        ]
+    asked = messages_to(prompt, {"body": "{subject}", "subject": "", "text": ""})
+    assert asked == [{**turn, "content": turn["content"].replace("{body}", "{subject}")} for turn in load(document)]
+    filled = fill_slots(template_of(prompt), prompt.description, Additions(notes=(note,)))
+    assert [message["content"] for message in load(write_template(filled))] == [
+        "".join(piece if isinstance(piece, str) else piece.spelled for piece in message.pieces)
+        for message in filled.messages
+    ]

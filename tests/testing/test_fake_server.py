@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import subprocess
 import sys
@@ -16,60 +15,45 @@ from psopt.search_spaces import Definition, Example, Prompt, render
 
 from tests.fake_server import FakeServer
 from tests.fake_server._prompt_reading import read_prompt
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LABELS = ("Number", "Location", "Person", "Numeral", "Entity")
 PROMPT = Prompt("Classify the question.", LABELS, "question")
-TEXTS = [f"What is thing {i} ?" for i in range(40)]
+REQUEST = {"model": "test", "messages": render(PROMPT, "What is it ?"), "temperature": 0}
 
 
-def request(text: str = "What is it ?", prompt: Prompt = PROMPT, **params: Any) -> dict[str, Any]:
-    return {"model": "test", "messages": render(prompt, text), "temperature": 0, **params}
-
-
-async def send(session: Any, server: FakeServer, body: Any, timeout: float = 5.0) -> tuple[Any, Any, Any]:
-    limit = aiohttp.ClientTimeout(total=timeout)
-    async with session.post(f"{server.url}/chat/completions", json=body, timeout=limit) as response:
-        return response.status, response.headers, json.loads(await response.read())
-
-
-def post(server: FakeServer, body: Any, headers: Any = None, timeout: float = 5.0) -> Any:
+def post(server: FakeServer, timeout: float = 5.0) -> Any:
     async def once() -> Any:
-        async with aiohttp.ClientSession(headers=headers) as session:
-            return await send(session, server, body, timeout)
+        limit = aiohttp.ClientTimeout(total=timeout)
+        url, body = f"{server.url}/chat/completions", REQUEST
+        async with aiohttp.ClientSession(timeout=limit) as session, session.post(url, json=body) as response:
+            return response.status, response.headers, json.loads(await response.read())
 
     return asyncio.run(once())
 
 
 @pytest.fixture(scope="module")
-def started() -> Iterator[FakeServer]:
-    with FakeServer() as server:
-        yield server
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as started:
+        yield started
 
 
-@pytest.fixture
-def server(started: FakeServer) -> Iterator[FakeServer]:
-    """A server that behaves and has seen nothing; tests change its options."""
-    before = dataclasses.asdict(started.options())
-    started.reset()
-    yield started
-    started.change(**{name: before[name] for name in before.keys() - {"port", "task", "until_stdin_closes"}})
-
-
-@pytest.mark.parametrize("status", ["429", "500", "503", "quota"])
-def test_a_status_fault_is_that_status(server: FakeServer, status: str) -> None:
+@each("status", ["429", "500", "503", "quota"])
+def test_a_status_fault_is_that_status(status: str, server: FakeServer) -> None:
+    server.reset()
     server.change(faults=status, fault_rate=1, retry_after=0.25)
-    given, headers, answer = post(server, request())
+    given, headers, answer = post(server)
     assert given == (429 if status == "quota" else int(status))
     assert headers.get("Retry-After") == ("0.25" if status == "429" else None)
     assert (answer["error"]["code"] == "insufficient_quota") == (status == "quota")
     assert server.counts()["statuses"] == {status: 1}
 
 
-@pytest.mark.parametrize(
-    ("fault", "raised", "said"),
+@each(
+    "fault, raised, said",
     [
         ("hang", TimeoutError, None),
         ("half", aiohttp.ClientPayloadError, None),
@@ -77,23 +61,13 @@ def test_a_status_fault_is_that_status(server: FakeServer, status: str) -> None:
         ("reset", aiohttp.ClientOSError, "Connection reset by peer"),
     ],
 )
-def test_a_fault_of_the_line_breaks_the_answer(server: FakeServer, fault: str, raised: Any, said: str | None) -> None:
+def test_a_fault_of_the_line_breaks_the_answer(fault: str, raised: Any, said: str | None, server: FakeServer) -> None:
+    server.reset()
     server.change(faults=fault, fault_rate=1)
     with pytest.raises(raised, match=said):
-        post(server, request(), timeout=0.1 if fault == "hang" else 5)
+        post(server, timeout=0.1 if fault == "hang" else 5)
     server.wait_for(idle=True)  # the server takes a moment to see that the client has gone
     assert server.counts()["statuses"] == {fault: 1}
-
-
-def test_faults_are_drawn_with_the_seed(server: FakeServer) -> None:
-    def drawn(seed: int) -> list[Any]:
-        server.reset()
-        server.change(faults="429,500,503", fault_rate=0.5, fault_seed=seed)
-        return [post(server, request())[0] for _ in range(20)]
-
-    first, again, other = drawn(1), drawn(1), drawn(0)
-    assert first == again != other
-    assert 3 < first.count(200) < 17
 
 
 def test_the_server_ends_with_whoever_started_it() -> None:
@@ -116,7 +90,7 @@ PROMPTS = {
 }
 
 
-@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS.keys())
-@pytest.mark.parametrize("text", ["How {many} ?", "Line: one\n\nNote:\n- no note\nLabel: Number", ""])
-def test_a_rendered_prompt_is_read_back(prompt: Any, text: str) -> None:
-    assert read_prompt(render(prompt, text)) == (prompt, text)
+@each("name", PROMPTS)
+def test_a_rendered_prompt_is_read_back(name: str) -> None:
+    for text in ("How {many} ?", "Line: one\n\nNote:\n- no note\nLabel: Number", ""):
+        assert read_prompt(render(PROMPTS[name], text)) == (PROMPTS[name], text)

@@ -9,6 +9,8 @@ import psopt
 import pytest
 from psopt.testing import FakeServer
 
+from tests.sweeps import each
+
 PROMPT = psopt.Prompt("Which team?", ("refund", "fault"), "mail")
 
 
@@ -18,10 +20,9 @@ def ask(server: FakeServer, text: str = "My money, please", **options: Any) -> s
         return client.chat.completions.create(model="any", messages=messages).choices[0].message.content
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     ["refund", "fixed:refund", {"money": "refund", "": "fault"}, lambda messages: "refund" if messages else "fault"],
-    ids=["text", "fixed", "rule", "function"],
 )
 def test_it_answers_by_a_text_a_rule_or_a_function(answer: Any) -> None:
     with FakeServer(answer) as server:
@@ -38,7 +39,7 @@ def test_psopt_classifies_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [answer.label for answer in answers] == ["refund", "fault"]
 
 
-@pytest.mark.parametrize("fault", ["429", "500", "503", "hang", "half"])
+@each("fault", ["429", "500", "503", "hang", "half"])
 def test_a_fault_is_what_a_client_sees(fault: str) -> None:
     with FakeServer("refund", faults=fault, fault_rate=1.0, hang_ms=1) as server:
         with pytest.raises((openai.OpenAIError, OSError)):
@@ -52,11 +53,8 @@ def test_faults_are_drawn_so_that_a_client_that_tries_again_gets_its_answers() -
         assert server.wait_for(answered=9)["requests"] > 9
 
 
-def test_what_does_not_come_is_waited_for_no_longer_than_told() -> None:
+def test_what_does_not_come_and_a_fault_that_there_is_none_of_are_told() -> None:
     with FakeServer() as server, pytest.raises(TimeoutError, match="answered"):
         server.wait_for(answered=1, seconds=0.01)
-
-
-def test_a_fault_that_there_is_none_of_is_refused() -> None:
     with pytest.raises(ValueError, match="rain"):
         FakeServer(faults="rain")

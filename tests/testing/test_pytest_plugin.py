@@ -64,7 +64,7 @@ def test_a_marker_that_can_not_be_read_fails_its_test_in_one_line(suite: pytest.
         done.stdout.fnmatch_lines([message])
 
 
-def test_without_a_marked_test_nothing_heavy_is_imported(suite: pytest.Pytester) -> None:
+def test_without_a_marked_test_nothing_heavy_is_imported_and_the_marker_is_listed(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         """
         import sys
@@ -75,7 +75,4 @@ def test_without_a_marked_test_nothing_heavy_is_imported(suite: pytest.Pytester)
         """
     )
     suite.runpytest_subprocess("-p", "no:hypothesispytest").assert_outcomes(passed=1)
-
-
-def test_the_marker_is_listed(suite: pytest.Pytester) -> None:
     suite.runpytest_subprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.psopt(dataset, prompt, model, *"])

@@ -8,6 +8,8 @@ import pytest
 from psopt.errors import DataError, InputError
 from psopt.text import read_json, read_text, read_toml
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -22,10 +24,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_a_file_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
     content, message = REFUSED[name]
     (tmp_path / "files.json").touch()
+    (tmp_path / "file.json").unlink(missing_ok=True)
     if content is not None:
         (tmp_path / "file.json").write_bytes(content)
     with pytest.raises(DataError, match=message) as error:

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from psopt.text import label_mentions, names_label
+
+from tests.sweeps import each
 
 LABELS = ("Number", "Person", "Entity")
 
 
-@pytest.mark.parametrize(
-    ("sentence", "label", "cues"),
+@each(
+    "sentence, label, cues",
     [
         ('A question that begins with "when" belongs to Number.', 0, ("^when",)),
         ('Anything about "what color" is an Entity.', 2, ("what color",)),
@@ -18,11 +19,7 @@ LABELS = ("Number", "Person", "Entity")
         ('It contains "whose" or begins with "who": Person.', 1, ("whose", "^who")),
         ("Questions about dates ask for a Number.", 0, ()),
         ('The word "Number" itself is an Entity.', 2, ("number",)),
-        (
-            'A mail whose subject contains "when" or begins with "how" is a Number.',
-            0,
-            ("subject: when", "subject: ^how"),
-        ),
+        ('A mail whose subject contains "a" or begins with "how": Number.', 0, ("subject: a", "subject: ^how")),
         ('A mail that has "who" or whose Entity begins with "a": Person.', 1, ("who", "Entity: ^a")),
         ('A mail whose body begins with "who" or that contains "a" is a Person.', 1, ("body: ^who", "a")),
     ],
@@ -32,23 +29,16 @@ def test_a_sentence_that_names_one_label_is_read(sentence: str, label: int, cues
     assert (mention.label, mention.cues) == (label, cues)
 
 
-@pytest.mark.parametrize("sentence", ["Number or Person, who knows.", "Think well.", "Numbers are not named here.", ""])
-def test_a_sentence_that_names_no_label_or_several_says_nothing(sentence: str) -> None:
-    assert label_mentions(sentence, LABELS) == []
-
-
-def test_sentences_are_read_one_by_one() -> None:
+def test_sentences_are_read_one_by_one_and_those_that_name_no_label_or_several_say_nothing() -> None:
+    for sentence in ("Number or Person, who knows.", "Think well.", "Numbers are not named here.", ""):
+        assert label_mentions(sentence, LABELS) == [], sentence
     mentions = label_mentions("Dates are a Number. Colours are an Entity! Think well.", LABELS)
     assert [mention.label for mention in mentions] == [0, 2]
+    assert mentions[0].topic == "Dates are a ."  # without quotes the rest of the sentence
 
 
-def test_without_quotes_the_rest_of_the_sentence_is_the_topic() -> None:
-    (mention,) = label_mentions("Questions about dates ask for a Number.", LABELS)
-    assert mention.topic == "Questions about dates ask for a ."
-
-
-@pytest.mark.parametrize(
-    ("text", "label", "by_words", "by_case"),
+@each(
+    "text, label, by_words, by_case",
     [
         ("It asks for a Number.", "Number", True, True),
         ("It asks for a number.", "Number", True, False),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from psopt.text import private_pieces
 
+from tests.sweeps import each
 
-@pytest.mark.parametrize(
+
+@each(
     "text",
     [
         "order 1079 is late",
@@ -30,8 +31,8 @@ def test_dates_times_and_the_numbers_of_cases_are_not(text: str) -> None:
     assert list(private_pieces(text)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "piece"),
+@each(
+    "text, piece",
     [
         ("my account 12345678 is locked", "12345678"),
         ("account number: 0012-3456", "0012-3456"),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt.cli import main
 from psopt.tracking import MLflowTracker
 
 from tests.commands import exit_code
+from tests.sweeps import each
 from tests.tracking.small_runs import arguments, optimize
 
 if TYPE_CHECKING:
@@ -20,15 +21,27 @@ if TYPE_CHECKING:
 mlflow = pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty store: to make one takes MLflow seconds."""
+    file = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    mlflow.MlflowClient(f"sqlite:///{file}").search_experiments()
+    return file
+
+
+def new_store(empty: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A client of a new store, to which runs are told from now on."""
+    shutil.copy(empty, file)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{file}")
+    return mlflow.MlflowClient(f"sqlite:///{file}")
+
+
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A client of a new store."""
+def store(empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
-    uri = f"sqlite:///{tmp_path}/mlflow.db"
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     for name in ("MLFLOW_EXPERIMENT_NAME", "MLFLOW_EXPERIMENT_ID", "MLFLOW_REGISTRY_URI"):
         monkeypatch.delenv(name, raising=False)
-    return mlflow.MlflowClient(uri)
+    return new_store(empty, tmp_path / "mlflow.db", monkeypatch)
 
 
 def runs_of(store: Any, experiment: str) -> tuple[Any, list[Any]]:
@@ -41,38 +54,41 @@ def runs_of(store: Any, experiment: str) -> tuple[Any, list[Any]]:
     return parent, sorted(nested, key=lambda run: int(run.data.tags["psopt.trial"]))
 
 
-def test_a_run_its_trials_and_its_files_are_in_mlflow(store: Any, tmp_path: Path) -> None:
+def test_a_run_is_in_mlflow_with_its_files(store: Any, tmp_path: Path) -> None:
     run = optimize(tmp_path / "run", callbacks=["mlflow:tickets"])
     parent, nested = runs_of(store, "tickets")
     manifest = json.loads((run.path / "run.json").read_text())
-    assert parent.info.status == "FINISHED"
-    assert parent.info.run_name == "run"
-    assert parent.data.params["trials"] == "4"
-    assert parent.data.params["lm.max_tokens"] == "256"
+    assert (parent.info.status, parent.info.run_name) == ("FINISHED", "run")
+    assert (parent.data.params["trials"], parent.data.params["lm.max_tokens"]) == ("4", "256")
     assert parent.data.tags["psopt.dataset_sha256"] == manifest["dataset"]["sha256"]
     assert parent.data.tags["psopt.version"] == psopt.__version__
     for role, candidate in (("baseline", run.baseline), ("recommended", run.recommended)):
         assert parent.data.metrics[f"{role}/val/f1"] == candidate.val.f1
         assert parent.data.metrics[f"{role}/test/sensitivity"] == candidate.test.sensitivity
         assert parent.data.metrics[f"{role}/test/consistency_low"] == candidate.test.ci["consistency"][0]
-    trials = json.loads((run.path / "trials.json").read_text())["trials"]
-    assert [trial.info.status for trial in nested] == ["FINISHED"] * 4
-    for entry, trial in zip(trials, nested, strict=True):
-        assert trial.data.params["prompt_id"] == entry["id"]
-        assert trial.data.params["n_edits"] == str(len(entry["edits"]))
-        assert {name: trial.data.metrics[name] for name in ("f1", "sensitivity", "consistency")} == {
-            name: entry[name] for name in ("f1", "sensitivity", "consistency")
-        }
-        assert trial.data.metrics["tokens"] == 0
-    over_trials = store.get_metric_history(parent.info.run_id, "trials/f1")
-    assert [(point.step, point.value) for point in over_trials] == [(entry["trial"], entry["f1"]) for entry in trials]
+    check_trials(store, parent, nested, json.loads((run.path / "trials.json").read_text())["trials"])
     files = {file.path for file in store.list_artifacts(parent.info.run_id)}
     assert {"report.html", "run.json", "front.json", "prompts"} <= files
     prompts = {file.path for file in store.list_artifacts(parent.info.run_id, "prompts")}
     assert f"prompts/{run.recommended.id}.txt" in prompts
 
 
-def test_a_resumed_run_goes_on_in_the_same_one(store: Any, tmp_path: Path) -> None:
+def check_trials(store: Any, parent: Any, nested: list[Any], trials: list[Any]) -> None:
+    """Look whether each trial is a run of its own, and a point of the parent's curves."""
+    assert [trial.info.status for trial in nested] == ["FINISHED"] * 4
+    for entry, trial in zip(trials, nested, strict=True):
+        assert trial.data.params["prompt_id"] == entry["id"]
+        assert trial.data.params["n_edits"] == str(len(entry["edits"]))
+        for name in ("f1", "sensitivity", "consistency"):
+            assert trial.data.metrics[name] == entry[name]
+        assert trial.data.metrics["tokens"] == 0
+    over_trials = store.get_metric_history(parent.info.run_id, "trials/f1")
+    assert [(point.step, point.value) for point in over_trials] == [(entry["trial"], entry["f1"]) for entry in trials]
+
+
+def test_a_resumed_run_goes_on_in_the_same_one_and_is_recorded_in_whole_in_another_store(
+    store: Any, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     optimize(tmp_path / "run", callbacks=["mlflow"])
     before, _ = runs_of(store, "psopt")
     again = psopt.resume(tmp_path / "run", trials=6)  # with the tracker that it has had
@@ -81,19 +97,11 @@ def test_a_resumed_run_goes_on_in_the_same_one(store: Any, tmp_path: Path) -> No
     assert len(nested) == 6
     assert parent.data.metrics["front/prompts"] == len(again.front)
     assert parent.data.tags["psopt.recommended"] == again.recommended.id
-
-
-def test_a_resumed_run_is_recorded_in_whole_where_its_store_is_another(
-    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    optimize(tmp_path / "run", callbacks=["mlflow"])
-    uri = f"sqlite:///{tmp_path}/other.db"
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    psopt.resume(tmp_path / "run", trials=5)
-    _, nested = runs_of(mlflow.MlflowClient(uri), "psopt")
-    trials = [run.data.tags["psopt.trial"] for run in nested]
+    other = new_store(empty, tmp_path / "other.db", monkeypatch)
+    psopt.resume(tmp_path / "run", trials=7)
+    trials = [run.data.tags["psopt.trial"] for run in runs_of(other, "psopt")[1]]
     assert trials[:4] == ["0", "1", "2", "3"]
-    assert len(trials) == 5  # the numbers of trials that tell nothing new are left out
+    assert len(trials) == 7  # the numbers of trials that tell nothing new are left out
 
 
 def test_an_interrupted_run_is_killed_there_too(store: Any, tmp_path: Path) -> None:
@@ -112,22 +120,20 @@ def test_an_interrupted_run_is_killed_there_too(store: Any, tmp_path: Path) -> N
 
 
 def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(arguments(tmp_path, "--log", "mlflow", "--quiet"))
-    assert not end.value.code
-    settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
-    assert settings["log"] == ["mlflow"]
-    for more, n_nested in (("--trials=5", 5), ("--log=off", 5)):
-        given = ["resume", str(tmp_path / "run"), "--cache-dir", str(tmp_path / "cache"), "--trials=6", "--quiet", more]
-        with pytest.raises(SystemExit) as end:
-            main(given)
-        assert not end.value.code
-        assert len(runs_of(store, "psopt")[1]) == n_nested
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["log"] == []
+    def kept() -> Any:
+        return json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["log"]
+
+    assert exit_code(*arguments(tmp_path, "--log", "mlflow", "--quiet")) == 0
+    assert kept() == ["mlflow"]
+    again = ["resume", tmp_path / "run", "--cache-dir", tmp_path / "cache", "--trials=6", "--quiet"]
+    for more in ("--trials=5", "--log=off"):
+        assert exit_code(*again, more) == 0
+        assert len(runs_of(store, "psopt")[1]) == 5
+    assert kept() == []
 
 
-@pytest.mark.parametrize(
-    ("uri", "message"),
+@each(
+    "uri, message",
     [
         ("http://127.0.0.1:9", "--log mlflow: nobody answers at http://127.0.0.1:9 ("),
         ("sqlite:////dev/null/no/mlflow.db", "--log mlflow: sqlite:////dev/null/no/mlflow.db can't be used ("),
@@ -145,8 +151,9 @@ def test_a_store_that_is_not_there_ends_the_command_in_one_line(
 
 
 def test_a_store_that_goes_away_costs_a_line_and_nothing_else(
-    store: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    store: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")  # of psopt's own two it would wait for seconds
     tracker = MLflowTracker()
 
     def cut(study: Any, trial: Any) -> None:

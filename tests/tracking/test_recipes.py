@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from psopt.cli import main
 
 from tests.cli.limited_runs import write_questions
+from tests.commands import exit_code
 from tests.fake_server import FakeServer
 from tests.tracking.small_runs import arguments
 
@@ -25,17 +25,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run_command(words: list[str]) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    return int(end.value.code or 0)
-
-
 def test_wandb_offline(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     wandb = pytest.importorskip("wandb")
     monkeypatch.setenv("WANDB_MODE", "offline")
     wandb.teardown()  # what it has read of the environment before
-    assert run_command(arguments(folder, "--log", "wandb_tracker:WandbTracker")) == 0
+    assert exit_code(*arguments(folder, "--log", "wandb_tracker:WandbTracker")) == 0
     wandb.teardown()
     (written,) = folder.glob("wandb/offline-run-*/*.wandb")
     content = written.read_bytes()
@@ -61,7 +55,7 @@ def test_opentelemetry_has_a_span_for_each_request(folder: Path, monkeypatch: py
     with FakeServer(faults="429", fault_rate=0.2) as server:
         words = ["optimize", "--dataset", "data.csv", "--model", "openai/test", "--log", "otel_tracker:OTelTracker"]
         words += ["--api-base", server.url, "--trials", "2", "--rephrasings", "2", "--out", "run"]
-        assert run_command([*words, "--heldout", "2", "--cache-dir", "cache", "--quiet"]) == 0
+        assert exit_code(*words, "--heldout", "2", "--cache-dir", "cache", "--quiet") == 0
         n_requests = server.counts()["requests"]
     spans: list[Any] = [*memory.get_finished_spans()]
     calls = [span for span in spans if span.name == "chat test"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,10 @@ import psopt
 import pytest
 from psopt.errors import InputError
 from psopt.search import Observer
-from psopt.tracking import CallbackTracker, RunRecord, Tracker, TrialRecord, tracker_names
+from psopt.tracking import RunRecord, Tracker, TrialRecord, tracker_names
 
 from tests.commands import exit_code
+from tests.sweeps import each
 from tests.tracking.small_runs import SIM, arguments, optimize
 
 if TYPE_CHECKING:
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 class Listening(Tracker):
     """Writes down what it is told; raises at the events that it is told to."""
 
-    def __init__(self, failing_at: str = "", error: BaseException | None = None) -> None:
-        self.name = "listening"
+    def __init__(self, failing_at: str = "", error: BaseException | None = None, name: str = "listening") -> None:
+        self.name = name
         self.told: list[str] = []
         self.metrics: dict[str, float] = {}
         self.trials: dict[int, TrialRecord] = {}
@@ -62,35 +64,41 @@ class Listening(Tracker):
         self._hear("close")
 
 
-def test_a_tracker_is_told_of_a_run_in_order(tmp_path: Path) -> None:
-    tracker = Listening()
-    run = optimize(tmp_path / "run", callbacks=[tracker])
-    trials = [event for number in range(4) for event in (f"begin {number}", f"trial {number}")]
-    assert tracker.told == ["check", "start 1", *trials, "end finished", "close"]
+EVENTS = ("start", "begin 1", "trial 2", "end", "close")
+TRIALS = [event for number in range(4) for event in (f"begin {number}", f"trial {number}")]
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
+    """A run that no tracker is told of."""
+    return optimize(tmp_path_factory.mktemp("without") / "run")
+
+
+def test_trackers_are_told_of_a_run_in_order_and_what_fails_is_left_out_and_changes_nothing(
+    without: psopt.Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing_function(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
+        raise KeyError("x")
+
+    failing, tracker = [Listening(event, name=f"failing at {event}") for event in EVENTS], Listening()
+    with caplog.at_level(logging.WARNING, "psopt.tracking"):
+        run = optimize(tmp_path / "run", callbacks=[*failing, failing_function, tracker])
+    said = [record.getMessage() for record in caplog.records if record.name == "psopt.tracking"]
+    left_out = "failed and is left out from now on, the run goes on"
+    assert [line for line in said if "failing_function" in line and left_out in line]
+    reasons = [f"failing at {event} {left_out}: ValueError: no space left" for event in EVENTS[:-1]]
+    assert sorted(line for line in said if "failing_function" not in line) == sorted(reasons)
+    for event, one in zip(EVENTS, failing, strict=True):
+        assert one.told[-1] == "close"
+        assert sum(told.startswith(event) for told in one.told) == 1
+    assert (run.path / "front.json").read_bytes() == (without.path / "front.json").read_bytes()
+    assert tracker.told == ["check", "start 1", *TRIALS, "end finished", "close"]
     assert tracker.trials[0].prompt_id == run.baseline.id
     assert tracker.trials[0].metrics["f1"] == run.baseline.val.f1
     assert tracker.metrics["baseline/test/f1"] == run.baseline.test.f1
     assert tracker.metrics["recommended/test/sensitivity"] == run.recommended.test.sensitivity
     low, high = run.baseline.test.ci["f1"]
     assert (tracker.metrics["baseline/test/f1_low"], tracker.metrics["baseline/test/f1_high"]) == (low, high)
-
-
-@pytest.mark.parametrize("event", ["start", "begin 1", "trial 2", "end", "close"])
-def test_a_tracker_that_fails_is_left_out_and_the_run_is_as_without(
-    event: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    without = optimize(tmp_path / "without")
-    failing, other = Listening(event), Listening()
-    other.name = "other"
-    with caplog.at_level(logging.WARNING, "psopt.tracking"):
-        optimize(tmp_path / "run", callbacks=[failing, other])
-    said = [record.getMessage() for record in caplog.records if record.name == "psopt.tracking"]
-    reason = "listening failed and is left out from now on, the run goes on: ValueError: no space left"
-    assert said == ([] if event == "close" else [reason])
-    assert failing.told[-1] == "close"
-    assert sum(told.startswith(event) for told in failing.told) == 1
-    assert other.told[-2:] == ["end finished", "close"]
-    assert (tmp_path / "run" / "front.json").read_bytes() == (without.path / "front.json").read_bytes()
 
 
 def test_an_interrupted_run_is_ended_as_killed_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
@@ -105,8 +113,8 @@ def test_an_interrupted_run_is_ended_as_killed_and_goes_on_when_it_is_resumed(tm
     assert set(again.trials) == {1, 2, 3}
 
 
-def test_a_tracker_that_is_new_to_a_run_is_told_of_all_earlier_trials(tmp_path: Path) -> None:
-    optimize(tmp_path / "run")
+def test_a_tracker_that_is_new_to_a_run_is_told_of_all_earlier_trials(without: psopt.Run, tmp_path: Path) -> None:
+    shutil.copytree(without.path, tmp_path / "run")
     tracker = Listening()
     psopt.resume(tmp_path / "run", trials=5, callbacks=[tracker])
     assert tracker.told[:6] == ["check", "start 1", "trial 0", "trial 1", "trial 2", "trial 3"]
@@ -114,53 +122,48 @@ def test_a_tracker_that_is_new_to_a_run_is_told_of_all_earlier_trials(tmp_path: 
     assert tracker.told[-2:] == ["end finished", "close"]
 
 
-def test_a_run_that_fails_is_ended_as_failed(tmp_path: Path) -> None:
+def test_a_run_that_fails_is_ended_as_failed_and_a_function_is_called_as_optunas_callbacks_are(
+    without: psopt.Run, tmp_path: Path
+) -> None:
     class Breaking(Observer):
         def phase(self, what: str) -> None:
             if what.startswith("scoring the front"):
                 raise RuntimeError("broken")
 
-    tracker = Listening()
-    with pytest.raises(RuntimeError):
-        optimize(tmp_path / "run", callbacks=[tracker], observer=Breaking())
-    assert tracker.told[-2:] == ["end failed", "close"]
-
-
-def test_what_keeps_a_tracker_from_working_ends_the_command_before_it_has_begun(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^listening can't be used: ValueError: no space left$"):
-        optimize(tmp_path / "run", callbacks=[Listening("check")])
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_function_is_called_as_optunas_callbacks_are(tmp_path: Path) -> None:
-    seen = []
-
     def callback(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
         assert study.trials[trial.number].state == optuna.trial.TrialState.COMPLETE
         seen.append((trial.number, trial.values))
 
-    run = optimize(tmp_path / "run", callbacks=[callback])
+    tracker = Listening()
+    seen: list[Any] = []
+    with pytest.raises(RuntimeError):
+        optimize(tmp_path / "run", callbacks=[tracker, callback], observer=Breaking())
+    assert tracker.told[-2:] == ["end failed", "close"]
     assert [number for number, _ in seen] == [0, 1, 2, 3]
-    assert seen[0][1] == [run.baseline.val.f1, run.baseline.val.sensitivity, run.baseline.val.consistency]
+    baseline = without.baseline.val
+    assert seen[0][1] == [baseline.f1, baseline.sensitivity, baseline.consistency]
 
 
-def test_a_function_that_fails_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def failing(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
-        raise KeyError("x")
+@each(
+    "callback, said",
+    [
+        (Listening("check"), r"^listening can't be used: ValueError: no space left$"),
+        (3, "callbacks: 3 is no tracker"),
+    ],
+)
+def test_what_can_not_be_used_as_a_tracker_ends_the_run_before_it_has_begun(
+    callback: Any, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        optimize(tmp_path / "run", callbacks=[callback])
+    assert not (tmp_path / "run").exists()
 
-    assert CallbackTracker(failing, lambda: None).name.endswith("failing")
-    optimize(tmp_path / "run", callbacks=[failing])
-    assert "failing failed and is left out" in caplog.text
 
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
+@each(
+    "asked, message",
     [
         ("mlfow", "unknown tracker in --log 'mlfow'; did you mean 'mlflow'?"),
-        (
-            "wandb:x",
-            "--log wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and give --log wandb_tracker:Wandb",
-        ),
+        ("wandb:x", "wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and give --log wandb_tracker:Wandb"),
         ("no_such_module:Tracker", "--log no_such_module:Tracker: importing no_such_module failed"),
         ("json:JSONDecoder", "--log json:JSONDecoder is no psopt.tracking.Tracker, but a type"),
         ("mlflow:", "--log mlflow:: an experiment follows mlflow:"),
@@ -180,17 +183,13 @@ def test_names_are_repeated_or_listed() -> None:
     assert tracker_names([]) == ()
 
 
-def test_callbacks_that_are_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="callbacks: 3 is no tracker"):
-        optimize(tmp_path / "run", callbacks=[3])
-
-
-def test_a_run_without_trackers_loads_none_of_their_packages(tmp_path: Path) -> None:
+def test_a_run_loads_no_packages_of_trackers_and_of_models_that_it_is_not_told_of(tmp_path: Path) -> None:
+    others = ("mlflow", "wandb", "opentelemetry", "torch", "transformers")
     code = (
         "import sys, psopt; from psopt.tasks import load_task; from pathlib import Path;"
         f"psopt.optimize(load_task('trec'), model={SIM!r}, trials=1, samples=12, rephrasings=2, test_samples=12,"
         f" heldout=2, out=Path({str(tmp_path / 'run')!r}), callbacks=[lambda study, trial: None]);"
-        "print([name for name in ('mlflow', 'wandb', 'opentelemetry') if name in sys.modules])"
+        f"print([name for name in {others} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -74,38 +74,28 @@ def test_a_run_tries_calibration_first_and_tells_it_apart(psopt: Commands) -> No
     trials = json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]
     assert manifest["calibration"]["id"] == trials[1]["id"]
     assert manifest["calibration"]["test"]["f1"] > manifest["baseline"]["test"]["f1"]
-    assert "Calibration alone, on test: F1 " in psopt("report", "run").stderr or "Calibration alone" in (
-        psopt.folder / "run" / "report.html"
-    ).read_text("utf-8")
-
-
-def test_a_calibrated_prompt_brings_its_label_prior(calibrated: dict[str, Any]) -> None:
-    prompt = Prompt.from_dict(calibrated)
-    assert prompt.calibration is not None
-    assert prompt.calibration.model == "smollm2"
-    assert prompt.calibration.prompt == prompt.id
-    assert set(calibrated["calibration"]["prior"]) == set(TEXTS)
+    said = psopt("report", "run").stderr
+    assert "Calibration alone" in said + (psopt.folder / "run" / "report.html").read_text("utf-8")
 
 
 def test_texts_are_classified_by_the_prior_that_the_prompt_brings(psopt: Commands, calibrated: dict[str, Any]) -> None:
+    def classified(prompt: str, text: str, *more: str, code: int = 0) -> CompletedProcess[str]:
+        words = ["classify", "--prompt", prompt, "--model", "smollm2", *more]
+        return psopt(*words, code=code, texts=f"{text}\n")
+
+    prior = calibrated["calibration"]["prior"]
+    texts = [texts[0] for texts in TEXTS.values()]
     (psopt.folder / "prompt.json").write_text(json.dumps(calibrated))
-    words = ["classify", "--prompt", "prompt.json", "--model", "smollm2"]
-    texts = [text for texts in TEXTS.values() for text in texts[:2]]
-    alone = [psopt(*words, texts=f"{text}\n").stdout.strip() for text in texts]
-    together = psopt(*words, texts="\n".join(texts) + "\n").stdout.split()
-    assert alone == together
-    plain = psopt(*words, "--calibration", "off", texts=f"{texts[0]}\n").stdout.strip()
+    alone = [classified("prompt.json", text).stdout.strip() for text in texts]
+    assert classified("prompt.json", "\n".join(texts)).stdout.split() == alone
+    plain = classified("prompt.json", texts[0], "--calibration", "off").stdout.strip()
     other = next(label for label in TEXTS if label != plain)
-    prior = {**calibrated["calibration"]["prior"], other: -50.0}  # so improbable by itself that it always wins
-    (psopt.folder / "other.json").write_text(
-        json.dumps({**calibrated, "calibration": {**calibrated["calibration"], "prior": prior}})
-    )
-    words[2] = "other.json"
-    assert psopt(*words, texts=f"{texts[0]}\n").stdout.strip() == other
-    assert psopt(*words, "--calibration", "off", texts=f"{texts[0]}\n").stdout.strip() == plain
-    without = {**calibrated, "calibration": {"method": "batch"}}
-    (psopt.folder / "without.json").write_text(json.dumps(without))
-    refused = psopt("classify", "--prompt", "without.json", "--model", "smollm2", code=2, texts="a loan\n")
+    improbable = {**calibrated["calibration"], "prior": {**prior, other: -50.0}}  # by itself, so that it always wins
+    (psopt.folder / "other.json").write_text(json.dumps({**calibrated, "calibration": improbable}))
+    assert classified("other.json", texts[0]).stdout.strip() == other
+    assert classified("other.json", texts[0], "--calibration", "off").stdout.strip() == plain
+    (psopt.folder / "without.json").write_text(json.dumps({**calibrated, "calibration": {"method": "batch"}}))
+    refused = classified("without.json", "a loan", code=2)
     assert "takes at least 10 texts, not 1; give more, or --calibration off" in refused.stderr
 
 
@@ -125,15 +115,13 @@ def test_where_nearly_one_label_is_answered_diagnose_names_calibration_as_the_ne
 
 
 def test_text_says_that_it_can_not_carry_the_prior(psopt: Commands, calibrated: dict[str, Any]) -> None:
-    name = Prompt.from_dict(calibrated).id
-    exported = psopt("export", "run", "--pick", name, "--format", "text")
-    assert "calibrated, which its text can't carry" in exported.stderr
-    exported = psopt("export", "run", "--pick", name, "--format", "json")
+    export = ["export", "run", "--pick", Prompt.from_dict(calibrated).id, "--format"]
+    assert "calibrated, which its text can't carry" in psopt(*export, "text").stderr
+    exported = psopt(*export, "json")
     assert "can't carry" not in exported.stderr
     assert json.loads(exported.stdout)["calibration"] == calibrated["calibration"]
 
 
 def test_a_run_is_resumed_with_more_trials(psopt: Commands) -> None:
     psopt("resume", "run", "--trials", "3", "--max-calls", "240")
-    trials = json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]
-    assert len(trials) >= 3
+    assert len(json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]) >= 3

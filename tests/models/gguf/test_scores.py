@@ -34,12 +34,6 @@ def model(smollm2: Path) -> GGUFModel:
     return GGUFModel(fast_copy(smollm2))  # as the name smollm2 runs it
 
 
-def _read_alone(model: GGUFModel, text: str, label: str) -> list[float]:
-    """The log-probabilities of a label's tokens behind the prompt with a text."""
-    tokens = model.scorer._weights.tokens
-    return _alone(model, tokens(_BEFORE.format(text=text), with_opening=False), tokens(f" {label}"))
-
-
 def _new_reader(model: GGUFModel) -> Any:
     """A reader of the model's weights that has read nothing yet."""
     from psopt.models.gguf._reader import Reader
@@ -47,10 +41,12 @@ def _new_reader(model: GGUFModel) -> Any:
     return Reader(model.scorer._weights)
 
 
-def _alone(model: GGUFModel, read: list[int], label: list[int]) -> list[float]:
-    """Each token's log-probability from a whole reading of all before it, nothing shared."""
+def _read_alone(model: GGUFModel, label: str, text: str, before: str = _BEFORE) -> list[float]:
+    """Each of a label's tokens' log-probability from a whole reading of all before it, nothing shared."""
+    tokens = model.scorer._weights.tokens
+    read = tokens(before.format(text=text), with_opening=False)
     found = []
-    for token in label:
+    for token in tokens(f" {label}"):
         found.append(float(_new_reader(model).log_probabilities(read)[0, token]))
         read = [*read, token]
     return found
@@ -58,17 +54,11 @@ def _alone(model: GGUFModel, read: list[int], label: list[int]) -> list[float]:
 
 def test_scores_are_those_of_a_whole_reading_of_each_text_and_label(model: GGUFModel) -> None:
     scores = model.label_scores([SHOWN, PROMPT], TEXTS)  # so that something else has been read before
-    for row, text in enumerate(TEXTS[:2]):
-        for column, label in enumerate(LABELS):
-            alone = _read_alone(model, text, label)
-            assert scores[row, 1, column] == pytest.approx(np.mean(alone), abs=1e-5), (text, label)
-
-
-def test_the_sum_scores_whole_labels(model: GGUFModel) -> None:
+    alone = [_read_alone(model, label, TEXTS[0]) for label in LABELS]
+    assert [len(tokens) for tokens in alone] == [1, 2, 3]
+    assert scores[0, 1] == pytest.approx([np.mean(tokens) for tokens in alone], abs=1e-5)
     whole = GGUFModel(model._path, likelihood="sum").label_scores([PROMPT], TEXTS[:1])[0, 0]
-    n_tokens = [len(_read_alone(model, TEXTS[0], label)) for label in LABELS]
-    assert n_tokens == [1, 2, 3]
-    assert whole / n_tokens == pytest.approx(model.label_scores([PROMPT], TEXTS[:1])[0, 0], abs=1e-5)
+    assert whole == pytest.approx([np.sum(tokens) for tokens in alone], abs=3e-5)
 
 
 def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_before(model: GGUFModel) -> None:
@@ -76,19 +66,16 @@ def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_be
     labels = ("Abbreviation", "Human being", "Human group of people", "Entity or thing", "Description of it")
     prompt = Prompt(PROMPT.description, labels, noun="question")
     scores = model.label_scores([prompt], TEXTS)[:, 0]
-    tokens = model.scorer._weights.tokens
-    before = _BEFORE.replace(", ".join(LABELS), ", ".join(labels)).format(text=TEXTS[1])
-    for column, label in enumerate(labels):
-        alone = _alone(model, tokens(before, with_opening=False), tokens(f" {label}"))
-        assert scores[1, column] == pytest.approx(np.mean(alone), abs=0.005), label
+    before = _BEFORE.replace(", ".join(LABELS), ", ".join(labels))
+    alone = [np.mean(_read_alone(model, label, TEXTS[1], before)) for label in labels]
+    assert scores[1] == pytest.approx(alone, abs=0.005)
     again = GGUFModel(model._path).label_scores([prompt], TEXTS[::-1])[::-1]
     assert (again[:, 0] == scores).all()
 
 
 def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(model: GGUFModel) -> None:
-    words = model.scorer._weights.tokens(
-        "the moon, a river, some bread, two kings, the year and the city of light " * 55
-    )
+    some = "the moon, a river, some bread, two kings, the year and the city of light "
+    words = model.scorer._weights.tokens(some * 55)
     assert 1024 < len(words) < 2048
     reader = _new_reader(model)
     reader.log_probabilities(words[:80])
@@ -122,43 +109,35 @@ def test_scores_are_those_of_transformers_within_quantisation(model: GGUFModel, 
     pytest.importorskip("accelerate")
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    network = transformers.AutoModelForCausalLM.from_pretrained(
-        smollm2.parent, gguf_file=smollm2.name, dtype=torch.float32
-    ).eval()
+    given = {"gguf_file": smollm2.name, "dtype": torch.float32}
+    network = transformers.AutoModelForCausalLM.from_pretrained(smollm2.parent, **given).eval()
+    tokens = model.scorer._weights.tokens
     numbers = []
     for text in TEXTS:
-        tokens = model.scorer._weights.tokens(_BEFORE.format(text=text), with_opening=False)
         with torch.no_grad():
-            logits = network(torch.tensor([tokens])).logits[0, -1]
-        numbers.append(float(torch.log_softmax(logits, dim=-1)[model.scorer._weights.tokens(" Number")[0]]))
+            logits = network(torch.tensor([tokens(_BEFORE.format(text=text), with_opening=False)])).logits[0, -1]
+        numbers.append(float(torch.log_softmax(logits, dim=-1)[tokens(" Number")[0]]))
     # Activations are rounded to eight bits on the way: a few tenths of a nat.
     assert model.label_scores([PROMPT], TEXTS)[:, 0, 0] == pytest.approx(np.array(numbers), abs=0.5)
 
 
 def test_what_is_no_model_is_refused_in_one_line(smollm2: Path, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
-    (tmp_path / "text.gguf").write_text("hello")
-    with pytest.raises(InputError, match="there is no file"):
-        GGUFModel(tmp_path / "none.gguf")
-    with pytest.raises(InputError, match=r"is a folder: give a \.gguf file: it holds text\.gguf"):
-        GGUFModel(tmp_path)
-    with pytest.raises(InputError, match="is no GGUF file: it begins with b'hell'"):
-        GGUFModel(tmp_path / "text.gguf")
-
-
-def test_a_truncated_file_and_an_unknown_architecture_are_refused_when_they_are_loaded(
-    smollm2: Path, tmp_path: Path
-) -> None:
-    pytest.importorskip("xllamacpp")
+    text, truncated, unknown = (tmp_path / f"{name}.gguf" for name in ("text", "truncated", "unknown"))
+    text.write_text("hello")
+    for path, reason in {
+        tmp_path / "none.gguf": "there is no file",
+        tmp_path: r"is a folder: give a \.gguf file: it holds text\.gguf",
+        text: "is no GGUF file: it begins with b'hell'",
+    }.items():
+        with pytest.raises(InputError, match=reason):
+            GGUFModel(path)
     whole = smollm2.read_bytes()
-    truncated = tmp_path / "truncated.gguf"
     truncated.write_bytes(whole[:5_000_000])
-    unknown = tmp_path / "unknown.gguf"
-    head = whole[:200]
-    place = head.index(b"llama", head.index(b"general.architecture") + 20)
+    place = whole.index(b"llama", whole.index(b"general.architecture") + 20)
     unknown.write_bytes(whole[:place] + b"lemma" + whole[place + 5 :])
     for path, reason in ((truncated, "corrupted or incomplete|not within"), (unknown, "unknown model architecture")):
-        with pytest.raises(ModelError, match=reason) as refused:
+        with pytest.raises(ModelError, match=reason) as refused:  # when they are loaded
             GGUFModel(path).predict([PROMPT], TEXTS[:1])
         assert "\n" not in str(refused.value)
 

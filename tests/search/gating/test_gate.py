@@ -39,71 +39,80 @@ BETTER = answers(0.75, 0.02)
 STILL_BETTER = answers(0.85)
 
 
-def test_one_that_is_clearly_better_is_handed_back() -> None:
+def test_one_that_is_clearly_better_is_handed_back_and_the_verdict_is_plain_json() -> None:
     verdict = gate(BASELINE, {"knee": BETTER})
-    assert (verdict.verdict, verdict.id) == ("better", "knee")
+    assert (verdict.verdict, verdict.id, verdict.reason) == ("better", "knee", "")
     assert (verdict.n_samples, verdict.n_wordings) == (N, Q)
     (test,) = verdict.tests
-    assert test.level == 0.05
+    assert (test.level, test.decisive) == (0.05, ("f1", "sensitivity"))
     assert test.f1.difference == pytest.approx(BETTER.right.mean() - BASELINE.right.mean())
     assert test.f1.low < test.f1.difference < test.f1.high
+    assert read_data(NomineeTest, test.to_dict()) == test
+    of_f1 = verdict.to_dict()["tests"][0]["f1"]
+    assert set(of_f1) == {"difference", "low", "high", "not_worse", "better", "is_thin", "before", "after"}
+    assert of_f1["after"] - of_f1["before"] == pytest.approx(of_f1["difference"])
 
 
 def test_of_several_that_pass_the_first_in_their_order_is_handed_back() -> None:
-    assert gate(BASELINE, {"knee": BETTER, "short": STILL_BETTER}).id == "knee"
+    both = gate(BASELINE, {"knee": BETTER, "short": STILL_BETTER})
+    assert both.id == "knee"
+    assert [test["id"] for test in both.to_dict()["tests"]] == ["knee", "short"]
     assert gate(BASELINE, {"short": STILL_BETTER, "knee": BETTER}).id == "short"
     assert gate(BASELINE, {"knee": answers(0.5), "short": BETTER}).id == "short"
 
 
+FEW: Any = {"n": 40}
+
+
 @pytest.mark.parametrize(
-    ("nominee", "why"),
+    ("baseline", "nominee"),
     [
-        (BASELINE, "better in neither"),
-        (answers(0.5, 0.1), "F1 is lower"),
-        (answers(0.62), "F1 lower by 3, though S is better"),
-        (answers(0.6, 0.3), "S is higher, though F1 is better"),
-        (answers(0.75, 0.02, seed=1), "it may be as well chance: other samples are right"),
+        pytest.param(BASELINE, BASELINE, id="better in neither"),
+        pytest.param(BASELINE, answers(0.5, 0.1), id="F1 is lower"),
+        pytest.param(BASELINE, answers(0.62), id="F1 lower by 3, though S is better"),
+        pytest.param(BASELINE, answers(0.6, 0.3), id="S is higher, though F1 is better"),
+        pytest.param(answers(0.6, 0.1, **FEW), answers(0.75, 0.02, seed=1, **FEW), id="it may be as well chance"),
     ],
 )
-def test_else_the_baseline_stays(nominee: Predictions, why: str) -> None:
-    if "chance" in why:
-        few = {"n": 40}
-        verdict = gate(answers(0.6, 0.1, **few), {"knee": answers(0.75, 0.02, seed=1, **few)})
-    else:
-        verdict = gate(BASELINE, {"knee": nominee})
-    assert (verdict.verdict, verdict.id) == ("keep", None), why
+def test_else_the_baseline_stays(baseline: Predictions, nominee: Predictions) -> None:
+    verdict = gate(baseline, {"knee": nominee})
+    assert (verdict.verdict, verdict.id) == ("keep", None)
     assert verdict.tests[0].p_value > 0.05
 
 
 def test_a_wider_margin_lets_more_pass() -> None:
-    nominee = answers(0.63)
-    assert gate(BASELINE, {"knee": nominee}).verdict == "keep"
-    assert gate(BASELINE, {"knee": nominee}, margin=0.06).verdict == "better"
+    assert gate(BASELINE, {"knee": answers(0.63)}).verdict == "keep"
+    assert gate(BASELINE, {"knee": answers(0.63)}, margin=0.06).verdict == "better"
 
 
 def test_a_pinned_sample_must_stay_right() -> None:
-    baseline, nominee = answers(0.6, 0.1), answers(0.75, 0.02)
-    array = nominee.array.copy()
-    place = int(np.flatnonzero(baseline.right.all(axis=1))[0])
+    array = BETTER.array.copy()
+    place = int(np.flatnonzero(BASELINE.right.all(axis=1))[0])
     array[place, 3] = (TRUTH[place] + 1) % 3
     nominee = Predictions(array, SAMPLES, LABELS)
-    assert gate(baseline, {"knee": nominee}).id == "knee"
-    verdict = gate(baseline, {"knee": nominee, "short": STILL_BETTER}, pinned=[f"s{place}"])
+    assert gate(BASELINE, {"knee": nominee}).id == "knee"
+    verdict = gate(BASELINE, {"knee": nominee, "short": STILL_BETTER}, pinned=[f"s{place}"])
     assert verdict.id == "short"
     assert [test.lost for test in verdict.tests] == [(f"s{place}",), ()]
     assert verdict.tests[1].level == 0.025  # who is refused has taken up a part of the level all the same
 
 
-def nearly_always(label: int, n: int = N) -> Predictions:
+def steady(rows: Any, samples: tuple[Sample, ...] = SAMPLES, labels: tuple[str, ...] = LABELS) -> Predictions:
+    """The same answers under all wordings."""
+    return Predictions(np.repeat(np.asarray(rows)[:, None], Q, axis=1), samples, labels)
+
+
+def nearly_always(label: int) -> Predictions:
     """One label to all texts but every sixteenth, which is answered rightly: steadily, under all wordings."""
-    rows = np.where(np.arange(n) % 16 == 0, TRUTH[:n], label)
-    return Predictions(np.repeat(rows[:, None], Q, axis=1), SAMPLES[:n], LABELS)
+    return steady(np.where(np.arange(N) % 16 == 0, TRUTH, label))
+
+
+SHAKY = answers(0.6, 0.2)
 
 
 def test_beside_a_prompt_that_nearly_always_answers_the_same_f1_alone_is_tested() -> None:
-    shaky = answers(0.6, 0.2)
-    assert shaky.sensitivities.mean() > 0 == nearly_always(0).sensitivities.mean()
-    verdict = gate(nearly_always(0), {"knee": shaky})
+    assert SHAKY.sensitivities.mean() > 0 == nearly_always(0).sensitivities.mean()
+    verdict = gate(nearly_always(0), {"knee": SHAKY})
     (test,) = verdict.tests
     assert (verdict.verdict, verdict.id, test.decisive) == ("better", "knee", ("f1",))
     assert test.p_value == test.f1.better <= test.level == 0.05
@@ -117,10 +126,10 @@ def test_beside_a_prompt_that_nearly_always_answers_the_same_f1_alone_is_tested(
 
 
 def test_beside_a_guess_that_a_constant_answer_equals_f1_alone_is_tested() -> None:
-    guess = Predictions(np.random.default_rng(0).integers(3, size=(N, 1)) + np.zeros((1, Q), int), SAMPLES, LABELS)
+    guess = steady(np.random.default_rng(0).integers(3, size=N))
     assert guess.right.mean() < 0.34
     assert guess.sensitivities.mean() == 0
-    verdict = gate(guess, {"knee": answers(0.6, 0.2)})
+    verdict = gate(guess, {"knee": SHAKY})
     assert (verdict.verdict, verdict.tests[0].decisive) == ("better", ("f1",))
     assert verdict.reason == (
         f"The original prompt has F1 {100 * guess.right.mean():.1f}, not above 33.5 for always answering a, so its "
@@ -131,7 +140,7 @@ def test_beside_a_guess_that_a_constant_answer_equals_f1_alone_is_tested() -> No
 def test_a_filter_of_rare_texts_says_something_though_a_constant_answer_has_the_same_f1() -> None:
     rare = tuple(Sample(f"s{index}", "", "spam" if index % 20 == 0 else "ham") for index in range(N))
     found = np.where(np.arange(N) % 10 == 0, 0, 1)  # all spam, and as many others
-    filtered = Predictions(np.repeat(found[:, None], Q, axis=1), rare, ("spam", "ham"))
+    filtered = steady(found, rare, ("spam", "ham"))
     assert filtered.right.mean() == 0.95
     assert gate(filtered, {"knee": filtered}).tests[0].decisive == ("f1", "sensitivity")
 
@@ -139,13 +148,7 @@ def test_a_filter_of_rare_texts_says_something_though_a_constant_answer_has_the_
 def test_what_is_no_better_in_f1_is_not_handed_back_beside_it_however_steady() -> None:
     assert gate(nearly_always(0), {"knee": nearly_always(1)}).verdict == "keep"
     assert gate(nearly_always(0), {"knee": nearly_always(1)}, mode="likely").verdict == "keep"
-    assert gate(nearly_always(0), {"knee": answers(0.6, 0.2)}, mode="likely").verdict == "better"
-
-
-def test_beside_every_other_prompt_both_are_tested() -> None:
-    verdict = gate(BASELINE, {"knee": BETTER})
-    assert (verdict.tests[0].decisive, verdict.reason) == (("f1", "sensitivity"), "")
-    assert read_data(NomineeTest, verdict.tests[0].to_dict()) == verdict.tests[0]
+    assert gate(nearly_always(0), {"knee": SHAKY}, mode="likely").verdict == "better"
 
 
 def of_classes(shares: dict[str, float], sizes: dict[str, int], wrong: str, seed: int = 3) -> Predictions:
@@ -154,8 +157,7 @@ def of_classes(shares: dict[str, float], sizes: dict[str, int], wrong: str, seed
     labels = [label for label, n in sizes.items() for _ in range(n)]
     rng = np.random.default_rng(seed)
     rows = [names.index(label if rng.random() < shares[label] else wrong) for label in labels]
-    samples = tuple(Sample(f"s{place}", "", label) for place, label in enumerate(labels))
-    return Predictions(np.repeat(np.array(rows)[:, None], Q, axis=1), samples, names)
+    return steady(rows, tuple(Sample(f"s{place}", "", label) for place, label in enumerate(labels)), names)
 
 
 RARE = {"ham": 380, "spam": 20}
@@ -178,29 +180,23 @@ def test_a_gain_over_all_samples_does_not_pay_for_a_rare_class() -> None:
     assert first.startswith(
         "Keep yours. The best found looks better on the whole, but is worse for single classes: F1 "
     )
-    assert second.startswith(
-        f"Worse with knee on test: spam {100 * loss.before:.1f} -> {100 * loss.after:.1f} (20 samples"
-    )
+    worse = f"spam {100 * loss.before:.1f} -> {100 * loss.after:.1f} (20 samples"
+    assert second.startswith(f"Worse with knee on test: {worse}")
 
 
-def test_a_class_that_is_surely_worse_bars_though_macro_f1_is_higher() -> None:
+def test_a_class_that_is_surely_worse_bars_though_macro_f1_is_higher_and_one_that_loses_by_chance_does_not() -> None:
     sizes = {"a": 100, "b": 100, "c": 100}
-    verdict = gate(
-        of_classes({"a": 0.3, "b": 0.4, "c": 1.0}, sizes, "a"),
-        {"knee": of_classes({"a": 1.0, "b": 1.0, "c": 0.6}, sizes, "b")},
-    )
+    baseline = of_classes({"a": 0.3, "b": 0.4, "c": 1.0}, sizes, "a")
+    verdict = gate(baseline, {"knee": of_classes({"a": 1.0, "b": 1.0, "c": 0.6}, sizes, "b")})
     (test,) = verdict.tests
     assert test.macro_f1 is not None
     assert test.macro_f1[1] > test.macro_f1[0]
     assert [(loss.label, loss.is_sure) for loss in test.losses] == [("c", True)]
     assert verdict.verdict == "keep"
 
-
-def test_a_class_that_loses_by_chance_bars_nobody_and_is_named() -> None:
     sizes = {"a": 200, "b": 190, "c": 3}
     baseline = of_classes({"a": 0.6, "b": 0.6, "c": 1.0}, sizes, "a")
-    nominee = of_classes({"a": 0.95, "b": 0.95, "c": 0.5}, sizes, "b")
-    verdict = gate(baseline, {"knee": nominee}, margin=0.2)
+    verdict = gate(baseline, {"knee": of_classes({"a": 0.95, "b": 0.95, "c": 0.5}, sizes, "b")}, margin=0.2)
     (test,) = verdict.tests
     assert (verdict.verdict, test.is_harmful) == ("better", False)
     assert [(loss.label, loss.is_sure) for loss in test.losses] == [("c", False)]
@@ -221,8 +217,7 @@ def test_of_scored_answers_the_mean_score_of_each_class_counts() -> None:
 
 
 def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:
-    few: Any = {"n": 30}
-    baseline, nominee, worse = answers(0.6, 0.1, **few), answers(0.68, 0.06, **few), answers(0.4, **few)
+    baseline, nominee, worse = answers(0.6, 0.1, n=30), answers(0.68, 0.06, n=30), answers(0.4, n=30)
     assert gate(baseline, {"knee": nominee}).verdict == "keep"
     assert gate(baseline, {"knee": nominee}, mode="likely").id == "knee"
     assert gate(baseline, {"knee": worse}, mode="likely").verdict == "keep"
@@ -230,23 +225,19 @@ def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:
     assert (off.verdict, off.id) == ("untested", "knee")
 
 
-def gain(f1: float, sensitivity: float = 0.0, n_samples: int = 60) -> MeasuredGain:
-    return MeasuredGain(f1, sensitivity, 0.0, n_samples)
-
-
 @pytest.mark.parametrize(
     ("on_val", "is_likely"),
     [
-        (gain(0.12), True),  # .12 at half the weight of 60 samples against -.1 of 30
-        (gain(0.12, n_samples=30), False),
-        (gain(0.08), False),
-        (gain(0.12, 0.2), False),  # F1 is no lower, but what S loses is more
+        (MeasuredGain(0.12, 0.0, 0.0, 60), True),  # .12 at half the weight of 60 samples against -.1 of 30
+        (MeasuredGain(0.12, 0.0, 0.0, 30), False),
+        (MeasuredGain(0.08, 0.0, 0.0, 60), False),
+        (MeasuredGain(0.12, 0.2, 0.0, 60), False),  # F1 is no lower, but what S loses is more
     ],
 )
 def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely: bool) -> None:
-    baseline = nominee = answers(0.6, n=30, seed=4)
-    array = nominee.array.copy()
-    rights = np.flatnonzero(nominee.right.all(axis=1))[:3]
+    baseline = answers(0.6, n=30, seed=4)
+    array = baseline.array.copy()
+    rights = np.flatnonzero(baseline.right.all(axis=1))[:3]
     array[rights] = (TRUTH[rights, None] + 1) % 3
     nominee = Predictions(array, SAMPLES[:30], LABELS)
     assert gate(baseline, {"knee": nominee}, mode="likely").verdict == "keep"
@@ -256,12 +247,12 @@ def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely:
     assert test.f1.difference == pytest.approx(-0.1)  # of test alone, as ever
     share = 0.5 * on_val.n_samples / (0.5 * on_val.n_samples + 30)
     assert test.estimate.f1 == pytest.approx(share * on_val.f1 - (1 - share) * 0.1)
-    assert read_data(type(verdict), verdict.to_dict()) == verdict
+    assert read_data(Verdict, verdict.to_dict()) == verdict
 
 
 def test_sure_never_looks_at_val() -> None:
     nominee = answers(0.62, 0.1)
-    asked = gate(BASELINE, {"knee": nominee}, on_val={"knee": gain(0.9)})
+    asked = gate(BASELINE, {"knee": nominee}, on_val={"knee": MeasuredGain(0.9, 0.0, 0.0, 60)})
     assert asked.tests[0].p_value == gate(BASELINE, {"knee": nominee}).tests[0].p_value
     assert asked.verdict == "keep"
 
@@ -296,11 +287,3 @@ def test_holm_steps_down_and_stops() -> None:
     assert [passed for passed, _ in holm([0.03, 0.01, 0.04], 0.05)] == [False, True, False]
     assert [passed for passed, _ in holm([0.02, 0.02, 0.02], 0.05)] == [False, False, False]
     assert holm([], 0.05) == []
-
-
-def test_the_verdict_is_plain_json() -> None:
-    data = gate(BASELINE, {"knee": BETTER, "short": STILL_BETTER}).to_dict()
-    assert [test["id"] for test in data["tests"]] == ["knee", "short"]
-    of_f1 = data["tests"][0]["f1"]
-    assert set(of_f1) == {"difference", "low", "high", "not_worse", "better", "is_thin", "before", "after"}
-    assert of_f1["after"] - of_f1["before"] == pytest.approx(of_f1["difference"])

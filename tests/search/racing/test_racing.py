@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,10 +11,57 @@ from psopt.errors import InputError
 from psopt.metrics import consistency, micro_f1, prediction_counts
 from psopt.search.racing import Race, RaceResult, Rung, Schedule, is_audited, sample_gains
 
-from tests.search.racing.worlds import N_CLASSES, World, make_world
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+N_CLASSES = 7  # six labels and N/A
+N_SAMPLES, N_WORDINGS, N_CANDIDATES = 300, 10, 40
+
+
+@dataclass(frozen=True)
+class World:
+    """Truth, and the whole grids of a baseline and of candidates as a sampler would meet them."""
+
+    truth: NDArray[np.int64]
+    baseline: NDArray[np.int64]
+    candidates: list[NDArray[np.int64]]
+
+    def race(self) -> Race:
+        return Race(Schedule(self.truth, N_WORDINGS, 0), self.truth, N_CLASSES, 0.01)
+
+    def gains(self, grid: NDArray[np.int64]) -> NDArray[np.float64]:
+        return sample_gains(grid, np.ones(grid.shape, dtype=np.bool_), self.truth, N_CLASSES).mean(axis=0)
+
+    def front(self) -> set[int]:
+        """The numbers of candidates that nobody dominates."""
+        gains = [self.gains(grid) for grid in self.candidates]
+        return {
+            number
+            for number, own in enumerate(gains)
+            if not any((other >= own).all() and (other > own).any() for other in gains)
+        }
+
+
+def make_world(seed: int) -> World:
+    """Draw a world; equal seeds, equal worlds."""
+    rng = np.random.default_rng(seed)
+    shape = (N_SAMPLES, N_WORDINGS)
+    truth = rng.integers(0, N_CLASSES - 1, N_SAMPLES)
+    hardness = rng.beta(1.2, 0.8, N_SAMPLES)
+    draws, shake = rng.random(shape), rng.random(shape)
+    wrong = (truth[:, None] + rng.integers(1, N_CLASSES - 1, shape)) % (N_CLASSES - 1)
+    habit = (truth + rng.integers(1, N_CLASSES - 1, N_SAMPLES)) % (N_CLASSES - 1)
+
+    def grid(skill: float, steadiness: float) -> NDArray[np.int64]:
+        """What shakes is drawn for each wording, the rest once for a sample: common draws for all candidates."""
+        own = np.clip(skill + 0.5 * (hardness - 0.5), 0.02, 0.98)
+        steady = np.where(draws[:, :1] < own[:, None], truth[:, None], habit[:, None])
+        swaying = np.where(draws < own[:, None], truth[:, None], wrong)
+        return np.asarray(np.where(shake < steadiness, steady, swaying))
+
+    quality = np.clip(np.linspace(0.45, 0.8, N_CANDIDATES) + rng.normal(0, 0.08, N_CANDIDATES), 0.2, 0.9)
+    steadiness = rng.uniform(0.3, 0.9, N_CANDIDATES)
+    return World(truth, grid(0.55, 0.5), [grid(*pair) for pair in zip(quality, steadiness, strict=True)])
 
 
 class Asking:
@@ -28,32 +76,19 @@ class Asking:
         return np.where(self.asked, self._grid, -1)
 
 
-def gains_of(world: World, grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    return sample_gains(grid, np.ones(grid.shape, dtype=np.bool_), world.truth, N_CLASSES).mean(axis=0)
-
-
-def race(world: World) -> tuple[dict[str, Any], float]:
-    """Let all candidates race; the results by id, and the share of cells that were asked about."""
-    racing = Race(Schedule(world.truth, world.baseline.shape[1], 0), world.truth, N_CLASSES, 0.01)
+def race_all(world: World) -> tuple[list[RaceResult], float]:
+    """Let all candidates race; the results, and the share of cells that were asked about."""
+    racing = world.race()
     rivals = {"baseline": world.baseline}
-    results = {}
+    results = []
     n_asked = 0
     for number, grid in enumerate(world.candidates):
         ask = Asking(grid)
-        results[str(number)] = racing.run(str(number), ask, rivals, "baseline")
+        results.append(racing.run(str(number), ask, rivals, "baseline"))
         n_asked += int(ask.asked.sum())
-        if results[str(number)].stop is None:
+        if results[-1].stop is None:
             rivals[str(number)] = ask(np.zeros(grid.shape, dtype=np.bool_))
     return results, n_asked / sum(grid.size for grid in world.candidates)
-
-
-def front_of(world: World) -> set[str]:
-    gains = {str(number): gains_of(world, grid) for number, grid in enumerate(world.candidates)}
-    return {
-        name
-        for name, own in gains.items()
-        if not any((other >= own).all() and (other > own).any() for other in gains.values())
-    }
 
 
 @pytest.mark.parametrize(("n_samples", "n_wordings"), [(300, 10), (100, 10), (50, 3), (12, 2), (500, 30)])
@@ -70,27 +105,20 @@ def test_each_rung_holds_the_cells_of_those_before_it_and_the_last_is_the_grid(n
 
 
 def test_rungs_are_wide_first() -> None:
-    assert Schedule(np.zeros(300, dtype=int), 10, 0).rungs == (
-        Rung(40, 2),
-        Rung(80, 2),
-        Rung(160, 2),
-        Rung(300, 2),
-        Rung(300, 4),
-        Rung(300, 10),
-    )
-    assert Schedule(np.zeros(60, dtype=int), 3, 0).rungs == (Rung(20, 2), Rung(40, 2), Rung(60, 2), Rung(60, 3))
+    of_300 = [(40, 2), (80, 2), (160, 2), (300, 2), (300, 4), (300, 10)]
+    assert list(Schedule(np.zeros(300, dtype=int), 10, 0).rungs) == [Rung(*sizes) for sizes in of_300]
+    of_60 = [(20, 2), (40, 2), (60, 2), (60, 3)]
+    assert list(Schedule(np.zeros(60, dtype=int), 3, 0).rungs) == [Rung(*sizes) for sizes in of_60]
+    with pytest.raises(InputError, match="--rephrasings 2"):
+        Schedule(np.zeros(10, dtype=int), 1, 0)
 
 
-def test_every_wording_is_asked_about_equally_often_within_each_class_too() -> None:
+def test_classes_are_in_every_beginning_in_their_shares_and_meet_every_wording() -> None:
     truth = np.arange(600) % 2  # two classes in step with ten wordings: counting up would give each class five
-    schedule = Schedule(truth, 10, 0)
-    cells = schedule.cells(Rung(600, 2))
+    cells = Schedule(truth, 10, 0).cells(Rung(600, 2))
     assert (cells.sum(axis=0) == 120).all()
     for label in (0, 1):
         assert cells[truth == label].sum(axis=0).min() > 30
-
-
-def test_any_beginning_holds_the_classes_in_their_shares() -> None:
     truth = np.repeat([0, 1, 2], [200, 80, 20])
     chosen = truth[Schedule(truth, 10, 3).samples(Rung(150, 2))]
     assert np.bincount(chosen).tolist() == pytest.approx([100, 40, 10], abs=2)
@@ -98,68 +126,44 @@ def test_any_beginning_holds_the_classes_in_their_shares() -> None:
 
 def test_contributions_have_the_objectives_as_their_means() -> None:
     world = make_world(5)
-    gains = gains_of(world, world.baseline)
+    gains = world.gains(world.baseline)
     counts = prediction_counts(world.baseline, N_CLASSES)
     assert gains[0] == pytest.approx(micro_f1(world.baseline, world.truth))
     assert gains[2] == pytest.approx(consistency(counts, world.truth, self_pairs=False))
-
-
-def test_disagreement_at_two_wordings_is_right_on_average() -> None:
-    world = make_world(6)
-    whole = gains_of(world, world.baseline)[1]
-    at_two = []
+    at_two = []  # and disagreement at two wordings is right on average
     for seed in range(200):
-        schedule = Schedule(world.truth, 10, seed)
-        cells = schedule.cells(Rung(300, 2))
+        cells = Schedule(world.truth, N_WORDINGS, seed).cells(Rung(N_SAMPLES, 2))
         at_two.append(sample_gains(world.baseline, cells, world.truth, N_CLASSES)[:, 1].mean())
-    assert np.mean(at_two) == pytest.approx(whole, abs=4 * np.std(at_two) / np.sqrt(200))
+    assert np.mean(at_two) == pytest.approx(gains[1], abs=4 * np.std(at_two) / np.sqrt(200))
 
 
 def test_most_stop_early_and_hardly_any_of_the_front_does() -> None:
-    shares = []
-    n_front = n_wrong = 0
+    shares: list[float] = []
+    of_the_front: list[bool] = []  # whether it was stopped
     for seed in range(4):
         world = make_world(seed)
-        results, share = race(world)
+        results, share = race_all(world)
         shares.append(share)
-        front = front_of(world)
-        n_front += len(front)
-        n_wrong += sum(results[name].stop is not None for name in front)
+        of_the_front += [results[number].stop is not None for number in world.front()]
+        stops = [result.stop for result in results if result.stop]
+        assert {stop.reason.partition(" by ")[0] for stop in stops} <= {"dominated", "F1 below the baseline's"}
+        assert all(min(stop.lead) < 0 for stop in stops)
     assert np.mean(shares) < 0.4
-    assert n_wrong <= 0.1 * n_front
+    assert np.mean(of_the_front) <= 0.1
 
 
-def test_a_stop_says_by_whom_and_by_how_much() -> None:
-    world = make_world(1)
-    results, _ = race(world)
-    stops = [result.stop for result in results.values() if result.stop]
-    assert {stop.reason.partition(" by ")[0] for stop in stops} <= {"dominated", "F1 below the baseline's"}
-    assert all(min(stop.lead) < 0 for stop in stops)
-
-
-def test_a_candidate_whose_f1_is_far_below_the_baseline_s_stops_at_the_first_rung() -> None:
+def test_a_candidate_far_below_the_baseline_stops_at_the_first_rung_and_an_equal_one_is_held() -> None:
     world = make_world(2)
-    racing = Race(Schedule(world.truth, 10, 0), world.truth, N_CLASSES, 0.01)
-    wrong = Asking((world.truth[:, None] + 1) % 6 + np.zeros((1, 10), dtype=int))
-    result = racing.run("a", wrong, {"b": world.baseline}, "b")
+    wrong = Asking((world.truth[:, None] + 1) % 6 + np.zeros((1, N_WORDINGS), dtype=int))
+    result = world.race().run("a", wrong, {"b": world.baseline}, "b")
     assert result.rung == Rung(40, 2)
     assert result.stop is not None
     assert result.stop.reason == "F1 below the baseline's"
-
-
-def test_what_equals_a_rival_is_held() -> None:
-    world = make_world(3)
-    racing = Race(Schedule(world.truth, 10, 0), world.truth, N_CLASSES, 0.01)
-    ask = Asking(world.baseline)
-    assert racing.run("a", ask, {"b": world.baseline}, "b") == RaceResult(Rung(160, 2), None)
-    assert ask.asked.sum() == 320
+    equal = Asking(world.baseline)
+    assert world.race().run("a", equal, {"b": world.baseline}, "b") == RaceResult(Rung(160, 2), None)
+    assert equal.asked.sum() == 320
 
 
 def test_a_tenth_is_audited_whoever_asks() -> None:
     ids = [f"{number:012x}" for number in np.random.default_rng(0).integers(0, 2**40, 2000)]
     assert 150 < sum(is_audited(prompt_id, 7) for prompt_id in ids) < 250
-
-
-def test_one_wording_is_refused() -> None:
-    with pytest.raises(InputError, match="--rephrasings 2"):
-        Schedule(np.zeros(10, dtype=int), 1, 0)

@@ -13,6 +13,7 @@ from psopt.search import TrainDiagnoses, _search
 from psopt.search.racing import racing_line
 
 from tests.commands import exit_code
+from tests.conftest import make_samples
 from tests.fake_server import FakeServer
 from tests.search.racing.test_racing_search import OF_ANY_SIZE
 
@@ -21,21 +22,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODEL = "openai/test"
-ASKED: dict[str, Any] = {"model": MODEL, "trials": 9, "rounds": 1, "rephrasings": 3, "sampler": "random", "seed": 1}
-ASKED["effort"] = "full"
-ASKED["parts"] = OF_ANY_SIZE
-SIZES = {"train": 20, "val": 160, "test": 4}  # with 48 of val, chance decides which of two like candidates is stopped
-WHOLE = {"is_partial": False}
-WORDINGS = ("when did {} end ?", "who built {} ?", "how many people saw {} ?", "whose idea was {} ?")
+SIZES = {"train": 20, "val": 100, "test": 4}  # with 48 of val, chance decides which of two like candidates is stopped
+ASKED: dict[str, Any] = {"model": MODEL, "trials": 6, "rounds": 1, "rephrasings": 3, "sampler": "random", "seed": 1}
+ASKED |= {"effort": "full", "parts": OF_ANY_SIZE}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("racing")
     rows = ["id,text,label,split"]
-    for split, n in SIZES.items():
-        texts = [WORDINGS[i % 4].format(f"{split} {i}") for i in range(n)]
-        rows += [f"{split}{i},{text},{('Number', 'Person')[i % 2]},{split}" for i, text in enumerate(texts)]
+    for first, (split, n) in enumerate(SIZES.items()):
+        samples = make_samples(split, n, 1000 * first)
+        rows += [f"{sample.id},{sample.text},{sample.label},{split}" for sample in samples]
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
     return folder
 
@@ -64,8 +62,11 @@ def read(run: Path, name: str = "run.json") -> Any:
 def test_a_model_that_costs_is_asked_less_for_the_same_front(
     folder: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A partial diagnosis may propose other edits; with whole ones both runs search the same candidates.
-    monkeypatch.setattr(_search, "TrainDiagnoses", lambda *args, **given: TrainDiagnoses(*args, **given | WHOLE))
+    def whole_diagnoses(*args: Any, **given: Any) -> Any:
+        """A partial diagnosis may propose other edits; with whole ones both runs search the same candidates."""
+        return TrainDiagnoses(*args, **given | {"is_partial": False})
+
+    monkeypatch.setattr(_search, "TrainDiagnoses", whole_diagnoses)
     server.reset()
     raced = optimize(folder, server, "raced", "cache")
     asked = server.counts()["requests"]
@@ -91,10 +92,10 @@ def test_a_model_that_costs_is_asked_less_for_the_same_front(
 
 def test_a_limit_in_the_middle_of_a_race_is_gone_on_with(folder: Path, server: FakeServer) -> None:
     with pytest.raises(BudgetReachedError):
-        optimize(folder, server, "limited", "cache-of-limits", max_calls=1_300)
+        optimize(folder, server, "limited", "cache-of-limits", max_calls=900)
     limited = read(folder / "limited")
     assert limited["finish_reason"] == "budget"
-    assert limited["calls"]["made"] <= 1_300
+    assert limited["calls"]["made"] <= 900
     assert limited["race"]["candidates"] < ASKED["trials"]
     run = optimize(folder, server, "limited", "cache-of-limits", resume=True)
     assert run.finish_reason == "trials"
@@ -110,7 +111,7 @@ def test_racing_under_one_wording_is_refused_before_anything_is_asked(
         given = ["--dataset", str(folder / "data.csv"), "--model", MODEL, "--api-base", server.url, "--out", str(out)]
         assert exit_code("optimize", *given, "--rephrasings", "1", "--race", race) == 2
         (line,) = capsys.readouterr().err.strip().splitlines()
-        assert f"--race {race} needs at least 2 wordings" in line
+        assert f"--race {race} needs at least 2 wordings, not 1" in line
     assert not out.exists()
     with pytest.raises(InputError, match="unknown race 'always'"):
         optimize(folder, server, "refused", "cache", race="always")

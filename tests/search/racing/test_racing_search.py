@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import optuna
 import pytest
 from psopt.errors import InputError
-from psopt.evaluation import Evaluator
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
-from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchProblem, open_study
 from psopt.search.distributed import _coordinator
 from psopt.search.racing import _candidate_races, races
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
-from psopt.settings import SearchOptions
-from psopt.tasks import DatasetInfo, Task
 
 from tests.conftest import make_samples
+from tests.search.searches import complete, make_evaluator, make_search
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from psopt.tasks import Task
 
 WORDINGS = (
     "Sort the question by what it asks for.",
@@ -33,54 +31,35 @@ WORDINGS = (
     "Which kind of answer is wanted?",
     "Give the kind of the question.",
 )
-SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
 N_VAL = 100
-GRID = N_VAL * len(WORDINGS)
 TRIALS = 12
 SIM = "wobble=0.3,accuracy=0.7"
-
-
-def make_task(n_val: int = N_VAL) -> Task:
-    return Task(
-        "toy",
-        WORDINGS[0],
-        ("Number", "Person"),
-        make_samples("train", 60, 0),
-        make_samples("val", n_val, 100),
-        make_samples("test", 40, 400),
-        DatasetInfo("toy", "memory", "0" * 64),
-        definitions={"Number": "a count or a date", "Person": "somebody's name"},
-        noun="question",
-    )
-
-
-def make_evaluator(task: Task, model: Any = None, wordings: tuple[str, ...] = WORDINGS) -> Evaluator:
-    rephrasings = RephrasingSet(WORDINGS[0], wordings, SET.heldout, "rules")
-    samples: Any = {"train": task.train, "val": task.val, "test": task.test}
-    return Evaluator(model or SimulatedModel(SIM, task), rephrasings, samples)
-
 
 # No draw is too large: what is tried in place of one hangs on estimates, which differ with and without a race.
 OF_ANY_SIZE = SearchRestriction(max_prompt_edits=1_000, max_prompt_tokens=100_000)
 
 
-def make_search(folder: Path, evaluator: Evaluator, *, worker: str = "", own: int | None = None, **options: Any) -> Any:
+@pytest.fixture(scope="module")
+def task(task: Task) -> Task:
+    """The small task, with more samples."""
+    train, val, test = make_samples("train", 60, 0), make_samples("val", N_VAL, 100), make_samples("test", 40, 400)
+    return replace(task, train=train, val=val, test=test)
+
+
+def racing(folder: Path, task: Task, evaluator: Any = None, **options: Any) -> Any:
     """A search in a folder, new or resumed; `random` draws the same whatever the study was told."""
-    defaults = {"trials": TRIALS, "rounds": 1, "sampler": "random", "seed": 1, "race": "on", "parts": OF_ANY_SIZE}
-    settings = SearchOptions(**{**defaults, **options})
-    study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
-    task = make_task()
-    problem = SearchProblem(task, seed_prompt(task), evaluator, settings)
-    return Search(study, problem, worker=worker, most_own=own)
+    usual = {"trials": TRIALS, "rounds": 1, "sampler": "random", "seed": 1, "race": "on", "parts": OF_ANY_SIZE}
+    evaluator = evaluator or make_evaluator(task, SimulatedModel(SIM, task), *WORDINGS)
+    return make_search(folder, task, evaluator, **{**usual, **options})
 
 
-def complete(search: Any) -> list[Any]:
-    return [trial for trial in search.study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
+def ids(candidates: Any) -> list[str]:
+    return [candidate.id for candidate in candidates]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    search = make_search(tmp_path_factory.mktemp("whole"), make_evaluator(make_task()), race="off")
+def whole(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    search = racing(tmp_path_factory.mktemp("whole"), task, race="off")
     search.run()
     return search
 
@@ -91,31 +70,30 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def raced(folder: Path) -> Any:
-    search = make_search(folder, make_evaluator(make_task()))
+def raced(folder: Path, task: Task) -> Any:
+    search = racing(folder, task)
     search.run()
     return search
 
 
-def test_it_finds_the_same_front_for_fewer_answers(whole: Any, raced: Any) -> None:
-    assert [candidate.id for candidate in raced.state.front] == [candidate.id for candidate in whole.state.front]
-    assert raced.problem.evaluator.budget.usage.made < 0.7 * whole.problem.evaluator.budget.usage.made
-    assert whole.race_counts is None
-
-
-def test_what_stopped_is_no_candidate_and_counts_as_a_trial(raced: Any) -> None:
-    assert raced.stopped
+def test_it_finds_the_same_front_for_fewer_answers_and_asks_whole_grids_of_few(whole: Any, raced: Any) -> None:
+    assert ids(raced.state.front) == ids(whole.state.front)
     assert raced.state.n_done == len(complete(raced)) == TRIALS
-    ids = [candidate.id for candidate in (*raced.candidates, *raced.stopped)]
-    assert len(set(ids)) == TRIALS
-    for stopped in raced.stopped:
-        assert raced.history.find(stopped.id) is stopped
-        assert raced.problem.evaluator.knows(stopped.id, "val") is False
+    evaluator = raced.problem.evaluator
+    assert evaluator.budget.usage.made < 0.7 * whole.problem.evaluator.budget.usage.made
+    diagnosed = [evaluator.partial_answers(one.prompt, "train") for one in raced.history.evaluated]
+    n_diagnosed = sum(answers.is_answered.sum() for answers in diagnosed)
+    assert raced.race_counts.calls + n_diagnosed == evaluator.budget.usage.made
+    assert not any(evaluator.knows(stopped.id, "val") for stopped in raced.stopped)
+    assert len(raced.candidates) <= 1 + 2 * len(raced.state.front)
+    assert raced.state.waiting() is None
+    assert set(raced.state.leaders) >= set(raced.state.front)
+    assert raced.state.shortest in raced.candidates
 
 
 def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
     by_number = {trial.number: trial for trial in complete(raced)}
-    ids = {candidate.id for candidate in raced.history.evaluated}
+    reasons = {"F1 below the baseline's", "held"} | {f"dominated by {name}" for name in ids(raced.history.evaluated)}
     for stopped in raced.stopped:
         trial = by_number[stopped.trial]
         rung, _, reason = trial.user_attrs["raced"].partition(", ")
@@ -123,7 +101,7 @@ def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
         assert rung != str(stopped.rung) or tuple(trial.values) == stopped.val[:3]
         assert (trial.constraints["f1"] > 0) == (not stopped.is_held or stopped.val.f1 < raced.state.least_f1)
         assert trial.user_attrs["prompt_id"] == stopped.id
-        assert reason in {"F1 below the baseline's", "held"} or reason.removeprefix("dominated by ") in ids
+        assert reason in reasons
     asked_in_part = {trial.number for trial in complete(raced) if "raced" in trial.user_attrs}
     assert asked_in_part >= {stopped.trial for stopped in raced.stopped}
     promoted = asked_in_part & {candidate.trial for candidate in raced.candidates}
@@ -131,22 +109,16 @@ def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
     assert all(by_number[number].user_attrs["raced"].endswith(", held") for number in promoted)
 
 
-def test_whole_grids_are_asked_of_those_that_can_stand_on_the_front_alone(raced: Any) -> None:
-    assert len(raced.candidates) <= 1 + 2 * len(raced.state.front)
-    assert raced.state.waiting() is None
-    assert set(raced.state.leaders) >= set(raced.state.front)
-    assert raced.state.shortest in raced.candidates
-
-
-def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_better(tmp_path: Path) -> None:
-    limited = SearchRestriction(max_prompt_edits=2)
-    search = make_search(tmp_path, make_evaluator(make_task()), parts=limited)
+def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_better(
+    tmp_path: Path, task: Task
+) -> None:
+    search = racing(tmp_path, task, parts=SearchRestriction(max_prompt_edits=2))
     search.run()
     limits = search.problem.limits
     within = [candidate for candidate in search.candidates if limits.allow(candidate.prompt, candidate.edits)]
     assert len(within) > 1, "not the baseline alone"
     assert {*search.state.front, search.state.shortest} <= set(within)
-    of_the_within = {candidate.id for candidate in within} | {"F1 below the baseline's", "held"}
+    of_the_within = {*ids(within), "F1 below the baseline's", "held"}
     for stopped in search.stopped:
         if limits.allow(stopped.prompt, stopped.edits):
             assert stopped.reason.removeprefix("dominated by ") in of_the_within
@@ -154,54 +126,32 @@ def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_
 
 def test_estimates_are_near_the_scores_of_the_whole_grid(raced: Any, whole: Any) -> None:
     in_whole = {candidate.id: candidate.val for candidate in whole.candidates}
-    pairs = [(stopped, in_whole[stopped.id]) for stopped in raced.stopped if stopped.id in in_whole]
-    errors = [
-        [abs(a - b) for a, b in zip(stopped.val[:3], (val.f1, val.sensitivity, val.consistency), strict=True)]
-        for stopped, val in pairs
-    ]
+    pairs = [(stopped.val, in_whole[stopped.id]) for stopped in raced.stopped if stopped.id in in_whole]
     assert pairs
-    assert np.mean(errors, axis=0).max() < 0.1
+    errors = [np.subtract(estimate[:3], (val.f1, val.sensitivity, val.consistency)) for estimate, val in pairs]
+    assert np.abs(errors).mean(axis=0).max() < 0.1
 
 
-def test_counts_add_up_to_what_was_asked(raced: Any) -> None:
-    counts = raced.race_counts
-    evaluator = raced.problem.evaluator
-    diagnosed = [evaluator.partial_answers(candidate.prompt, "train") for candidate in raced.history.evaluated]
-    train = sum(answers.is_answered.sum() for answers in diagnosed)
-    assert counts.calls + train == evaluator.budget.usage.made
-    assert counts.calls + counts.saved == TRIALS * GRID
-    assert counts.stopped == len(raced.stopped) == sum(counts.rungs.values())
-    assert counts.candidates == TRIALS
-
-
-def test_it_is_read_back_with_its_answers_and_nothing_is_asked_again(raced: Any, folder: Path) -> None:
-    evaluator = make_evaluator(make_task())
-    again = make_search(folder, evaluator)
+def test_it_is_read_back_with_its_answers_and_nothing_is_asked_again(raced: Any, folder: Path, task: Task) -> None:
+    again = racing(folder, task)
     again.run()
+    evaluator = again.problem.evaluator
     assert evaluator.budget.usage.made == 0
     assert [(one.trial, one.id, one.raced, one.val) for one in again.stopped] == [
         (one.trial, one.id, one.raced, one.val) for one in raced.stopped
     ]
-    assert [one.id for one in again.state.front] == [one.id for one in raced.state.front]
+    assert ids(again.state.front) == ids(raced.state.front)
     assert again.race_counts == raced.race_counts
-    prompt = apply_edits(seed_prompt(make_task()), again.stopped[0].edits)
+    prompt = apply_edits(seed_prompt(task), again.stopped[0].edits)
     known = evaluator.partial_answers(prompt, "val").is_answered.sum()
     assert known == again.stopped[0].rung.samples * again.stopped[0].rung.wordings
 
 
-def test_by_default_a_free_model_does_not_race(whole: Any, tmp_path: Path) -> None:
-    search = make_search(tmp_path, make_evaluator(make_task()), race="auto", trials=5)
-    search.run()
-    assert search.race_counts is None
-    assert [candidate.id for candidate in search.candidates] == [candidate.id for candidate in whole.candidates][:5]
-    assert not [trial for trial in complete(search) if "raced" in trial.user_attrs or "audit" in trial.user_attrs]
-
-
 def test_audited_candidates_are_asked_about_more_and_say_whether_the_stop_was_right(
-    raced: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    raced: Any, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_candidate_races, "is_audited", lambda *_: True)
-    search = make_search(tmp_path, make_evaluator(make_task()))
+    search = racing(tmp_path, task)
     search.run()
     counts = search.race_counts
     audits = [trial.user_attrs["audit"] for trial in complete(search) if "audit" in trial.user_attrs]
@@ -210,20 +160,16 @@ def test_audited_candidates_are_asked_about_more_and_say_whether_the_stop_was_ri
     assert counts.wrong == audits.count("wrong")
     assert {stopped.rung.samples for stopped in search.stopped} <= {80, N_VAL}
     assert all(stopped.is_held == (stopped.audit != "right") for stopped in search.stopped)
-    assert [candidate.id for candidate in search.state.front] == [candidate.id for candidate in raced.state.front]
-    again = make_search(tmp_path, make_evaluator(make_task()))
-    assert again.race_counts == counts
+    assert ids(search.state.front) == ids(raced.state.front)
+    assert racing(tmp_path, task).race_counts == counts
 
 
 def test_a_stop_that_would_have_cost_a_place_on_the_front_is_a_wrong_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hasty(*_: Any) -> bool:
-        return True
-
-    monkeypatch.setattr(_candidate_races, "is_audited", hasty)
-    monkeypatch.setattr("psopt.search.racing._race.is_dominated", hasty)
-    search = make_search(tmp_path, make_evaluator(make_task()), trials=5)
+    monkeypatch.setattr(_candidate_races, "is_audited", lambda *_: True)
+    monkeypatch.setattr("psopt.search.racing._race.is_dominated", lambda *_: True)
+    search = racing(tmp_path, task, trials=5)
     search.run()
     audited = [prompt for prompt in search.history.evaluated if prompt.audit]
     assert search.race_counts.audited == len(audited) == 4
@@ -248,66 +194,64 @@ class Interrupting(SimulatedModel):
         return super().predict(*given, **more)
 
 
-def test_ctrl_c_in_the_middle_of_a_rung_loses_nothing(tmp_path: Path, raced: Any) -> None:
-    task = make_task()
+def test_ctrl_c_in_the_middle_of_a_rung_loses_nothing(tmp_path: Path, task: Task, raced: Any) -> None:
     model = Interrupting(SIM, task)
-    search = make_search(tmp_path, make_evaluator(task, model))
-    while len(search.stopped) < 1:
+    search = racing(tmp_path, task, make_evaluator(task, model, *WORDINGS))
+    while not search.stopped:
         search._take_a_step()
     model.calls_left = 2  # the second block of wordings of the first rung
     with pytest.raises(KeyboardInterrupt):
         search.run()
-    done = search.state.n_done
-    again = make_search(tmp_path, make_evaluator(task))
-    assert again.state.n_done == done
+    again = racing(tmp_path, task)
+    assert again.state.n_done == search.state.n_done
     assert again.stopped[0].raced == raced.stopped[0].raced
     again.run()
-    assert again.state.n_done == TRIALS
-    ids = [candidate.id for candidate in (*again.candidates, *again.stopped)]
-    assert len(set(ids)) == TRIALS
+    assert again.state.n_done == len({*ids(again.candidates), *ids(again.stopped)}) == TRIALS
 
 
-def test_workers_race_against_the_incumbents_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_race_against_the_incumbents_of_others(
+    tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_coordinator, "_PAUSE", 0.0)
-    first = make_search(tmp_path, make_evaluator(make_task()), worker="a", own=4)
+    first = racing(tmp_path, task, worker="a", own=4)
     first.run()
-    second = make_search(tmp_path, make_evaluator(make_task()), worker="b")
+    second = racing(tmp_path, task, worker="b")
     second.run()
-    assert second.state.n_done == TRIALS
-    own = [stopped for stopped in second.stopped if stopped.trial not in {one.trial for one in first.stopped}]
-    assert own
-    theirs = {candidate.trial for candidate in first.candidates}
-    earlier = [one for one in second.candidates if one.trial < own[0].trial and one.trial not in theirs]
-    assert len(earlier) < 3  # by its own grids alone it could not have stopped yet
-    ids = [candidate.id for candidate in (*second.candidates, *second.stopped)]
-    assert len(set(ids)) == TRIALS
+    assert second.state.n_done == len({*ids(second.candidates), *ids(second.stopped)}) == TRIALS
+    of_the_first = {one.trial for one in (*first.stopped, *first.candidates)}
+    own_stops = [stopped.trial for stopped in second.stopped if stopped.trial not in of_the_first]
+    own_grids = {candidate.trial for candidate in second.candidates} - of_the_first
+    assert len([trial for trial in own_grids if trial < own_stops[0]]) < 3  # by these alone it could not have stopped
 
 
-def test_a_race_that_means_nothing_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
-    task = make_task()
-    evaluator = make_evaluator(task, wordings=WORDINGS[:1])
-    for race in ("on", "strict"):
-        with pytest.raises(InputError, match=f"--race {race} needs at least 2 wordings, not 1"):
-            make_search(tmp_path, evaluator, race=race)
-    few = make_evaluator(make_task(12))
+@pytest.mark.parametrize(
+    ("can", "why"),
+    [
+        (Capabilities(has_metric_scores=True), "a metric scores the answers"),
+        (Capabilities(is_assessed=True), "something is asked about whole grids"),
+    ],
+)
+def test_what_a_race_can_not_compare_is_refused_and_does_not_race_by_itself(
+    tmp_path: Path, task: Task, can: Capabilities, why: str
+) -> None:
+    model = SimulatedModel(SIM, task)
+    model.capabilities = can
+    evaluator = make_evaluator(task, model, *WORDINGS)
+    with pytest.raises(InputError, match=why):
+        racing(tmp_path, task, evaluator)
+    assert not racing(tmp_path, task, evaluator, race="auto")._races.are_run
+    assert evaluator.budget.usage.made == 0
+    model.capabilities = Capabilities()
+    assert racing(tmp_path, task, evaluator, race="auto")._races.are_run
+    assert not racing(tmp_path, task, race="auto")._races.are_run, "it is free"
+
+
+def test_few_samples_can_not_race_and_batches_do_where_it_is_asked_for(tmp_path: Path, task: Task) -> None:
+    few = make_evaluator(replace(task, val=task.val[:12]), SimulatedModel(SIM, task), *WORDINGS)
     with pytest.raises(InputError, match="at least 20 samples"):
-        make_search(tmp_path, few)
-    judged = SimulatedModel(SIM, task)
-    judged.capabilities = Capabilities(has_metric_scores=True)
-    with pytest.raises(InputError, match="a metric scores the answers"):
-        make_search(tmp_path, make_evaluator(task, judged))
-    compared = SimulatedModel(SIM, task)
-    compared.capabilities = Capabilities(is_assessed=True)
-    with pytest.raises(InputError, match="something is asked about whole grids"):
-        make_search(tmp_path, make_evaluator(task, compared))
-    assert evaluator.budget.usage.made == few.budget.usage.made == 0
-    costly = SimulatedModel(SIM, task)
-    costly.capabilities = Capabilities()
-    assert make_search(tmp_path, make_evaluator(task, costly), race="auto")._races.are_run
-    assert not make_search(tmp_path, make_evaluator(task, judged), race="auto")._races.are_run
-    assert not make_search(tmp_path, make_evaluator(task, compared), race="auto")._races.are_run
+        racing(tmp_path, task, few)
+    assert few.budget.usage.made == 0
     settings = LMConfig(api_base="http://127.0.0.1:9/v1", batch=True)
     by_batches = chat_model("openai", "test", AnswerCache(tmp_path / "cache"), settings, Budget())
-    assert not races("auto", make_evaluator(task, by_batches))
-    assert races("on", make_evaluator(task, by_batches))
-    assert races("strict", make_evaluator(task))
+    evaluator = make_evaluator(task, by_batches, *WORDINGS)
+    assert [races(race, evaluator) for race in ("auto", "on", "strict")] == [False, True, True]

@@ -1,0 +1,189 @@
+"""What is drawn anew: bootstrap intervals, the curve over numbers of rephrasings, and the predictors of appendix A."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from psopt.metrics import (
+    RephrasingCurve,
+    bootstrap_ci,
+    joint_scores,
+    noised_predictions,
+    prediction_counts,
+    reference_scores,
+    rephrasing_curve,
+    sample_consistency,
+    sensitivity,
+)
+
+C = 4
+RNG = np.random.default_rng(0)
+Y = RNG.integers(3, size=40)
+PREDICTIONS = np.where(RNG.random((40, 12)) < 0.7, Y[:, None], RNG.integers(C, size=(40, 12)))
+MANY = np.random.default_rng(0).integers(3, size=300)
+PERFECT = np.tile(MANY[:, None], (1, 40))
+SCORES = ("f1", "sensitivity", "consistency")
+
+
+def test_the_estimate_is_the_score_itself_of_one_hot_probabilities_too() -> None:
+    intervals = bootstrap_ci(PREDICTIONS, Y, C, n_replicates=50)
+    estimates = {name: interval.estimate for name, interval in intervals.items()}
+    assert estimates == pytest.approx(joint_scores(PREDICTIONS, Y, C))
+    for estimate, low, high in intervals.values():
+        assert 0 <= low < estimate < high <= 1
+    soft = bootstrap_ci(np.eye(C)[PREDICTIONS], Y, C, n_replicates=50)
+    assert np.array(list(soft.values())) == pytest.approx(np.array(list(intervals.values())), abs=1e-12)
+
+
+def test_a_kernel_a_sample_is_drawn_with_its_sample() -> None:
+    kernel = np.eye(C) / 2 + 0.5
+    together = bootstrap_ci(PREDICTIONS, Y, C, n_replicates=20, similarity=kernel)
+    each = bootstrap_ci(PREDICTIONS, Y, C, n_replicates=20, similarity=np.repeat(kernel[None], len(Y), axis=0))
+    assert np.array(list(each.values())) == pytest.approx(np.array(list(together.values())), abs=1e-12)
+
+
+def test_drawing_more_or_promising_more_is_wider() -> None:
+    def width(**options: Any) -> float:
+        _, low, high = bootstrap_ci(PREDICTIONS, Y, C, **options)["f1"]
+        return float(high - low)
+
+    assert width() > max(width(resample="samples"), width(resample="rephrasings"))
+    assert width(confidence=0.99) > width(confidence=0.5)
+    _, low, high = bootstrap_ci(PREDICTIONS[:, :1], Y, C, resample="samples")["f1"]
+    assert low < high, "one rephrasing can still be resampled over samples"
+    constant = bootstrap_ci(np.zeros((10, 4), dtype=int), [0] * 10, 2)
+    assert [tuple(interval) for interval in constant.values()] == [(1, 1, 1), (0, 0, 0), (1, 1, 1)]
+
+
+def test_intervals_cover_the_sensitivity_of_the_population() -> None:
+    """60 experiments whose expected S is known from 1,000 others: the 95 % interval holds it in most of them.
+
+    Unmoved percentile intervals cover it in about 80 %: resampled answers repeat themselves.
+    """
+    rng = np.random.default_rng(0)
+
+    def experiment() -> tuple[Any, Any]:
+        y = rng.integers(3, size=50)
+        right = rng.beta(2, 1, size=(50, 1))
+        return np.where(rng.random((50, 10)) < right, y[:, None], rng.integers(4, size=(50, 10))), y
+
+    expected = np.mean([sensitivity(prediction_counts(experiment()[0], 4)) for _ in range(1000)])
+    covered = 0
+    for seed in range(60):
+        _, low, high = bootstrap_ci(*experiment(), 4, n_replicates=200, seed=seed)["sensitivity"]
+        covered += int(low <= expected <= high)
+    assert covered >= 53
+
+
+def test_the_mean_of_the_curve_is_that_over_all_subsets() -> None:
+    """All 66 pairs of rephrasings, one at a time, against a large sample of them; all twelve are one subset."""
+    pairs = [joint_scores(PREDICTIONS[:, list(pair)], Y, C) for pair in combinations(range(12), 2)]
+    curve = rephrasing_curve(PREDICTIONS, Y, C, sizes=[2, 12], n_subsets=3000)
+    whole = joint_scores(PREDICTIONS, Y, C)
+    for score in SCORES:
+        assert curve.mean[score][0] == pytest.approx(np.mean([pair[score] for pair in pairs]), abs=2e-3)
+        assert curve.mean[score][1] == pytest.approx(whole[score])
+    assert np.isfinite(curve.low["sensitivity"]).tolist() == [True, False]
+
+
+def test_sensitivity_grows_and_the_interval_of_f1_shrinks_with_the_number_of_rephrasings() -> None:
+    curve = rephrasing_curve(PREDICTIONS, Y, C)
+    assert curve.sizes.tolist() == list(range(2, 13))
+    assert (np.diff(curve.mean["sensitivity"]) > 0).all()
+    width = curve.high["f1"] - curve.low["f1"]
+    assert width[0] > width[4] > width[-2]
+
+
+def test_the_interval_holds_for_new_rephrasings_not_only_for_subsets() -> None:
+    """Subsets of 9 of 12 share most of their members; the width is nevertheless that of 9 fresh rephrasings."""
+    rng = np.random.default_rng(1)
+    right = rng.beta(2, 1, size=(40, 1))
+
+    def answers(n: int) -> Any:
+        wording = rng.normal(0, 0.2, size=(1, n))
+        return np.where(rng.random((40, n)) < right + wording, Y[:, None], 3)
+
+    fresh = [joint_scores(answers(9), Y, C)["sensitivity"] for _ in range(500)]
+    expected = np.subtract(*np.quantile(fresh, [0.975, 0.025]))
+    curves = [rephrasing_curve(answers(12), Y, C, sizes=[9], seed=seed) for seed in range(20)]
+    widths = [curve.high["sensitivity"][0] - curve.low["sensitivity"][0] for curve in curves]
+    assert np.mean(widths) == pytest.approx(expected, rel=0.25)
+
+
+def curve_of_widths(*widths: float) -> RephrasingCurve:
+    zeros = np.zeros(len(widths))
+    return RephrasingCurve(np.arange(2, 2 + len(widths)), {}, {"f1": zeros}, {"f1": np.array(widths)})
+
+
+@pytest.mark.parametrize(
+    ("widths", "enough"),
+    [
+        ((0.3, 0.2, 0.1, np.nan), 4),
+        ((0.3, 0.1, 0.2, 0.1, np.nan), 5),  # narrow once by chance, then wide again
+        ((0.1, 0.1, np.nan), 2),
+        ((0.3, 0.2, np.nan), None),
+        ((0.15, 0.15), None),  # not narrower than itself
+    ],
+)
+def test_enough_is_where_the_interval_becomes_and_stays_narrow(widths: tuple[float, ...], enough: int | None) -> None:
+    assert curve_of_widths(*widths).enough("f1", width=0.15) == enough
+
+
+def test_half_of_the_answers_are_redrawn() -> None:
+    # a redrawn answer is the old one by chance 1 in 4: 1/2 * 3/4 of the answers change
+    assert (noised_predictions(PERFECT, C) != PERFECT).mean() == pytest.approx(3 / 8, abs=0.02)
+    assert (noised_predictions(PERFECT, C, share=0) == PERFECT).all()
+
+
+def test_the_references_stand_where_appendix_a_says() -> None:
+    """The random predictor has S near 1 and, like all random samples of a class, high consistency; F1 unmasks it."""
+    found = reference_scores(PERFECT, MANY, C)
+    assert list(found) == ["predictor", "half_noised", "random"]
+    assert (found["predictor"].sensitivity, found["predictor"].f1) == (0, 1)
+    assert 0.5 < found["half_noised"].sensitivity < 0.9
+    random = found["random"]
+    assert random.sensitivity > 0.95
+    assert random.consistency > 0.8
+    assert random.f1 == pytest.approx(1 / 4, abs=0.02)
+    # the axes of the plot come along
+    assert random.sample_sensitivity.shape == random.sample_consistency.shape == MANY.shape
+    assert random.sample_sensitivity.mean() == pytest.approx(random.sensitivity)
+    counts = np.eye(C, dtype=int)[noised_predictions(PERFECT, C, 1.0)].sum(axis=1)
+    assert (random.sample_consistency == sample_consistency(counts, MANY)).all()
+
+
+def test_the_predictor_itself_stands_among_them_unchanged() -> None:
+    found = reference_scores(PREDICTIONS, Y, C)["predictor"]
+    assert (found.f1, found.sensitivity, found.consistency) == tuple(joint_scores(PREDICTIONS, Y, C).values())
+
+
+@pytest.mark.parametrize(
+    ("function", "changes", "message"),
+    [
+        (bootstrap_ci, {"predictions": PREDICTIONS[:, :1]}, "predictions has one rephrasing"),
+        (bootstrap_ci, {"predictions": np.full((40, 8, 3), 1 / 3)}, "predictions has 3 classes"),
+        (bootstrap_ci, {"predictions": np.ones((40, 8, 4))}, "predictions holds floats"),
+        (bootstrap_ci, {"resample": "everything"}, "resample is 'everything'"),
+        (bootstrap_ci, {"n_replicates": 0}, "n_replicates is 0"),
+        (bootstrap_ci, {"confidence": 1}, "confidence is 1"),
+        (rephrasing_curve, {"sizes": [1]}, "sizes is 1"),
+        (rephrasing_curve, {"sizes": [13]}, "sizes holds 13"),
+        (rephrasing_curve, {"predictions": PREDICTIONS[:, :1]}, "predictions has one rephrasing"),
+        (rephrasing_curve, {"n_subsets": 1}, "n_subsets is 1"),
+        (rephrasing_curve, {"confidence": 0}, "confidence is 0"),
+    ],
+)
+def test_what_cannot_be_drawn_is_an_error(function: Any, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        function(**{"predictions": PREDICTIONS, "y": Y, "n_classes": C, **changes})
+
+
+def test_a_share_lies_between_none_and_all_and_an_unknown_score_is_an_error() -> None:
+    for share in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="share is"):
+            noised_predictions(PERFECT, C, share)
+    with pytest.raises(ValueError, match="score is 'accuracy'"):
+        curve_of_widths(0.1).enough("accuracy", 0.1)

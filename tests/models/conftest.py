@@ -1,0 +1,49 @@
+"""What tests of language models share: a fake server that starts once a file, and is as new for each test."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psopt.models import AnswerCache
+from psopt.models.chat import Budget, LMConfig, chat_model
+
+from tests.fake_server import FakeServer, FakeServerOptions
+from tests.fake_server._options import FIXED_AT_START
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KEY = "sk-very-secret-0123456789"
+AS_NEW = {
+    option.name: option.default for option in dataclasses.fields(FakeServerOptions) if option.name not in FIXED_AT_START
+}
+
+
+@pytest.fixture(scope="module")
+def running_server() -> Iterator[FakeServer]:
+    with FakeServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running_server: FakeServer) -> FakeServer:
+    running_server.change(**AS_NEW)
+    running_server.reset()
+    return running_server
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, and hardly a wait before what failed is tried again."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
+
+
+def model_at(
+    server: FakeServer, folder: Path | None = None, budget: Budget | None = None, name: str = "test", **options: Any
+) -> Any:
+    """The server's model, whose answers are kept in a folder, or for as long as it lives."""
+    return chat_model("openai", name, AnswerCache(folder), LMConfig(api_base=server.url, **options), budget)

@@ -1,0 +1,140 @@
+"""A prompt of the user's own is read for its task, and comes back as the file that it was, with additions alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from psopt.errors import InputError
+from psopt.runs import (
+    asks_the_same,
+    difference,
+    inputs_named,
+    load_data,
+    read_back,
+    read_source,
+    write_prompt,
+)
+from psopt.search_spaces import Definition, Example, Prompt, render
+from psopt.settings import DataOptions, PromptOptions
+from psopt.tasks import Row
+from psopt.templates import read_template
+
+from tests.mails import make_mails
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
+PROMPTS = Path(__file__).resolve().parents[2] / "examples" / "own_prompt"
+LABELS = ("billing", "technical", "sales", "accounts")
+COLUMNS = ("id", "subject", "body", "reason")
+ROW = Row.of({"id": "m", "subject": "An {body}", "body": 'It says "{subject}".', "reason": "-"}, ("subject", "body"))
+FILES = ("plain.txt", "sections.md", "tagged.json", "turns.yaml", "reasoned.json")
+
+
+def read(file: str | Path) -> Prompt:
+    template = read_template(PROMPTS / file, COLUMNS, labels=LABELS)
+    return Prompt(template.description, LABELS, "mail", template=template.template)
+
+
+def edited(prompt: Prompt) -> Prompt:
+    example = Example("Wrong total", "billing", fields=(("subject", "Total"), ("body", "Wrong total"), ("id", "m1")))
+    notes = ("Refunds go to billing.", "Log-in trouble goes to accounts.")
+    return replace(prompt, definitions=(Definition("sales", "offers"),), notes=notes, examples=(example,))
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_without_additions_it_is_the_file_to_the_byte_and_its_diff_is_additions_alone(file: str) -> None:
+    prompt = read(file)
+    written = write_prompt(prompt)
+    assert written.text.encode() == (PROMPTS / file).read_bytes()
+    assert written.suffix == Path(file).suffix
+    assert Prompt.from_dict(json.loads(json.dumps(prompt.to_dict()))) == prompt
+    assert difference(prompt, prompt, "own", file) == ""
+    diff = difference(prompt, edited(prompt), "own", file)
+    assert diff.startswith(f"--- {file}\n+++ {edited(prompt).id}")
+    changed = diff.splitlines()[2:]
+    assert not [line for line in changed if line.startswith("-")]
+    added = "\n".join(line for line in changed if line.startswith("+"))
+    for text in ("Refunds go to billing.", "Log-in trouble goes to accounts.", "offers", "Wrong total"):
+        assert text in added
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("form", ["own", "openai", "json"])
+def test_whoever_reads_the_written_text_asks_the_same(file: str, form: str) -> None:
+    prompt = edited(read(file))
+    again = read_back(prompt, write_prompt(prompt, form), COLUMNS)
+    assert asks_the_same(prompt, again, [ROW])
+    assert not asks_the_same(read(file), again, [ROW])
+
+
+def test_a_prompt_from_a_function_comes_back_as_messages_and_that_is_said() -> None:
+    prompt = read("turns.yaml")
+    assert prompt.template is not None
+    origin = replace(prompt.template.origin, format="python", suffix=".py", details={})
+    written = write_prompt(edited(replace(prompt, template=replace(prompt.template, origin=origin))))
+    assert [message["role"] for message in json.loads(written.text)][-1] == "user"
+    assert written.suffix == ".json"
+    assert "Python function" in written.note
+
+
+def test_psopts_own_form_is_text_and_its_messages_are_read_back() -> None:
+    prompt = Prompt("Sort the mail.", LABELS, "mail", notes=("Refunds go to billing.",))
+    written = write_prompt(prompt)
+    assert written.text.startswith("Sort the mail.\nAnswer with exactly one")
+    for form in ("own", "openai", "json"):
+        assert asks_the_same(prompt, read_back(prompt, write_prompt(prompt, form), ["text"]), ["A {text}, twice"])
+
+
+def test_an_unknown_form_is_named_with_those_there_are() -> None:
+    with pytest.raises(InputError, match="known: json, openai, own, promptfoo, text"):
+        write_prompt(read("plain.txt"), "xml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return make_mails(tmp_path)
+
+
+@pytest.fixture
+def task(folder: Path) -> Task:
+    return load_data(DataOptions("mails.csv", label_column="team", inputs=("subject", "body")), 42)
+
+
+def test_a_text_that_names_neither_fields_nor_labels_is_a_description_as_before(folder: Path, task: Task) -> None:
+    (folder / "short.txt").write_text("Sort  the mail. \n")
+    reading = read_source("short.txt").read_for(task)
+    assert reading.prompt == Prompt("Sort the mail.", task.labels, task.noun)
+    assert "description" in reading.notes[0]
+    whole = read_source("short.txt", PromptOptions(format="text")).for_task(task)
+    assert whole.template is not None
+    assert render(whole, task.train[0].text)[0]["content"].startswith("Sort  the mail. \n")
+
+
+def test_options_say_how_answers_are_read(folder: Path, task: Task) -> None:
+    schema = {"type": "object", "properties": {"team": {"type": "string"}}}
+    (folder / "schema.json").write_text(json.dumps(schema))
+    options = PromptOptions(answer="json:team", response_format="schema.json")
+    prompt = read_source("mail.txt", options).for_task(task)
+    assert prompt.template is not None
+    assert prompt.answer == "json:team"
+    assert json.loads(prompt.template.response_format)["json_schema"]["schema"] == schema
+    (folder / "kept.json").write_text(json.dumps(prompt.to_dict()))
+    assert read_source("kept.json").for_task(task) == prompt
+    assert read_source("kept.json", PromptOptions(answer="last-line")).for_task(task).answer == "last-line"
+
+
+def test_inputs_are_the_columns_that_prompts_name(folder: Path) -> None:
+    assert inputs_named([read_source("mail.txt")], "mails.csv") == ("subject", "body")
+    assert inputs_named([read_source("mail_prompt:prompt"), read_source("bare.md")], "mails.csv") == ("subject", "body")
+    assert inputs_named([read_source("bare.md")], "mails.csv") == ()
+    (folder / "tagged.txt").write_text("Sort it.\n<mail id={id}>{body}</mail>")
+    assert inputs_named([read_source("tagged.txt")], "mails.csv") == ("body",)  # an id says nothing of its row
+    (folder / "text.txt").write_text("Billing or sales?\n{text}\n{subject}")
+    assert inputs_named([read_source("text.txt")], "mails.csv") == ()

@@ -1,0 +1,351 @@
+"""The built-in data sets, read from their published files, which tests write small; and the samples in their place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psopt.errors import DataError, InputError
+from psopt.tasks import Task, columns_of, fields_of, list_datasets, load_task, read_bundled
+
+from tests.sweeps import each
+from tests.texts import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+# Of each data set: its labels, and how many samples the sample in its place has at least.
+LABELS: dict[str, tuple[str, ...]] = {
+    "cb": ("entailment", "contradiction", "neutral"),
+    "rte": ("entailment", "contradiction/neutral"),  # the second has its name from the paper
+    "dbpedia": (
+        *("Company", "Educational Institution", "Artist", "Athlete", "Office Holder", "Mean Of Transportation"),
+        *("Building", "Natural Place", "Village", "Animal", "Plant", "Album", "Film", "Written Work"),
+    ),
+    "wos": (
+        *("Computer Science", "Electrical Engineering", "Psychology", "Mechanical Engineering"),
+        *("Civil Engineering", "Medical Science", "Biochemistry"),
+    ),
+    "trec": ("Number", "Location", "Person", "Description", "Entity", "Abbreviation"),
+}
+LEAST = {"trec": 300, "cb": 60, "rte": 60, "dbpedia": 140, "wos": 70}
+
+
+def pair(i: Any, label: Any, **changes: Any) -> str:
+    content = {"premise": f"It is known that\nthing {i} fell.", "hypothesis": f"thing {i} fell", "label": label}
+    return json.dumps(content | {"idx": i} | changes)
+
+
+def pairs(labels: tuple[str, ...]) -> dict[str, str]:
+    """SuperGLUE's files: 20 pairs of each label, and 10."""
+    lines = [pair(i, labels[i % len(labels)]) + "\n" for i in range(30 * len(labels))]
+    return {"train.jsonl": "".join(lines[: 20 * len(labels)]), "val.jsonl": "".join(lines[20 * len(labels) :])}
+
+
+def articles(prefix: str, n: int) -> str:
+    """DBPedia's form: class number, then quoted title and text, quotes doubled."""
+    return "".join(f'{i % 14 + 1},"{prefix} {i}"," {prefix} {i} is ""one"", of many."\n' for i in range(n))
+
+
+def abstracts(n: int) -> dict[str, str]:
+    """The files of WoS-46985."""
+    texts = "".join(f"We study thing {i}\u2028 in depth. \n" for i in range(n))
+    return {"X.txt": texts, **{f"YL{k}.txt": "".join(f"{i % m}\n" for i in range(n)) for k, m in ((1, 7), (2, 5))}}
+
+
+QUESTIONS = "".join(f"{kind} {kind} of {i} ?\n" for i in range(10) for kind in ("NUM:count", "LOC:city", "HUM:ind"))
+FILES: dict[str, dict[str, str]] = {
+    "cb": pairs(LABELS["cb"]),
+    "rte": pairs(("entailment", "not_entailment")),
+    "dbpedia": {"train.csv": articles("Alpha", 140), "test.csv": articles("Beta", 70)},
+    "wos": abstracts(140),
+    "trec": {"train_5500.label": QUESTIONS, "TREC_10.label": "NUM:date When ?\n"},
+}
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
+    return tmp_path
+
+
+def put(folder: Path, files: Mapping[str, str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["cb", "rte"])
+@pytest.mark.parametrize("inner", ["", "/{}"])
+def test_the_labelled_pairs_become_test_and_train(published: Path, name: str, inner: str) -> None:
+    """The larger published train.jsonl is the test set; val is drawn from val.jsonl. An unpacked archive is found."""
+    put(published / (name + inner.format(name.upper())), FILES[name])
+    task = load_task(name, strict_data=True)
+    n = len(LABELS[name])
+    assert task.labels == LABELS[name]
+    assert (len(task.train), len(task.val), len(task.test)) == (8 * n, 2 * n, 20 * n)
+    assert (task.info.source, task.info.note) == ("local", "")
+    assert task.test[0].text == "Premise: It is known that thing 0 fell. Hypothesis: thing 0 fell"
+    assert [(sample.id, sample.label) for sample in task.test[:2]] == [
+        ("test-1", LABELS[name][0]),
+        ("test-2", LABELS[name][1]),
+    ]
+    assert set(Counter(sample.label for sample in task.test).values()) == {20}
+    status = next(status for status in list_datasets() if status.name == name)
+    assert (status.source, status.files) == ("local", ("train.jsonl", "val.jsonl"))
+
+
+def test_what_test_holds_is_not_learnt_from(published: Path) -> None:
+    files = FILES["cb"]
+    put(published / "cb", files | {"val.jsonl": files["val.jsonl"] + pair(0, "entailment") + "\n"})
+    task = load_task("cb")
+    assert task.test[0].text not in {sample.text for sample in (*task.train, *task.val)}
+
+
+@pytest.mark.parametrize("inner", [".", "dbpedia_csv"])
+def test_dbpedias_files_become_a_task(published: Path, inner: str) -> None:
+    put(published / "dbpedia" / inner, FILES["dbpedia"])
+    task = load_task("dbpedia", strict_data=True)
+    assert task.labels == LABELS["dbpedia"]
+    assert (len(task.train), len(task.val), len(task.test)) == (112, 28, 70)
+    assert (task.test[2].id, task.test[2].label) == ("test-3", "Artist")
+    assert task.test[2].text == 'Beta 2: Beta 2 is "one", of many.'
+
+
+def test_2000_are_drawn_from_each_file_balanced_and_always_the_same(published: Path) -> None:
+    put(published / "dbpedia", {"train.csv": articles("Alpha", 14 * 160), "test.csv": articles("Beta", 14 * 400)})
+    task, again = load_task("dbpedia", seed=0), load_task("dbpedia", seed=1)
+    assert len(task.test) == len(task.train) + len(task.val) == 2000
+    assert sorted(Counter(sample.label for sample in task.test).values()) == [142, 142] + [143] * 12
+    assert task.test == again.test
+    assert {sample.text for sample in task.val} != {sample.text for sample in again.val}
+    places = [int(sample.id[5:]) for sample in task.test]
+    assert places == sorted(places)
+    # the middle of 2,000 of 5,600 places lies near the middle: six standard errors, without replacement
+    assert abs(sum(places) / 2000 - 2800) < 6 * 5600 / 12**0.5 * ((1 - 2000 / 5600) / 2000) ** 0.5
+
+
+def test_of_a_class_with_few_all_are_drawn(published: Path) -> None:
+    lines = articles("Beta", 14 * 200).splitlines(keepends=True)
+    few = "".join(line for n, line in enumerate(lines) if n % 14 != 3 or n < 70)
+    put(published / "dbpedia", FILES["dbpedia"] | {"test.csv": few})
+    drawn = Counter(sample.label for sample in load_task("dbpedia").test)
+    assert drawn.pop("Athlete") == 5
+    assert set(drawn.values()) in ({143}, {142, 143})
+
+
+@pytest.mark.parametrize("inner", [".", "WOS46985"])
+def test_the_files_of_wos_become_a_task(published: Path, inner: str) -> None:
+    put(published / "wos" / inner, abstracts(7 * 800))
+    task = load_task("wos", strict_data=True)
+    assert task.labels == LABELS["wos"]
+    assert task.test == load_task("wos", seed=1).test  # whatever the seed
+    assert len(task.test) == len(task.train) + len(task.val) == 2000
+    assert sorted(Counter(sample.label for sample in task.test).values()) == [285, 285, 286, 286, 286, 286, 286]
+    for sample in task.test:
+        index = int(sample.id.removeprefix("test-")) - 1
+        assert sample.text == f"We study thing {index}\u2028 in depth."
+        assert (sample.label, sample.subclass) == (LABELS["wos"][index % 7], f"area {index % 5}")
+
+
+def test_of_few_abstracts_train_is_what_test_leaves_and_areas_may_be_missing(published: Path) -> None:
+    folder = put(published / "wos", abstracts(7 * 310))
+    (folder / "YL2.txt").unlink()
+    task = load_task("wos")
+    assert {sample.subclass for sample in task.test} == {None}
+    lines = [{int(sample.id.partition("-")[2]) for sample in samples} for samples in (task.train, task.val, task.test)]
+    assert sum(map(len, lines)) == len(set.union(*lines))
+    sizes = Counter(sample.label for sample in (*task.train, *task.val)).values()
+    assert max(sizes) - min(sizes) <= 1
+    for name in ("X.txt", "YL1.txt"):  # line ends of Windows and empty lines at the end do no harm
+        (folder / name).write_bytes((folder / name).read_bytes().replace(b"\n", b"\r\n") + b"\r\n \r\n")
+    again = load_task("wos")
+    assert (again.train, again.val, again.test) == (task.train, task.val, task.test)
+
+
+def test_odd_bytes_do_not_split_lines_of_trec(published: Path) -> None:
+    """0x85 and 0x1c end a line for str.splitlines, not in these files."""
+    put(published / "trec", FILES["trec"])
+    (published / "trec" / "TREC_10.label").write_bytes(b"NUM:date When\x85was\x1cit ?\r\nHUM:ind Who\xf0 ?\r\n")
+    assert [sample.text for sample in load_task("trec").test] == ["When\x85was\x1cit ?", "Whoð ?"]
+
+
+# A data set, one of its files, what stands in its second line, and what is told of it.
+BAD_LINES: list[tuple[str, str, str, str]] = [
+    *(
+        ("cb", "train.jsonl", line, told)
+        for line, told in (
+            ('{"premise": "a", ', "no valid JSON"),
+            ('["a", "b"]', "expected an object"),
+            (json.dumps({"hypothesis": "a", "label": "neutral"}), "the premise is missing"),
+            (pair(1, "neutral", hypothesis=" "), "the hypothesis is missing, empty or no text"),
+            (pair(1, "neutral", premise=7), "the premise is missing, empty or no text"),
+            (pair(1, "maybe"), "'maybe'; it must be one of entailment, contradiction, neutral"),
+            (pair(1, "not_entailment"), "'not_entailment'"),
+            (json.dumps({"premise": "a", "hypothesis": "b"}), "the label is None"),
+            (pair(1, ["neutral"]), "['neutral']"),
+        )
+    ),
+    ("dbpedia", "test.csv", "3,title", "2 fields; expected 3"),
+    ("dbpedia", "test.csv", "3,title,text,more", "4 fields; expected 3"),
+    ("dbpedia", "test.csv", "15,title,text", "the class is '15'; it must be a number from 1 to 14"),
+    ("dbpedia", "test.csv", "0,title,text", "the class is '0'"),
+    ("dbpedia", "test.csv", "label,title,text", "the class is 'label'"),
+    ("dbpedia", "test.csv", '3,"title"," "', "the text is empty"),
+    ("dbpedia", "test.csv", '3,"title","and then', "a quote is opened and never closed"),
+    ("dbpedia", "test.csv", '3,"ti"tle,"text"', ""),
+    ("wos", "X.txt", " ", "the abstract is empty"),
+    ("wos", "YL1.txt", "7", "is '7'; it must be a number from 0 to 6"),
+    *(("wos", "YL1.txt", line, f"is '{line}'") for line in ("-1", "CS", "")),
+    ("wos", "YL2.txt", "x", "is 'x'"),
+    *(
+        ("trec", "TREC_10.label", line, "expected `COARSE:fine text`")
+        for line in ("NUM how many ?", "XXX:y how many ?", "NUM:count", "NUM: how many ?", "how many ?")
+    ),
+]
+
+
+@each("name, file, line, told", BAD_LINES)
+def test_a_bad_line_is_told_with_its_file_and_number(
+    published: Path, name: str, file: str, line: str, told: str
+) -> None:
+    path = put(published / name, FILES[name]) / file
+    first, *others = FILES[name][file].split("\n")
+    path.write_text("\n".join([first, line, *(others[1:] if name == "wos" else [])]))
+    with pytest.raises(DataError) as caught:
+        load_task(name)
+    assert str(caught.value).startswith(f"{path}, line 2: {told if name in ('dbpedia', 'wos') else ''}")
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# A data set, one of its files, its content or None, and what is told of it.
+LATIN: dict[str, bytes] = {
+    "dbpedia": b'3,"Caf\xe9","a caf\xe9"\n',
+    "wos": b"caf\xe9\n" + FILES["wos"]["X.txt"].encode(),
+}
+SPOILT: list[tuple[str, str, bytes | None, str]] = [
+    ("cb", "val.jsonl", b"\n", r"val\.jsonl: is empty"),
+    ("rte", "val.jsonl", None, r"val\.jsonl is missing; put it there"),
+    ("dbpedia", "test.csv", b"", r"test\.csv: is empty"),
+    ("dbpedia", "test.csv", None, r"test\.csv is missing"),
+    ("dbpedia", "test.csv", articles("Beta", 2).encode() + LATIN["dbpedia"], r"test\.csv, after line \d: is not UTF-8"),
+    ("wos", "X.txt", LATIN["wos"], r"X\.txt, line 1: byte 0xe9 is not UTF-8"),
+    ("wos", "X.txt", None, r"X\.txt is missing"),
+    ("wos", "YL1.txt", None, r"YL1\.txt is missing"),
+    *(
+        (
+            "wos",
+            name,
+            text.rsplit("\n", 2)[0].encode(),
+            r"X\.txt has 1\d\d lines and YL\d\.txt 1\d\d; .*fetch both again",
+        )
+        for name, text in FILES["wos"].items()
+    ),
+]
+
+
+@each("name, file, content, told", SPOILT)
+def test_a_spoilt_or_missing_file_is_told(
+    published: Path, name: str, file: str, content: bytes | None, told: str
+) -> None:
+    path = put(published / name, FILES[name]) / file
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=told):
+        load_task(name)
+
+
+def test_too_few_abstracts_are_told(published: Path) -> None:
+    put(published / "wos", abstracts(21))
+    with pytest.raises(DataError, match="21 abstracts are too few"):
+        load_task("wos")
+
+
+def splits(task: Task) -> tuple[Any, Any, Any]:
+    return (task.train, task.val, task.test)
+
+
+def assert_sound(task: Task) -> None:
+    assert task.labels == tuple(task.definitions) == LABELS[task.name]
+    assert all({sample.label for sample in split} == set(task.labels) for split in splits(task))
+    train, val, test = ({words(sample.text) for sample in split} for split in splits(task))
+    assert train.isdisjoint(val | test)
+    assert val.isdisjoint(test)
+    for sample in (sample for split in splits(task) for sample in split):
+        assert sample.subclass in task.subclasses[sample.label] if task.subclasses else sample.subclass is None
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSOPT_OFFLINE", "1")
+        patch.setattr("platformdirs.user_cache_path", lambda name: tmp_path_factory.mktemp("cache"))
+        yield
+
+
+@pytest.fixture(scope="module", params=LABELS)
+def bundled(request: pytest.FixtureRequest, offline: None) -> Any:
+    return load_task(request.param, seed=0)
+
+
+def test_every_built_in_data_set_has_a_sample_in_its_place_that_is_a_whole_task(bundled: Task) -> None:
+    assert {dataset.name for dataset in list_datasets()} == LABELS.keys()
+    assert bundled.info.source == "bundled"
+    assert_sound(bundled)
+    sizes = Counter(sample.label for split in splits(bundled) for sample in split)
+    assert sum(sizes.values()) >= LEAST[bundled.name]
+    assert min(sizes.values()) >= 10
+    texts = [words(sample.text) for split in splits(bundled) for sample in split]
+    assert len(set(texts)) == len(texts) == sum(len(split) for split in read_bundled(bundled.name))
+    name = bundled.name
+    for part in (
+        f"{name.upper()}'s files are not at hand",
+        "PSOPT_OFFLINE is set",
+        f"{bundled.noun}s",
+        f"data fetch {name}",
+    ):
+        assert part in bundled.info.note
+    assert "\n" not in bundled.info.note
+
+
+def test_no_text_gives_its_class_away(bundled: Task) -> None:
+    """A definition or the class's name must be understood: the texts don't repeat them word by word."""
+    for sample in bundled.test:
+        assert bundled.definitions[str(sample.label)] not in sample.text
+        if bundled.name in ("cb", "rte"):
+            assert not re.search(r"\b(entailment|contradiction|neutral)\b", sample.text)
+
+
+@pytest.mark.parametrize("name", ["cb", "rte"])
+def test_pairs_have_their_fields(name: str, offline: None) -> None:
+    task = load_task(name, inputs=columns_of(name))
+    assert task.fields == columns_of(name) == ("premise", "hypothesis")
+    for sample in (sample for split in splits(task) for sample in split):
+        fields = fields_of(sample.text)
+        assert sample.text == f"Premise: {fields['premise']} Hypothesis: {fields['hypothesis']}"
+    with pytest.raises(InputError, match=r"(cb|rte): has no column 'premiss'; did you mean 'premise'"):
+        load_task(name, inputs=("premiss",))
+
+
+def test_real_trec_keeps_its_test_set(data_dir: Path, offline: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = load_task("trec", seed=0)
+    monkeypatch.setenv("PSOPT_DATA_DIR", str(data_dir))
+    real = load_task("trec", seed=0)
+    assert_sound(real)
+    assert (real.info.source, real.info.note) == ("local", "")
+    assert (len(real.train), len(real.val), len(real.test)) == (5380 - 11 - 1000, 1000, 500)
+    first = real.test[0]
+    assert (first.id, first.text) == ("test-1", "How far is it from Denver to Aspen ?")
+    assert (first.label, first.subclass) == ("Number", "dist")
+    assert load_task("trec", seed=0) == real
+    assert load_task("trec", seed=1).info.sha256 != real.info.sha256
+    own, published = ({words(one.text) for split in splits(task) for one in split} for task in (sample, real))
+    assert own.isdisjoint(published)  # no question of the sample is copied

@@ -1,0 +1,170 @@
+"""Tasks built in Python: from pairs, mappings, and the tables of pandas, Polars, Arrow and Hugging Face as they are."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from psopt.errors import DataError
+from psopt.tasks import Sample, Task
+
+from tests.tasks.loading import samples_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAIRS = [(f"{label} {i}", label) for i in range(5) for label in ("good", "bad")]
+TEXTS = [f"text {i}" for i in range(20)]
+LABELS = ["good", "bad"] * 10
+COLUMNS: dict[str, Any] = {"id": [f"s{i}" for i in range(20)], "text": TEXTS, "label": LABELS}
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"labels": ()}, "at least two labels, and this has none"),
+        ({"labels": ("Number",)}, "only 'Number'"),
+        ({"labels": ("Number", "Place")}, "'Person', which is no label"),
+        ({"definitions": {"Persons": "x"}}, "did you mean 'Person'?"),
+        ({"subclasses": {"Persons": {"x": "y"}}}, "subclasses name 'Persons'"),
+        ({"test": (Sample("train-0", "x", "Number"),)}, "id 'train-0' stands twice"),
+    ],
+)
+def test_a_task_that_cannot_be_worked_with_is_refused(task: Task, change: dict[str, Any], part: str) -> None:
+    with pytest.raises(DataError) as caught:
+        replace(task, **change)
+    assert part in str(caught.value)
+
+
+def test_pairs_and_mappings_give_the_same_task() -> None:
+    mappings = ({"text": text, "label": label} for text, label in PAIRS)
+    assert Task.from_records(mappings) == Task.from_records(PAIRS) == Task.from_records([list(pair) for pair in PAIRS])
+
+
+def test_words_given_reach_the_task() -> None:
+    words: dict[str, Any] = {"name": "mood", "description": "Say how it is.", "noun": "word"}
+    words |= {"labels": ("good", "bad"), "definitions": {"bad": "awful"}}
+    task = Task.from_records(PAIRS, **words)
+    assert {name: getattr(task, name) for name in words} == words
+    assert task.info.name == "mood"
+    with pytest.raises(DataError, match="'bad' is not among its labels"):
+        Task.from_records(PAIRS, labels=["good", "ugly"])
+
+
+@pytest.mark.parametrize(
+    ("records", "part"),
+    [
+        ([], "task: no records"),
+        ([*PAIRS, ("a",)], "record 11: expected a mapping or a (text, label) pair"),
+        ([*PAIRS, "ab"], "record 11: expected"),
+        ([*PAIRS, 7], "record 11: expected"),
+        ([*PAIRS, ("a", None)], "record 11: the label"),
+        ([("a", "x"), ("b", "x")], "all samples have the label 'x'"),
+    ],
+)
+def test_records_that_cannot_be_used_are_told(records: Any, part: str) -> None:
+    with pytest.raises(DataError) as caught:
+        Task.from_records(records)
+    assert part in str(caught.value)
+
+
+def test_from_csv_reads_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mood.csv"
+    path.write_text("said,kind\n" + "".join(f"{text},{label}\n" for text, label in PAIRS))
+    task = Task.from_csv(path, text_column="said", label_column="kind", seed=0)
+    assert (task.name, len(task.train), len(task.val), len(task.test)) == ("mood", 6, 2, 2)
+
+
+def test_importing_tasks_loads_nothing_heavy() -> None:
+    """`psopt --help` and a script's first line stay quick."""
+    heavy = "{'numpy', 'pyarrow', 'pooch', 'requests', 'sklearn', 'pandas'}"
+    code = f"import sys, psopt.tasks; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("table", ["pandas.DataFrame", "polars.DataFrame", "polars.LazyFrame", "datasets.Dataset"])
+def test_a_table_is_records(table: str) -> None:
+    library, kind = table.split(".")
+    made = getattr(pytest.importorskip(library), kind)
+    task = Task.from_records(made.from_dict(COLUMNS) if library == "datasets" else made(COLUMNS))
+    assert {sample.id: (sample.text, sample.label) for sample in samples_of(task)} == {
+        f"s{i}": (f"text {i}", LABELS[i]) for i in range(20)
+    }
+    rows = [{"id": f"s{i}", "text": f"text {i}", "label": LABELS[i]} for i in range(20)]
+    assert task == Task.from_records(rows) == Task.from_records(pa.table(COLUMNS))
+
+
+@pytest.fixture
+def pandas() -> Any:
+    return pytest.importorskip("pandas")
+
+
+def test_pandas_has_a_door_of_its_own(pandas: Any) -> None:
+    frame = pandas.DataFrame({"body": [*TEXTS, None], "stars": pandas.Categorical([*LABELS, "bad"])})
+    task = Task.from_pandas(frame, text_column="body", label_column="stars", skip_empty=True)
+    assert len(samples_of(task)) == 20
+    assert task.info.note == "1 row without a text is left out"
+    with pytest.raises(DataError, match="task, row 21: the text"):
+        Task.from_pandas(frame, text_column="body", label_column="stars")
+    with pytest.raises(DataError, match="a DataFrame is expected, not list"):
+        Task.from_pandas([("a", "b")])
+    with pytest.raises(DataError, match="two columns are called 'label'"):
+        Task.from_records(pandas.DataFrame([["a", "b", "c"]], columns=["text", "label", "label"]))
+
+
+def test_whole_numbers_beside_missing_ones_stay_whole(pandas: Any) -> None:
+    frame = pandas.DataFrame({"text": [*TEXTS, ""], "label": [1, 2] * 10 + [None]})
+    assert Task.from_records(frame, skip_empty=True).labels == ("1", "2")
+
+
+def dataset_of(texts: list[str], numbers: list[int]) -> Any:
+    """A dataset of classes that are numbers: the library's own where it is installed, else of the same shape."""
+    names = ["good", "bad"]
+    try:
+        datasets = importlib.import_module("datasets")
+    except ImportError:
+        rows = [{"text": text, "label": number} for text, number in zip(texts, numbers, strict=True)]
+        dataset = type("Dataset", (list,), {"__module__": "datasets.arrow_dataset"})(rows)
+        dataset.features = {"text": object(), "label": type("ClassLabel", (), {"names": names})()}
+        return dataset
+    features = datasets.Features({"text": datasets.Value("string"), "label": datasets.ClassLabel(names=names)})
+    return datasets.Dataset.from_dict({"text": texts, "label": numbers}, features=features)
+
+
+@pytest.mark.parametrize("library", ["installed", "stand-in"])
+def test_classes_of_a_dataset_get_their_names_and_splits_are_taken_as_they_are(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """-1 stands in data sets whose test labels are kept back."""
+    if library == "stand-in":
+        monkeypatch.setitem(sys.modules, "datasets", None)
+    else:
+        pytest.importorskip("datasets")
+    task = Task.from_records(dataset_of(TEXTS, [0, 1] * 10))
+    assert task.labels == ("bad", "good")
+    assert {sample.text: sample.label for sample in samples_of(task)} == dict(zip(TEXTS, LABELS, strict=True))
+    with pytest.raises(DataError, match=r"task, row 20: the label .* is empty"):
+        Task.from_records(dataset_of(TEXTS, [*([0, 1] * 9), 0, -1]))
+    parts = {"train": dataset_of(TEXTS[:10], [0, 1] * 5), "validation": dataset_of(TEXTS[10:14], [0, 1] * 2)}
+    parts["test"] = dataset_of(TEXTS[14:], [0, 1] * 3)
+    datasets = sys.modules.get("datasets")
+    task = Task.from_records(datasets.DatasetDict(parts) if datasets else parts)
+    drawn = [[sample.text for sample in split] for split in (task.train, task.val, task.test)]
+    assert drawn == [TEXTS[:10], TEXTS[10:14], TEXTS[14:]]
+    assert not task.info.test_is_drawn
+
+
+def test_ids_that_splits_share_begin_with_the_split_and_another_split_is_told(pandas: Any) -> None:
+    frame = pandas.DataFrame({"id": range(10), "text": TEXTS[:10], "label": LABELS[:10]})
+    other = pandas.DataFrame({"id": range(8, 14), "text": TEXTS[10:16], "label": LABELS[10:16]})
+    task = Task.from_records({"train": frame, "test": other})
+    assert [sample.id for sample in task.test] == ["test-8", "test-9", "10", "11", "12", "13"]
+    assert not task.info.test_is_drawn
+    with pytest.raises(DataError, match="the split is 'unsupervised'"):
+        Task.from_records({"train": frame, "unsupervised": other})
