@@ -313,7 +313,7 @@ def spaced(prompt: Prompt, text: str) -> str:
     return "".join(said) + " Label:"
 
 
-FORMATS = {
+FORMATS: dict[str, tuple[str | None, str, Any]] = {
     "none": (None, "", as_one_text),
     "a token of the tokenizer's own": (None, "<|begin|>", lambda *asked: "<|begin|>" + as_one_text(*asked)),
     "refuses a system message": (REFUSING, "", folded),
@@ -364,7 +364,8 @@ def test_no_answer_begins_with_other_last_words(model: HFModel) -> None:
         return f"{said}<|im_start|>assistant\n"
 
     text = Field("text", "{text}")
-    for last in ((text, "\n\nAnswer with one of these labels:"), (text, "\nIts team"), ("Team:",)):
+    endings: list[Any] = [(text, "\n\nAnswer with one of these labels:"), (text, "\nIts team"), ("Team:",)]
+    for last in endings:
         template = Template((Message("user", (text,)), Message("user", last)))
         prompt = Prompt("", ("Number", "Person"), template=template)
         assert_equal(model.predict_proba([prompt], TEXTS), one_by_one([prompt], TEXTS, write, ""))

@@ -32,7 +32,7 @@ SPACED = lead("```", "json", "\n", "{\n ", ' "', "label", '"', " :\n", '"')
 END = ('"}', [('"}', 0.0)])
 EITHER = place("ber", ber=0.5, eral=0.5)
 IN_PIECES = [*lead('{"', "label", '":', ' "'), place("Num", Question=0.6, Num=0.2, Ent=0.1)]
-READ = {
+READ: dict[str, tuple[list[Any], list[float]]] = {
     # Num .2, of which ber .5 and eral .25; Ent .1; so .1 : .05 : .1
     "what the grammar forbids is shared out": (
         [*IN_PIECES, place("ber", ber=0.5, eral=0.25, bers=0.25), END],

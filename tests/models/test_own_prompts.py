@@ -81,9 +81,9 @@ def test_the_request_is_the_users_own_and_where_its_format_is_refused_nothing_le
 
 def test_turns_of_one_role_are_joined_where_a_server_wants_it(server: FakeServer) -> None:
     says(server, "billing", provider="alternating")
-    said = (("system", "Sort mail."), ("user", "A bill"), ("assistant", "billing"), ("system", Part(0)))
-    asked = (("user", "Next:"), ("user", Field("body", "{body}")))
-    prompt = prompt_with(messages=tuple(Message(role, (piece,)) for role, piece in (*said, *asked)), answer="label")
+    turns: list[tuple[Any, Any]] = [("system", "Sort mail."), ("user", "A bill"), ("assistant", "billing")]
+    turns += [("system", Part(0)), ("user", "Next:"), ("user", Field("body", "{body}"))]
+    prompt = prompt_with(messages=tuple(Message(role, (piece,)) for role, piece in turns), answer="label")
     assert (model_at(server).predict([prompt], ROWS[:2]) == 0).all()
     roles = [message["role"] for message in server.last_request()["body"]["messages"]]
     assert roles == ["user", "assistant", "user"]
