@@ -153,7 +153,7 @@ def test_an_outage_raises_and_the_run_is_gone_on_with(tmp_path: Path) -> None:
         compiled(predict(), tmp_path, keyword_lm(fails=100))
     compiled(predict(), tmp_path, done)
     compiled(predict(), tmp_path / "whole", whole)
-    assert n_calls(done) <= n_calls(whole) - 95
+    assert n_calls(done) <= n_calls(whole) - 60  # answers in flight at the outage may be lost
 
 
 def test_an_answer_that_can_t_be_parsed_is_n_a_and_no_failure(tmp_path: Path) -> None:
