@@ -67,6 +67,7 @@ LONG_MODULES = (
     "test_optimize_command",
     "test_language_model_runs",
     "test_readme",
+    "test_notebook",
     "test_every_verb",
     "test_hf",
     "test_report",
@@ -79,6 +80,9 @@ LONG_MODULES = (
     "test_hub",
     "test_racing_runs",
     "test_dashboard_in_a_browser",
+    "test_prosa_free",
+    "test_diagnoses",
+    "test_abuse",
 )
 
 
