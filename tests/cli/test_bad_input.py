@@ -89,6 +89,7 @@ def test_data_that_can_t_be_used(folder: Path, command: str, name: Any) -> None:
         ([*OPTIMIZE, "--model", "openai/"], "lacks a name"),
         ([*OPTIMIZE, "--sampler", "tpee"], "did you mean tpe"),
         ([*OPTIMIZE, "--strategy", "detail"], "task file"),
+        ([*OPTIMIZE, "--strategy", "1-shot", "--prompt", "other.json"], "leave one of them out"),
         ([*OPTIMIZE, "--rephrasings", "5000"], "5000"),
         ([*OPTIMIZE, "--resume"], "--out"),
         ([*OPTIMIZE, "--out", "good.csv"], "is a file"),

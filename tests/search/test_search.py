@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import optuna
 import pytest
 from optuna_dashboard import get_note, save_note
 from psopt.errors import InputError, UnknownNameError
@@ -62,6 +63,19 @@ def test_the_study_holds_distinct_prompts_the_seed_prompt_first_and_what_is_feas
     assert [direction.name for direction in long.study.directions] == ["MAXIMIZE", "MINIMIZE", "MAXIMIZE"]
     for trial in complete(long):
         assert (trial.constraints["f1"] > 0) == (trial.values[0] < 0.74)
+
+
+def test_a_trial_that_a_crash_left_running_is_failed_and_tried_again(task: Task, tmp_path: Path) -> None:
+    first = searched(task, tmp_path, trials=5)
+    left = first.study.ask()
+    left.suggest_categorical(next(iter(first.study.trials[1].params)), [False, True])
+    again = search(task, tmp_path, trials=9)
+    assert [candidate.id for candidate in again.candidates] == [candidate.id for candidate in first.candidates]
+    again.run()
+    assert len(again.candidates) == len(complete(again)) == 9
+    states = [trial.state for trial in again.study.trials]
+    assert optuna.trial.TrialState.RUNNING not in states
+    assert states[left.number] == optuna.trial.TrialState.FAIL
 
 
 def test_optuna_s_own_plots_work_on_the_study(long: Any) -> None:
