@@ -13,13 +13,13 @@ import psopt
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider
 from psopt.search_spaces import CALIBRATE, apply_edits, seed_prompt
-from psopt.tasks import Sample, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample, Task
 
     Arm = Callable[["Setting"], tuple[Prompt, int]]
 
@@ -66,12 +66,11 @@ ARMS: dict[str, Arm] = {
 
 
 def answered(
-    name: str, setting: Setting, test: Sequence[tuple[str, str]], wordings: Sequence[str]
+    name: str, setting: Setting, samples: Sequence[Sample], wordings: Sequence[str]
 ) -> tuple[Predictions, dict[str, float], Prompt]:
-    """What an arm's prompt answers on test under wordings that it has not seen, and what the prompt cost."""
+    """What an arm's prompt answers to test samples under wordings that it has not seen, and what the prompt cost."""
     started = time.monotonic()
     prompt, calls = ARMS[name](setting)
     costs = {"calls": calls, "seconds": round(time.monotonic() - started, 1)}
-    samples = tuple(Sample(f"{row}", text, label) for row, (text, label) in enumerate(test))
     model = ModelProvider().answering(setting.model, setting.task)
     return evaluate(model, prompt, list(wordings), samples), costs, prompt

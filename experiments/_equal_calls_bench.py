@@ -63,6 +63,7 @@ class Bench:
         self.train, self.val = self._examples(self.drawn.train), self._examples(self.drawn.val)
         self.labels = tuple(sorted({label for rows in self.drawn for _, label in rows}))
         self.test = self.drawn.test
+        self.samples = tuple(Sample(f"{row}", text, label) for row, (text, label) in enumerate(self.test))
         self.wordings = wordings_by_hand(name)[: sizes["wordings"]]
         self.seed = seed
         self.model = model
@@ -104,7 +105,7 @@ class Bench:
             name=field, description=self.chosen.instructions, noun=field, labels=self.labels, seed=self.seed,
         )  # fmt: skip
         setting = Setting(task, self.model, calls, self.seed)
-        answers, costs, prompt = answered(name, setting, self.test, self.wordings)
+        answers, costs, prompt = answered(name, setting, self.samples, self.wordings)
         return answers, {**costs, "instructions": prompt.description, "demos": len(prompt.examples)}
 
     def _optimized(self, name: str, calls: int) -> tuple[Any, dict[str, float]]:
@@ -124,9 +125,8 @@ class Bench:
             program.signature.with_instructions(own.replace(self.chosen.instructions, wording))
             for wording in self.wordings
         ]
-        samples = tuple(Sample(f"{row}", text, label) for row, (text, label) in enumerate(self.test))
         array = self._answered(program, reworded) if self.alone is None else self._predicted(program, reworded)
-        return Predictions(array, samples, self.labels)
+        return Predictions(array, self.samples, self.labels)
 
     def _answered(self, program: Any, reworded: list[Any]) -> Any:
         with dspy.context(lm=self.lm):

@@ -146,15 +146,15 @@ def _check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence
 
 
 def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n_heldout: int) -> None:
-    wanted = {
-        "--rephrasings": ("search", len(rephrasings.search), n_search),
-        "--heldout": ("held-out", len(rephrasings.heldout), n_heldout),
-    }
-    lacking = {option: counts for option, counts in wanted.items() if counts[1] < counts[2]}
+    asked = (
+        ("search", len(rephrasings.search), n_search, "--rephrasings"),
+        ("held-out", len(rephrasings.heldout), n_heldout, "--heldout"),
+    )
+    lacking = [(kind, n, wanted, option) for kind, n, wanted, option in asked if n < wanted]
     if lacking:
-        kind, n, n_wanted = next(iter(lacking.values()))
-        fewer = " ".join(f"{option} {n}" for option, (_, n, _) in lacking.items())
-        raise InputError(f"{path} holds {n} {kind} rephrasings; {n_wanted} were asked for: add some, or {fewer}")
+        kind, n, wanted, _ = lacking[0]
+        fewer = " ".join(f"{option} {n}" for _, n, _, option in lacking)
+        raise InputError(f"{path} holds {n} {kind} rephrasings; {wanted} were asked for: add some, or {fewer}")
 
 
 def rephrasings_for(

@@ -168,11 +168,7 @@ def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
 
     Raises InputError if it can't be read, or holds no valid set.
     """
-    data = read_json(path, f"rephrasings {path}")
-    try:
-        return from_file(data if n_parts is None or not isinstance(data, dict) else {**data, "n_parts": n_parts})
-    except InputError as error:
-        raise InputError(f"rephrasings {path}: {error}") from error
+    return _set_in(path, read_json(path, f"rephrasings {path}"), n_parts)
 
 
 def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
@@ -182,14 +178,22 @@ def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
 
     Raises InputError if the file can't be read, holds no valid set, or is for another description.
     """
-    if path.suffix.lower() == ".json" and isinstance(read_json(path, f"rephrasings {path}"), dict):
-        rephrasings = read_file(path, n_parts)
-        if original.split() != rephrasings.original.split():
-            raise InputError(f"{path} rephrases another description: {rephrasings.original[:80]!r}")
-        return rephrasings
-    texts = tuple(distinct(read_wordings(path), [original]))
+    content = read_json(path, f"rephrasings {path}") if path.suffix.lower() == ".json" else None
+    if not isinstance(content, dict):
+        texts = list(distinct(read_wordings(path), [original]))
+        content = {"original": original, "search": [original, *texts[::2]], "heldout": texts[1::2]}
+    rephrasings = _set_in(path, content, n_parts)
+    if original.split() != rephrasings.original.split():
+        raise InputError(f"{path} rephrases another description: {rephrasings.original[:80]!r}")
+    return rephrasings
+
+
+def _set_in(path: Path, content: Any, n_parts: int | None) -> RephrasingSet:
+    """The set that a file's content is, with the file's name in what is wrong with it."""
+    if n_parts is not None and isinstance(content, dict):
+        content = {**content, "n_parts": n_parts}
     try:
-        return RephrasingSet(original, (original, *texts[::2]), texts[1::2], "file", n_parts=n_parts)
+        return from_file(content)
     except InputError as error:
         raise InputError(f"rephrasings {path}: {error}") from error
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
-WRITTEN = (REPHRASED, DRAFTED) = ("rephrasings, written", "drafts of edits")
+WRITTEN = (_REPHRASED, _PARAPHRASED, _DRAFTED) = ("rephrasings, written", "texts, paraphrased", "drafts of edits")
 """The phases in which another model than the answering one writes."""
 
 _TOKENS_OF_A_DRAFT = (500, 1100, 2200)
@@ -49,7 +49,7 @@ def rephrasing_phases(
     n_texts *= len(passages)
     why = "more where texts are refused"
     own_price = price_of(options.rephraser or "") or price
-    phases = [_written(REPHRASED, n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), why, own_price)]
+    phases = [_written(_REPHRASED, n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), why, own_price)]
     if options.judge is not None:
         judging = price_of(options.judge) or price
         phases.append(_written("rephrasings, judged", n_texts, length * 3 + 80, (0.8, 1, 1.6), why, judging))
@@ -62,7 +62,7 @@ def text_phases(texts: Sequence[str], n_times: int, options: RephrasingOptions, 
         return []
     length = sum(tokens_of_text(text).middle for text in texts) / len(texts)
     own_price = price_of(options.rephraser or "") or price
-    return [_written("texts, paraphrased", n_times * len(texts), 3 * length + 60, (0.8, 1, 1.5), "", own_price)]
+    return [_written(_PARAPHRASED, n_times * len(texts), 3 * length + 60, (0.8, 1, 1.5), "", own_price)]
 
 
 def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price | None) -> list[Phase]:
@@ -73,7 +73,7 @@ def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price 
     few, middle, many = _TOKENS_OF_A_DRAFT
     span = (few / middle / rounds / 2 if rounds else 0.0, 1, many / middle)
     why = "fewer where fewer groups are weak"
-    return [_written(DRAFTED, n_drafts, middle, span, why, price_of(proposer) or price)]
+    return [_written(_DRAFTED, n_drafts, middle, span, why, price_of(proposer) or price)]
 
 
 def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, price: Price | None) -> list[Phase]:

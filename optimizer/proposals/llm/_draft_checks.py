@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.proposals._checks import ProposalChecks
 from psopt.templates import template_marks
-from psopt.text import names_label, quoted_cues, topic_words, words_of
+from psopt.text import names_label, quoted_cues, shows, topic_words, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -183,13 +183,12 @@ class DraftChecks:
 
     def _lists_pieces(self, text: str) -> bool:
         """Whether an example that a sentence gives, of two words or more, stands in one or two samples."""
-        lists = (match[1] for match in _WITH_EXAMPLES.finditer(text))
-        examples = (words_of(example) for listed in lists for example in _BETWEEN_EXAMPLES.split(listed))
-        return any(
-            0 < sum(f" {' '.join(words)} " in spaced for spaced in self._spaced_texts) < _COMMON
-            for words in examples
-            if len(words) > 1
-        )
+        for match in _WITH_EXAMPLES.finditer(text):
+            for example in map(words_of, _BETWEEN_EXAMPLES.split(match[1])):
+                phrase = " ".join(example)
+                if len(example) > 1 and 0 < sum(shows(sample, phrase) for sample in self.texts) < _COMMON:
+                    return True
+        return False
 
     def _is_about_one(self, text: str) -> str | None:
         """A sentence's topic words, if one sample holds them all and few others: it describes only that sample.
@@ -212,11 +211,6 @@ class DraftChecks:
     @cached_property
     def _topics_of_texts(self) -> list[frozenset[str]]:
         return [_topics(text) for text in self.texts]
-
-    @cached_property
-    def _spaced_texts(self) -> list[str]:
-        """Each text's words, with a space before and behind each."""
-        return [f" {' '.join(words_of(text))} " for text in self.texts]
 
     @cached_property
     def _shown_by(self) -> Counter[tuple[str, ...]]:
