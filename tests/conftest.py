@@ -18,10 +18,12 @@ import pytest
 import sqlalchemy
 from hypothesis import settings
 from optuna.storages._rdb.storage import _VersionManager
+from psopt.models.chat import LMConfig, load_writer
 from psopt.models.gguf import KNOWN
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
 
+from tests.fake_server import FakeServer
 from tests.storages import STORAGES, Postgres
 
 if TYPE_CHECKING:
@@ -139,6 +141,21 @@ def keep_logging_on() -> Iterator[None]:
     yield
     assert logging.root.manager.disable == logging.NOTSET
     assert logging.getLogger("psopt.waiting").propagate
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeServer]:
+    """A server that behaves, until a test changes it."""
+    with FakeServer() as running:
+        yield running
+
+
+@pytest.fixture
+def writer(server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """A model that writes well until the server is told otherwise."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+    server.change(answer="hash", drafts="good")
+    return load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url))
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 LABELS = ("billing", "sales")
 TEXT = """You sort the mails of a shop.
 
@@ -53,3 +55,10 @@ def make_mails(folder: Path, n: int = 12) -> Path:
     (folder / "mail_prompt.py").write_text(FUNCTION)
     (folder / "bare.md").write_text(BARE)
     return folder
+
+
+def enter_mails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with mails, from which their prompt's function can be imported."""
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    return make_mails(folder)

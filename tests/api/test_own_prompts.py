@@ -16,7 +16,7 @@ from psopt.search_spaces import Prompt
 from psopt.settings import DataOptions, SearchOptions
 from psopt.templates import Field, Message, Part, Template
 
-from tests.mails import CHAT, LABELS, TEXT, make_mails
+from tests.mails import CHAT, LABELS, TEXT, enter_mails
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +31,7 @@ RUN: dict[str, Any] = {**SMALL, "trials": 2, "rounds": 1, "leave_one_out": 0}
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return make_mails(tmp_path)
+    return enter_mails(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What tests of the command line share: a small data set, and a server that behaves."""
+"""What tests of the command line share: a small data set, and servers that are asked again at once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.limited_runs import make_data
-from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -24,9 +22,3 @@ def ask_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def data(tmp_path: Path) -> Path:
     """A folder with data.csv, 30 questions of two classes a split, and prices.toml."""
     return make_data(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running

@@ -10,34 +10,22 @@ import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
-from psopt.models.chat import LMConfig, load_writer
 from psopt.proposals import replace_merged
 from psopt.proposals.llm import DraftChecks, LLMProposer
 from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
 
-from tests.fake_server import FakeServer
 from tests.proposals.drafts import DraftError, Writer, asked_label, draft_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from tests.fake_server import FakeServer
 
 WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.", "Do sort it.")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as server:
-        yield server
-
-
 @pytest.fixture
-def proposer(server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LLMProposer:
-    """One whose writer drafts well until the server is told otherwise."""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    server.change(drafts="good")
-    return LLMProposer(load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url)))
+def proposer(writer: Any) -> LLMProposer:
+    return LLMProposer(writer)
 
 
 @pytest.fixture

@@ -8,31 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
-from psopt.models.chat import LMConfig, load_writer
 from psopt.rephrasings import Checks, RephrasingSet, read_file, to_file, write_rephrasings
 from psopt.templates import split_description
 
-from tests.fake_server import FakeServer
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from tests.fake_server import FakeServer
 
 ORIGINAL = "Say whether the review of {product} is good or bad."
 LABELS = ("good", "bad")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as server:
-        yield server
-
-
-@pytest.fixture
-def writer(server: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    server.change(answer="hash", drafts="good")
-    return load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url))
 
 
 def test_a_model_writes_two_disjoint_sets_one_call_each_text(server: FakeServer, writer: Any) -> None:

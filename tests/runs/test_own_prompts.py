@@ -23,7 +23,7 @@ from psopt.settings import DataOptions, PromptOptions
 from psopt.tasks import Row
 from psopt.templates import read_template
 
-from tests.mails import make_mails
+from tests.mails import enter_mails
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -97,9 +97,7 @@ def test_an_unknown_form_is_named_with_those_there_are() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return make_mails(tmp_path)
+    return enter_mails(tmp_path, monkeypatch)
 
 
 @pytest.fixture

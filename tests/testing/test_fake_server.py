@@ -13,12 +13,11 @@ import aiohttp
 import pytest
 from psopt.search_spaces import Definition, Example, Prompt, render
 
-from tests.fake_server import FakeServer
 from tests.fake_server._prompt_reading import read_prompt
 from tests.sweeps import each
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from tests.fake_server import FakeServer
 
 LABELS = ("Number", "Location", "Person", "Numeral", "Entity")
 PROMPT = Prompt("Classify the question.", LABELS, "question")
@@ -33,12 +32,6 @@ def post(server: FakeServer, timeout: float = 5.0) -> Any:
             return response.status, response.headers, json.loads(await response.read())
 
     return asyncio.run(once())
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as started:
-        yield started
 
 
 @each("status", ["429", "500", "503", "quota"])
