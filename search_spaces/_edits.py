@@ -74,7 +74,9 @@ class Edit:
     @property
     def parameter_name(self) -> str:
         """What is switched on and off: the edit's own id, or that of its bundle."""
-        return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8] if self.bundle else self.id
+        if not self.bundle:
+            return self.id
+        return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8]
 
     @property
     def stands_for(self) -> tuple[str, ...]:
@@ -84,18 +86,19 @@ class Edit:
     @property
     def id(self) -> str:
         """A short name derived from the content: the kind's first letter and eight hexadecimal digits."""
-        # A step counts only if there is one, so that edits of plain prompts keep the ids that are stored in runs.
-        content = json.dumps([self.kind, self.label, self.text, *([self.step] if self.step else [])])
-        return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
+        content = [self.kind, self.label, self.text]
+        if self.step:  # so that edits of plain prompts keep the ids that are stored in runs
+            content.append(self.step)
+        return self.kind[0] + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:8]
 
     def __repr__(self) -> str:
         """The kind and the text: the samples that it was drawn from would fill screens."""
         return f"<Edit {self.kind}: {shortened(str(self), 100)!r}>"
 
     def __str__(self) -> str:
-        if self.kind in ("note", "calibration"):
-            return self.text
-        return f"{self.label}: {self.text}" if self.kind == "definition" else f"example of {self.label}: {self.text}"
+        if self.kind == "definition":
+            return f"{self.label}: {self.text}"
+        return f"example of {self.label}: {self.text}" if self.kind == "example" else self.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as plain JSON data, including its id."""
@@ -150,7 +153,7 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
     definitions = {definition.label: [definition.text] for definition in prompt.definitions}
     notes = list(prompt.notes)
     examples = list(prompt.examples)
-    edits = tuple(edits)
+    calibration = prompt.calibration
     for edit in edits:
         if edit.kind == "definition":
             texts = definitions.setdefault(edit.label, [])
@@ -162,12 +165,14 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
             example = Example(edit.text, edit.label, edit.step, edit.fields if prompt.template else ())
             if example not in examples:
                 examples.append(example)
+        elif edit.kind == "calibration":
+            calibration = Calibration()
     defined = [label for label in prompt.labels if label in definitions]
     return replace(
         prompt,
         definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in defined),
         notes=tuple(notes),
-        calibration=Calibration() if any(edit.kind == "calibration" for edit in edits) else prompt.calibration,
+        calibration=calibration,
         examples=_ordered(examples, prompt.labels, order),
     )
 
@@ -176,4 +181,4 @@ def _ordered(examples: Sequence[Example], labels: Sequence[str], order: str) -> 
     if order == "by label":
         place = {label: index for index, label in enumerate(labels)}
         return tuple(sorted(examples, key=lambda example: (place.get(example.label, len(place)), example.label)))
-    return tuple(in_order(examples, ORDERS.index(order)) if order.startswith("shuffled") else examples)
+    return tuple(in_order(examples, ORDERS.index(order)))  # whose seed 0, of the first order, changes nothing

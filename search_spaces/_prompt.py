@@ -60,13 +60,8 @@ class Prompt(PromptParts):
 
     def __repr__(self) -> str:
         """The id, the beginning, and how much it holds: prompts with examples would fill screens."""
-        holds = (
-            (len(self.labels), "label"),
-            (len(self.definitions), "definition"),
-            (len(self.notes), "note"),
-            (len(self.examples), "example"),
-        )
-        counts = ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in holds if n)
+        parts = {"label": self.labels, "definition": self.definitions, "note": self.notes, "example": self.examples}
+        counts = ", ".join(f"{len(part)} {name}{'s' * (len(part) != 1)}" for name, part in parts.items() if part)
         return f"<Prompt {self.id}: {shortened(self.description, 60)!r}{'; ' * bool(counts)}{counts}>"
 
     def _repr_html_(self) -> str:
@@ -123,34 +118,36 @@ class Prompt(PromptParts):
         """
         record = row.text if isinstance(row, Sample) else row
         named = self.template.fields if self.template else ()
-        input_names = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-        columns = InputColumns(input_names, named, texts_alone=self.template is None)
+        if isinstance(inputs, str):
+            inputs = (inputs,)
+        columns = InputColumns(tuple(inputs), named, texts_alone=self.template is None)
         (text,) = texts_of_records([record], columns, source="prompt.render")
         fields = fields_of(text)
-        missing = [name for name in named if name not in fields]
-        if missing:
-            has = ", ".join(fields)
-            raise DataError(
-                f"prompt.render: the row has no column {missing[0]!r}, which the prompt names; it has {has}"
-            )
+        for name in named:
+            if name not in fields:
+                has = ", ".join(fields)
+                raise DataError(f"prompt.render: the row has no column {name!r}, which the prompt names; it has {has}")
         return render(self, text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prompt as plain JSON data; its format only if it is not psopt's own."""
         plain = replace(self, template=None, calibration=None)
         data: dict[str, Any] = json.loads(json.dumps(asdict(plain)))  # tuples become lists
-        del data["asking"]
         for example in data["examples"]:
             for optional in ("step", "fields"):
                 if not example[optional]:
                     del example[optional]
-        parts = {
-            "form": self.form.to_dict(),
-            "template": self.template.to_dict() if self.template else None,
-            "asks": "" if self.asks == LABEL else self.asks,
-            "calibration": self.calibration.to_dict(self.labels) if self.calibration else None,
-        }
-        return {name: value for name, value in (data | parts).items() if name not in parts or value}
+        for optional in ("form", "template", "asks", "calibration", "asking"):
+            del data[optional]
+        if form := self.form.to_dict():
+            data["form"] = form
+        if self.template:
+            data["template"] = self.template.to_dict()
+        if self.asks != LABEL:
+            data["asks"] = self.asks
+        if self.calibration:
+            data["calibration"] = self.calibration.to_dict(self.labels)
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:

@@ -168,11 +168,11 @@ class Calibration:
         """Return plain JSON data: the method, and what was measured, if anything was."""
         if not self.prior:
             return {"method": BATCH}
-        prior = {label: round(value, _DIGITS) for label, value in zip(labels, self.prior, strict=True)}
-        data: dict[str, Any] = {"method": SUPERVISED if self.label_map else BATCH, "prior": prior}
+        data: dict[str, Any] = {"method": BATCH, "prior": dict(zip(labels, _rounded(self.prior), strict=True))}
         data |= {"n_texts": self.n_texts, "model": self.model, "prompt": self.prompt}
         if self.label_map:
-            data["label_map"] = [[round(value, _DIGITS) for value in row] for row in self.label_map]
+            data["method"] = SUPERVISED
+            data["label_map"] = list(map(_rounded, self.label_map))
         if self.also:
             data["also"] = [calibration.to_dict(labels) for calibration in self.also]
         return data
@@ -196,6 +196,10 @@ class Calibration:
             return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]), rows, also)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a prompt's calibration can't be read: {error!r}") from error
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, _DIGITS) for value in values]
 
 
 P = TypeVar("P", bound=PromptParts)

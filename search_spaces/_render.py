@@ -12,8 +12,8 @@ from psopt.templates import Additions, Messages, render_template
 from psopt.text import statements
 
 if TYPE_CHECKING:
-    from psopt.search_spaces._prompt_parts import P, PromptFormat, PromptParts
-    from psopt.templates import Template
+    from psopt.search_spaces._prompt_parts import Example, P, PromptFormat, PromptParts
+    from psopt.templates import Piece, Template
     from psopt.text import Statements
 
 SYSTEM = "You are a text classifier."
@@ -52,9 +52,10 @@ def render(prompt: PromptParts, text: str) -> Messages:
     """
     if prompt.template is not None:
         return render_template(prompt.template, prompt.description, additions_of(prompt), fields_of(text))
-    messages = [{"role": "system", "content": SYSTEM if prompt.asks in _PLACES else _SYSTEM_OF_OTHERS}]
+    system = SYSTEM if prompt.asks in _PLACES else _SYSTEM_OF_OTHERS
+    messages = [{"role": "system", "content": system}]
     opening = [*_instructions(prompt), *[""] * prompt.form.blank_lines]
-    for example in in_order(prompt.examples, prompt.form.example_order):
+    for example in _examples(prompt):
         messages.append({"role": "user", "content": "\n".join([*opening, _question(prompt, example.text)])})
         messages.append({"role": "assistant", "content": example.label})
         opening = []
@@ -64,9 +65,13 @@ def render(prompt: PromptParts, text: str) -> Messages:
 def additions_of(prompt: PromptParts) -> Additions:
     """What a prompt adds to its template."""
     definitions = tuple((definition.label, definition.text) for definition in prompt.definitions)
-    shown = in_order(prompt.examples, prompt.form.example_order)
-    examples = tuple((example.values, example.label) for example in shown)
+    examples = tuple((example.values, example.label) for example in _examples(prompt))
     return Additions(definitions, prompt.notes, examples)
+
+
+def _examples(prompt: PromptParts) -> list[Example]:
+    """The examples in the order in which they are shown."""
+    return in_order(prompt.examples, prompt.form.example_order)
 
 
 def own_instructions(prompt: PromptParts) -> str:
@@ -74,8 +79,7 @@ def own_instructions(prompt: PromptParts) -> str:
 
     Models get the examples as turns instead (`render`).
     """
-    shown = in_order(prompt.examples, prompt.form.example_order)
-    examples = [f"{_question(prompt, example.text)} {example.label}" for example in shown]
+    examples = [f"{_question(prompt, example.text)} {example.label}" for example in _examples(prompt)]
     return "\n".join([*_instructions(prompt), *_part(prompt.form, "Examples:", examples)])
 
 
@@ -84,7 +88,7 @@ def _instructions(prompt: PromptParts) -> list[str]:
     asking = _ASKING[prompt.asks]
     if prompt.labels:
         asking += form.separator + form.listing.join(in_order(prompt.labels, form.label_order))
-    return [prompt.description, *([asking] if asking else []), *_additions(prompt)]
+    return [prompt.description, *filter(None, [asking]), *_additions(prompt)]
 
 
 def render_additions(prompt: PromptParts) -> str:
@@ -100,16 +104,15 @@ def _additions(prompt: PromptParts) -> list[str]:
 
 
 def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
-    return [*[""] * form.blank_lines, form.heading(heading), *lines] if lines else []
+    if not lines:
+        return []
+    return [*[""] * form.blank_lines, form.heading(heading), *lines]
 
 
 def _question(prompt: PromptParts, text: str) -> str:
     form = prompt.form
     label = form.heading(_PLACES.get(prompt.asks, "Answer")) + form.separator.rstrip()
     return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"
-
-
-_ASSISTANT = "assistant"
 
 
 def with_statements(prompt: P) -> P:
@@ -130,9 +133,10 @@ def with_statements(prompt: P) -> P:
 
 @lru_cache(maxsize=64)  # a search has few templates, and asks about each for every candidate
 def _literal_statements(template: Template, labels: tuple[str, ...]) -> Statements:
-    texts = [
-        "".join(piece for piece in message.pieces if isinstance(piece, str))
-        for message in template.messages
-        if message.role != _ASSISTANT
-    ]
+    spoken = [message.pieces for message in template.messages if message.role != "assistant"]
+    texts = ["".join(map(_literal, pieces)) for pieces in spoken]
     return statements("\n\n".join(texts), labels)
+
+
+def _literal(piece: Piece) -> str:
+    return piece if isinstance(piece, str) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from psopt.search_spaces._render import additions_of, own_instructions, render
@@ -36,7 +37,7 @@ class ShownMessage:
 
 def render_instructions(prompt: PromptParts) -> str:
     """Render all of a prompt except the text to classify: for a template, its messages with their fields open."""
-    return own_instructions(prompt) if prompt.template is None else render_shown(prompt)
+    return render_shown(prompt) if prompt.template else own_instructions(prompt)
 
 
 def render_fixed(prompt: PromptParts) -> str:
@@ -67,18 +68,14 @@ def open_messages(prompt: PromptParts) -> Messages:
     """Return a prompt's messages with their fields open, as they were spelled; in psopt's own form ``{text}``."""
     if prompt.template is None:
         return render(prompt, "{text}")
-    return [
-        {
-            "role": message.role,
-            "content": "".join(map(_open, message.pieces)),
-        }
-        for message in filled_template(prompt).messages
-    ]
+    messages = filled_template(prompt).messages
+    return [{"role": message.role, "content": "".join(map(_open, message.pieces))} for message in messages]
 
 
 def _open(piece: Piece) -> str:
-    # A field that psopt added at the end has no spelling.
-    return piece.spelled or f"{{{piece.name}}}" if isinstance(piece, Field) else str(piece)
+    if isinstance(piece, Field):
+        return piece.spelled or f"{{{piece.name}}}"  # psopt added the ones without a spelling
+    return str(piece)
 
 
 def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
@@ -86,12 +83,17 @@ def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> 
 
     By default the original is the prompt without its additions.
     """
-    messages = [(turn["role"], turn["content"].split("\n")) for turn in open_messages(prompt)]
-    old = open_messages(original or without_additions(prompt))
-    before = [line for turn in old for line in turn["content"].split("\n")]
-    marked = iter(mark_added(before, [line for _, lines in messages for line in lines]))
-    shown = [(role, tuple(itertools.islice(marked, len(lines)))) for role, lines in messages]
-    return [ShownMessage(role, lines, added=all(line.added for line in lines)) for role, lines in shown]
+    messages = open_messages(prompt)
+    marked = iter(mark_added(_lines(open_messages(original or without_additions(prompt))), _lines(messages)))
+    shown = []
+    for message in messages:
+        lines = tuple(itertools.islice(marked, len(_lines([message]))))
+        shown.append(ShownMessage(message["role"], lines, added=all(line.added for line in lines)))
+    return shown
+
+
+def _lines(messages: Messages) -> list[str]:
+    return "\n".join(message["content"] for message in messages).split("\n")
 
 
 def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
@@ -112,15 +114,18 @@ def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
     `marked` puts ``+`` before each added line, and indents the others by the same amount.
     """
     messages = shown_messages(prompt)
-    is_marked = marked and any(line.added for message in messages for line in message.lines)
     named = len(messages) > 1 or messages[0].role != "user"
     blocks = []
     for message in messages:
-        heading = [ShownLine(f"[{message.role}]", message.added)] if named else []
-        lines = [*heading, *message.lines]
-        blocks.append("\n".join(_in_margin(line) if is_marked else line.text for line in lines))
-    return "\n\n".join(blocks)
+        blocks.append([*message.lines])
+        if named:
+            blocks[-1].insert(0, ShownLine(f"[{message.role}]", message.added))
+    is_marked = marked and any(line.added for line in itertools.chain.from_iterable(blocks))
+    write = _in_margin if is_marked else attrgetter("text")
+    return "\n\n".join("\n".join(map(write, lines)) for lines in blocks)
 
 
 def _in_margin(line: ShownLine) -> str:
-    return f"{'+' if line.added else ' '} {line.text}" if line.text else "+" * line.added
+    if not line.text:
+        return "+" * line.added
+    return f"{'+' if line.added else ' '} {line.text}"

@@ -38,7 +38,8 @@ class GGUFWeights:
         settings = self._library.llama_model_default_params()
         self.model = self._library.llama_model_load_from_file(os.fsencode(path), settings)
         if not self.model:
-            raise ModelError(f"{name} can't be loaded: {self._library.reason() or 'llama.cpp does not say why'}")
+            reason = self._library.reason() or "llama.cpp does not say why"
+            raise ModelError(f"{name} can't be loaded: {reason}")
         weakref.finalize(self, self._library.llama_model_free, self.model).atexit = False
         if self._library.llama_model_has_encoder(self.model) or not self._library.llama_model_has_decoder(self.model):
             raise ModelError(f"{name} does not generate text: give a causal language model")
@@ -50,12 +51,14 @@ class GGUFWeights:
     def chat_template(self) -> str | None:
         """The template that the file brings, in Jinja; None where it brings none."""
         template = self._library.llama_model_chat_template(self.model, None)
-        return None if template is None else template.decode()
+        return template and template.decode()
 
     def special_token(self, kind: str) -> str:
         """The text of the token ``bos`` or ``eos``; empty where the vocabulary has none."""
         token = getattr(self._library, f"llama_vocab_{kind}")(self._vocabulary)
-        return self._library.llama_vocab_get_text(self._vocabulary, token).decode() if token >= 0 else ""
+        if token < 0:
+            return ""
+        return self._library.llama_vocab_get_text(self._vocabulary, token).decode()
 
     def tokens(self, text: str, *, with_opening: bool = False) -> Tokens:
         """The tokens of a text, including marks of a chat template; on request with those that open a text."""
@@ -64,7 +67,7 @@ class GGUFWeights:
         n = self._library.llama_tokenize(
             self._vocabulary, encoded, len(encoded), tokens.ctypes.data, len(tokens), with_opening, True
         )
-        return [int(token) for token in tokens[:n]]
+        return tokens[:n].tolist()
 
 
 def check_is_gguf(name: str, path: Path) -> None:
@@ -72,9 +75,8 @@ def check_is_gguf(name: str, path: Path) -> None:
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}")
     if path.is_dir():
-        files = sorted(file.name for file in path.glob("*.gguf"))
-        hint = f": it holds {', '.join(files[:3])}" if files else ""
-        raise InputError(f"{name} is a folder: give a .gguf file{hint}")
+        files = sorted(file.name for file in path.glob("*.gguf"))[:3]
+        raise InputError(f"{name} is a folder: give a .gguf file (it holds {', '.join(files) or 'none'})")
     try:
         with path.open("rb") as file:
             begins = file.read(len(_MAGIC))
@@ -153,22 +155,36 @@ class Reader:
         """
         from scipy.special import log_softmax
 
-        self._make_room(len(prompt) + (len(tree.tokens) if tree else 0))
+        nodes = tree.tokens if tree else ()
+        self._make_room(len(prompt) + len(nodes))
         if prefix and common_length([self._read, prompt]) < len(prefix.tokens):
             self._take(prefix)
-        if tree is None or not tree.tokens:
+        if not tree or not nodes:
             return np.asarray(log_softmax(self._read_behind(prompt), axis=1))
-        logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
+        logits = np.empty((1 + len(nodes), self._weights.n_vocabulary))
         paths = tree.paths()
         n_at_once = 1 if len(paths) <= _FEW_WAYS else _BRANCHES
         for start in range(0, len(paths), n_at_once):
-            group = paths[start : start + n_at_once]
-            nodes = sorted({node for path in group for node in path[1:]})
-            depth = {node: at for path in group for at, node in enumerate(path)}
-            branches = [[branch for branch, path in enumerate(group) if node in path] for node in nodes]
-            places = [len(prompt) - 1 + depth[node] for node in nodes]
-            logits[[0, *nodes]] = self._read_behind(prompt, [tree.tokens[node - 1] for node in nodes], places, branches)
+            self._read_paths(paths[start : start + n_at_once], prompt, nodes, logits)
         return np.asarray(log_softmax(logits, axis=1))
+
+    def _read_paths(
+        self, paths: Sequence[list[int]], prompt: Tokens, tokens: Sequence[int], logits: NDArray[np.float64]
+    ) -> None:
+        """Read the nodes of some paths after a prompt, each path in a branch of its own, and fill in their logits."""
+        places: dict[int, int] = {}
+        branches: dict[int, list[int]] = {}
+        for branch, path in enumerate(paths):
+            for depth, node in enumerate(path[1:]):
+                places[node] = len(prompt) + depth
+                branches.setdefault(node, []).append(branch)
+        nodes = sorted(places)
+        logits[[0, *nodes]] = self._read_behind(
+            prompt,
+            [tokens[node - 1] for node in nodes],
+            [places[node] for node in nodes],
+            [branches[node] for node in nodes],
+        )
 
     def _read_behind(
         self, prompt: Tokens, nodes: Sequence[int] = (), places: Sequence[int] = (), branches: Sequence[list[int]] = ()
@@ -182,12 +198,14 @@ class Reader:
         rows = []
         while n_known < len(tokens):
             n_left = len(tokens) - n_known
-            n_read = _BATCH - _FEWEST if n_left == _BATCH + 1 else min(n_left, _BATCH)
+            n_read = min(n_left, _BATCH)
+            if n_left - n_read == 1:
+                n_read -= _FEWEST
             part = slice(n_known, n_known + n_read)
             is_wanted = np.arange(part.start, part.stop) >= len(prompt) - 1
             rows += self._decode(tokens[part], position[part], sequences[part], is_wanted)
             n_known += n_read
-        self._read = list(prompt)
+        self._read = prompt
         return rows
 
     def _make_room(self, n_tokens: int) -> None:
@@ -239,7 +257,8 @@ class Reader:
         code = self._library.llama_decode(self._context, Batch(len(token), at[0], None, at[1], at[2], at[3], at[4]))
         if code != 0:
             self._read = []
-            raise ModelError(f"{self._weights.name} can't answer: {self._library.reason() or f'llama.cpp says {code}'}")
+            reason = self._library.reason() or f"llama.cpp says {code}"
+            raise ModelError(f"{self._weights.name} can't answer: {reason}")
         get = self._library.llama_get_logits_ith
         shape = (self._weights.n_vocabulary,)
         return [
