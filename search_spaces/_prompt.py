@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError, InputError
 from psopt.notebooks import card, line, preformatted, shortened
 from psopt.search_spaces._prompt_parts import Calibration, Definition, Example, PromptFormat, PromptParts
-from psopt.search_spaces._render import render
-from psopt.search_spaces._shown import open_messages
+from psopt.search_spaces._render import open_messages, render
 from psopt.tasks import FORMS, LABEL, InputColumns, Sample, fields_of, texts_of_records
 from psopt.templates import Template
 
@@ -151,10 +150,7 @@ class Prompt(PromptParts):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
-        """Build a prompt from `to_dict`'s data; a run's measurements of it (``measured``) are ignored.
-
-        Raises InputError if a part is missing, unknown or of the wrong kind.
-        """
+        """Build a prompt from `to_dict`'s data; raises InputError if a part is missing, unknown or wrong."""
         unknown = set(data) - {part.name for part in fields(cls) if part.name != "asking"} - {"measured"}
         if unknown:
             raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")

@@ -62,10 +62,7 @@ class PromptFormat:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PromptFormat:
-        """Build a format from `to_dict`'s data.
-
-        Raises InputError if a part or the family is unknown.
-        """
+        """Build a format from `to_dict`'s data; raises InputError if a part or the family is unknown."""
         unknown = set(data) - {part.name for part in fields(cls)}
         if unknown:
             raise InputError(f"a form has no part {sorted(unknown)[0]!r}")
@@ -179,10 +176,7 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:
-        """Read `to_dict`'s data.
-
-        Raises InputError if the method is unknown, or a label's prior is missing or no number.
-        """
+        """Read `to_dict`'s data; raises InputError if the method is unknown, or a label has no prior."""
         if data.get("method") not in (BATCH, SUPERVISED):
             raise InputError(f"a prompt's calibration is {BATCH!r} or {SUPERVISED!r}, not {data.get('method')!r}")
         if not data.get("prior"):

@@ -30,9 +30,8 @@ def seed_prompt(
 
     ``simple`` is the description and the class list; ``detail`` adds what each class means; ``1-shot`` adds to *simple*
     one example of each class, drawn from train. With the user's own template, whose parts the description then holds,
-    they add the same to it.
-
-    Raises UnknownNameError if there is no such strategy. Raises InputError if the task lacks what it needs.
+    they add the same to it. Raises UnknownNameError if there is no such strategy. Raises InputError if the task lacks
+    what it needs.
     """
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)

@@ -37,11 +37,9 @@ class NoVerbatim:
 
     An edit may hold words that no sample holds; the user's own words, from the task file and the prompt that a search
     starts from; function words; and words, or pairs of adjacent words, that at least `LEAST_TEXTS` different texts
-    hold. It may hold no example, no run of three words from any sample, no number from any sample, and nothing with a
-    private form (see `psopt.text.private_words`), however many texts hold it.
-
-    Texts that differ only in private parts are one text. A sample's texts are all of its columns, and if answers have
-    no labels also the right answer. All splits count.
+    hold. It may hold no example, no run of three words or number from any sample, and nothing with a private form (see
+    `psopt.text.private_words`). Texts that differ only in private parts are one text. All columns and splits count, and
+    if answers have no labels also the right answers.
     """
 
     task: Task

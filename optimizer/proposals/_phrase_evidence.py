@@ -99,13 +99,11 @@ def lower_purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def is_more_than_chance(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Where a class is more frequent with a phrase than overall, by Benjamini and Hochberg's procedure."""
-    from scipy.stats import binom
+    from scipy.stats import binom, false_discovery_control
 
     n = counts.sum(axis=1, keepdims=True)
     p = binom.sf(counts - 1, n, sizes / max(1, sizes.sum()))
-    in_order = np.sort(p, axis=None)
-    passed = in_order[in_order <= _FALSE_DISCOVERIES * np.arange(1, p.size + 1) / max(1, p.size)]
-    return np.asarray(p <= passed.max(initial=-1.0))
+    return np.asarray(false_discovery_control(p.ravel()).reshape(p.shape) <= _FALSE_DISCOVERIES)
 
 
 def _names_another(phrases: Sequence[str], labels: Sequence[str]) -> NDArray[np.bool_]:

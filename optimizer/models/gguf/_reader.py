@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import weakref
 from dataclasses import dataclass
@@ -26,10 +27,7 @@ _MAGIC = b"GGUF"
 
 
 class GGUFWeights:
-    """A loaded model that has read nothing yet: `Reader` reads.
-
-    Raises ModelError if llama.cpp can't load the file, or it does not generate text.
-    """
+    """A loaded causal model that has read nothing yet: `Reader` reads. Raises ModelError if llama.cpp can't load it."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
@@ -76,7 +74,7 @@ def check_is_gguf(name: str, path: Path) -> None:
         raise InputError(f"{name}: there is no file {path}")
     if path.is_dir():
         files = sorted(file.name for file in path.glob("*.gguf"))[:3]
-        raise InputError(f"{name} is a folder: give a .gguf file (it holds {', '.join(files) or 'none'})")
+        raise InputError(f"{name} is a folder: give a .gguf file: it holds {', '.join(files) or 'none'}")
     try:
         with path.open("rb") as file:
             begins = file.read(len(_MAGIC))
@@ -121,10 +119,7 @@ class Reader:
         self._every_branch = np.arange(_BRANCHES, dtype=np.int32)
 
     def read_prefix(self, tokens: Tokens, n_threads: int, n_room: int) -> ReadPrefix:
-        """Read the common beginning of prompts of at most `n_room` tokens, with several threads of llama.cpp.
-
-        Raises ModelError if llama.cpp fails.
-        """
+        """Read the common beginning of prompts of at most `n_room` tokens, with several threads of llama.cpp."""
         self._make_room(n_room)
         self._library.llama_set_n_threads(self._context, n_threads, n_threads)
         try:
@@ -147,44 +142,29 @@ class Reader:
         self._read = prefix.tokens
 
     def log_probabilities(
-        self, prompt: Tokens, tree: LabelTree | None = None, prefix: ReadPrefix | None = None
+        self, prompt: Tokens, tree: LabelTree, prefix: ReadPrefix | None = None
     ) -> NDArray[np.float64]:
-        """What may follow a prompt, and each node of a tree after it: (1 + n_nodes, n_vocabulary) log-probabilities.
-
-        `prefix` is what the prompt begins with. Raises ModelError if llama.cpp fails.
-        """
+        """Log-probabilities of what may follow a prompt and each node of a tree: (1 + n_nodes, n_vocabulary)."""
         from scipy.special import log_softmax
 
-        nodes = tree.tokens if tree else ()
-        self._make_room(len(prompt) + len(nodes))
+        self._make_room(len(prompt) + len(tree.tokens))
         if prefix and common_length([self._read, prompt]) < len(prefix.tokens):
             self._take(prefix)
-        if not tree or not nodes:
-            return np.asarray(log_softmax(self._read_behind(prompt), axis=1))
-        logits = np.empty((1 + len(nodes), self._weights.n_vocabulary))
+        logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
         paths = tree.paths()
         n_at_once = 1 if len(paths) <= _FEW_WAYS else _BRANCHES
         for start in range(0, len(paths), n_at_once):
-            self._read_paths(paths[start : start + n_at_once], prompt, nodes, logits)
+            places: dict[int, int] = {}
+            branches: dict[int, list[int]] = {}
+            for branch, path in enumerate(paths[start : start + n_at_once]):
+                places.update(zip(path[1:], itertools.count(len(prompt)), strict=False))
+                for node in path[1:]:
+                    branches.setdefault(node, []).append(branch)
+            nodes = sorted(places)
+            branch_tokens = [tree.tokens[node - 1] for node in nodes]
+            at = [places[node] for node in nodes]
+            logits[[0, *nodes]] = self._read_behind(prompt, branch_tokens, at, [branches[node] for node in nodes])
         return np.asarray(log_softmax(logits, axis=1))
-
-    def _read_paths(
-        self, paths: Sequence[list[int]], prompt: Tokens, tokens: Sequence[int], logits: NDArray[np.float64]
-    ) -> None:
-        """Read the nodes of some paths after a prompt, each path in a branch of its own, and fill in their logits."""
-        places: dict[int, int] = {}
-        branches: dict[int, list[int]] = {}
-        for branch, path in enumerate(paths):
-            for depth, node in enumerate(path[1:]):
-                places[node] = len(prompt) + depth
-                branches.setdefault(node, []).append(branch)
-        nodes = sorted(places)
-        logits[[0, *nodes]] = self._read_behind(
-            prompt,
-            [tokens[node - 1] for node in nodes],
-            [places[node] for node in nodes],
-            [branches[node] for node in nodes],
-        )
 
     def _read_behind(
         self, prompt: Tokens, nodes: Sequence[int] = (), places: Sequence[int] = (), branches: Sequence[list[int]] = ()

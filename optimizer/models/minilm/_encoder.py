@@ -32,11 +32,9 @@ _KEEP_EVERY = 32 * _BATCH  # vectors go to disk after this many texts, so that a
 class Encoder:
     """Texts to unit vectors, each text encoded once.
 
-    An embedding does not depend on the rest of its batch, except in the last digit of float16. Texts are batched with
-    texts of the same padded length, and vectors are rounded to float16 before anyone sees them; but some processors add
-    in another order if the batch size differs. The same texts in the same order make the same batches, and stored
-    vectors never change: so a run from a warm store repeats a run from a cold one to the bit. The network is loaded for
-    the first text that is not in the store.
+    An embedding depends on the rest of its batch only in the last digit of float16: some processors add in another
+    order if the batch size differs. The same texts in the same order make the same batches, and stored vectors never
+    change: so a run from a warm store repeats a run from a cold one to the bit.
     """
 
     def __init__(self, cache_dir: Path | None = None) -> None:

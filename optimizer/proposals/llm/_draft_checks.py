@@ -205,10 +205,7 @@ class DraftChecks:
 
 
 def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
-    """Read the JSON object of a draft, even inside a code fence or after a sentence.
-
-    Raises DraftError if there is none whose `field` is of this kind.
-    """
+    """Read a draft's JSON object, even inside a code fence; raises DraftError if its `field` is not of this kind."""
     text = written.strip()
     if not text:
         raise DraftError("empty")

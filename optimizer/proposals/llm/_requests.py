@@ -75,10 +75,7 @@ def open_note_requests(
     rephrasings: Sequence[str],
     topics: Sequence[FailureSlice] = (),
 ) -> list[DraftRequest]:
-    """Ask for notes on answers other than single labels.
-
-    One on each topic of weak samples, one on the samples most often wrong, and one on the most unstable ones.
-    """
+    """Ask for notes on open answers: on each topic, on the samples most often wrong, and on the most unstable ones."""
     place = {sample.id: index for index, sample in enumerate(predictions.samples)}
 
     def request(view: str, members: list[int], topic: str = "") -> DraftRequest:

@@ -132,10 +132,7 @@ class _Chooser:
         self._may_be_shown = _may_be_shown(predictions, checks)
 
     def choose(self, n: int, fitness: Vector, own: NDArray[np.bool_], chosen: list[int]) -> list[int]:
-        """Up to `n` of the `own` samples with the highest fitness minus similarity to those `chosen`, which they join.
-
-        Samples without an order or case number come first.
-        """
+        """Up to `n` of the `own` samples, the fittest and least similar to those `chosen`, which they join."""
         n_before = len(chosen)
         for _ in range(n):
             fits = own & (fitness > 0) & self._may_be_shown

@@ -47,22 +47,12 @@ _OTHER_LENGTH = 1.5  # times as long or as short as right answers on average; al
 
 
 class FormNote(NamedTuple):
-    """A note on the form of answers.
+    """A note on the form of answers."""
 
-    Attributes
-    ----------
-    form : str
-        Which of the `OPEN_NOTES` it is, regardless of its counts.
-    gain : float
-        The share of the answers that would become right.
-    concerned : (N,) bool
-        The samples it was drawn from.
-    """
-
-    form: str
+    form: str  # which of the `OPEN_NOTES` it is, regardless of its counts
     text: str
-    gain: float
-    concerned: Flags
+    gain: float  # the share of the answers that would become right
+    concerned: Flags  # (N,): the samples it was drawn from
 
 
 def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
