@@ -93,13 +93,19 @@ class NoLabelsError(ModelError):
 
 
 class BudgetReachedError(PsoptError):
-    """A limit on calls, tokens or cost is reached."""
+    """A limit on calls, tokens or cost is reached.
+
+    Attributes
+    ----------
+    run : psopt.Run or None
+        What was found, if it was still scored on test.
+    """
 
     exit_code = 3
 
     def __init__(self, message: str, run: Any = None) -> None:
         super().__init__(message)
-        self.run = run  # the `psopt.Run` that was found, if it was still scored on test
+        self.run = run
 
 
 def first_line(error: BaseException) -> str:

@@ -27,19 +27,14 @@ ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What an edit was drawn from.
+    """What an edit was drawn from."""
 
-    `author` is ``rules``, ``task`` or a model's name. `view` is the diagnosis it responds to (``sensitivity``,
-    ``consistency``) or ``task`` if the task's own words were used. `samples` are ids of *train* samples, never of val
-    or test. If an edit quotes phrases as signs of a label, `support` is the number of train texts that show one and
-    have that label (for several notes in one, the sum), and `counter` holds the ids of those that show one and have
-    another label.
-    """
-
-    author: str
-    view: str
+    author: str  # ``rules``, ``task`` or a model's name
+    view: str  # the diagnosis it responds to, or ``task`` if the task's own words were used
     topic: str = ""
-    samples: tuple[str, ...] = ()
+    samples: tuple[str, ...] = ()  # ids of *train* samples, never of val or test
+    # Of the train texts that show a phrase that the edit quotes as a sign of a label: how many have that label (for
+    # several notes in one, the sum), and which have another
     support: int = 0
     counter: tuple[str, ...] = ()
 

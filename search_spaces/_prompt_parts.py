@@ -85,15 +85,12 @@ def in_order(items: Sequence[T], seed: int) -> list[T]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A few-shot example: a text and its label; in a program with several steps, perhaps for only one of them.
-
-    `fields` are the columns of the example's row, as (name, value); empty if there is only the text.
-    """
+    """A few-shot example: a text and its label."""
 
     text: str
     label: str
-    step: str = ""
-    fields: tuple[tuple[str, str], ...] = ()
+    step: str = ""  # the only one it is for, in a program with several
+    fields: tuple[tuple[str, str], ...] = ()  # the columns of its row, as (name, value); empty if it is only the text
 
     @property
     def values(self) -> dict[str, str]:

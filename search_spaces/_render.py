@@ -190,10 +190,7 @@ def _open(piece: Piece) -> str:
 
 
 def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
-    """Return the messages of a prompt with its fields open, marking the lines that the original lacks.
-
-    By default the original is the prompt without its additions.
-    """
+    """Return messages with open fields, marking lines that the original, by default without additions, lacks."""
     messages = open_messages(prompt)
     marked = iter(mark_added(_lines(open_messages(original or without_additions(prompt))), _lines(messages)))
     shown = []
@@ -220,10 +217,7 @@ def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
 
 
 def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
-    """Write the messages of a prompt for people: each under its role, if there is more than one.
-
-    `marked` puts ``+`` before each added line, and indents the others by the same amount.
-    """
+    """Write a prompt's messages, under their roles if there are several; `marked` puts ``+`` before added lines."""
     messages = shown_messages(prompt)
     named = len(messages) > 1 or messages[0].role != "user"
     blocks = []

@@ -39,7 +39,6 @@ class Rater(_Asked, Protocol):
 
     def rate(self, answers: Sequence[Rated], /) -> list[float]:
         """Return what each answer is worth, in [0, 1]."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

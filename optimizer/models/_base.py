@@ -35,7 +35,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """The name under which `load_model` finds this model."""
-        ...
 
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
@@ -44,7 +43,6 @@ class Model(Protocol):
 
         Returns (n_texts, n_prompts) indices into that list, or C for an answer that names no label (N/A).
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,47 +109,38 @@ class AbleModel(Model, Protocol):
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
         """Return (n_texts, n_prompts) predictions, each as in the whole grid; `NOT_ASKED` where `cells` is False."""
-        ...
 
     def predict_proba_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
         """Return (n_texts, n_prompts, C) probabilities, NaN where `cells` is False."""
-        ...
 
     def predict_proba(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
         """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
-        ...
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
         """Return the part of each text that it reads."""
-        ...
 
     def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
         """Whether it reads a prompt with each of these texts to the end."""
-        ...
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
         """Return what each answer is worth by a metric: (n_texts, n_prompts) in [0, 1], None if only labels count."""
-        ...
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """Return an assessor's verdicts on the (n_texts, n_prompts) open answers to these samples."""
-        ...
 
     def confidences(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
         """Return the mean probability of each answer's tokens, NaN where unknown; None where nobody asked for it."""
-        ...
 
     def no_labels(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
         """Return which of the (n_texts, n_prompts) predictions are N/A, with the model's answers."""
-        ...
 
 
 def n_computed(model: Model) -> int | None:

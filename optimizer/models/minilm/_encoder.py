@@ -49,9 +49,9 @@ class Encoder:
         """Return (n_texts, 384) float32 vectors of length 1 (to float16's precision)."""
         unseen = [text for text in dict.fromkeys(texts) if text not in self._known]
         with contextlib.suppress(InputError):
-            stored_vectors = self._store.get_many(_key(text) for text in unseen)
-            vectors = ((text, stored_vectors.get(_key(text))) for text in unseen)
-            self._known.update({text: _unpacked(vector) for text, vector in vectors if vector})
+            text_of = {_key(text): text for text in unseen}
+            for key, vector in self._store.get_many(text_of).items():
+                self._known[text_of[key]] = np.frombuffer(base64.b64decode(vector), dtype=np.float16)
         unseen = [text for text in unseen if text not in self._known]
         for start in range(0, len(unseen), _KEEP_EVERY):
             if on_progress:
@@ -60,7 +60,9 @@ class Encoder:
             new = dict(zip(part, self._run(part), strict=True))
             self._known.update(new)
             with contextlib.suppress(InputError):
-                self._store.put_many({_key(text): _packed(vector) for text, vector in new.items()})
+                self._store.put_many(
+                    {_key(text): base64.b64encode(vector.tobytes()).decode() for text, vector in new.items()}
+                )
         if not len(texts):
             return np.empty((0, 384), dtype=np.float32)
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
@@ -88,11 +90,9 @@ class Encoder:
         for length, members in _by_padded_length(tokens).items():
             for start in range(0, len(members), _BATCH):
                 batch = members[start : start + _BATCH]
-                ids = torch.zeros((len(batch), length), dtype=torch.long)
-                mask = torch.zeros((len(batch), length))
-                for row, member in enumerate(batch):
-                    ids[row, : len(tokens[member])] = torch.tensor(tokens[member])
-                    mask[row, : len(tokens[member])] = 1
+                lengths = torch.tensor([len(tokens[member]) for member in batch])
+                ids = torch.tensor([tokens[member] + [0] * (length - len(tokens[member])) for member in batch])
+                mask = (torch.arange(length) < lengths[:, None]).float()
                 with torch.inference_mode():
                     hidden = network(input_ids=ids, attention_mask=mask).last_hidden_state
                     mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
@@ -140,11 +140,3 @@ def _checked_weights() -> Path:
 
 def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
-
-
-def _packed(vector: NDArray[np.float16]) -> str:
-    return base64.b64encode(vector.tobytes()).decode()
-
-
-def _unpacked(packed: str) -> NDArray[np.float16]:
-    return np.frombuffer(base64.b64decode(packed), dtype=np.float16)

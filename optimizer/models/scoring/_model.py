@@ -36,7 +36,6 @@ class LabelScorer(Protocol):
 
     def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
         """Yield indices of some prompts, and (n_indices, n_steps) log-probabilities of the tree's steps after each."""
-        ...
 
 
 class ScoringModel:

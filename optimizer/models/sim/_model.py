@@ -226,7 +226,9 @@ def _draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int
     default_answer = np.select([usual < right, usual < 1 - wrong * options.na], [truth, confused], n_labels)
     clocks = keys([key("obedience", label) for label in range(n_labels)])
     compliance_clocks = -np.log1p(-uniform(own[:, None], clocks))
-    instability = _instability(_drawn(shared, "shakiness"), options.wobble)
+    # Beta(a, 1) with this mean: where it is low, most texts are stable and a few are very unstable.
+    exponent = (1 - options.wobble) / options.wobble if options.wobble else np.inf
+    instability = np.asarray(_drawn(shared, "shakiness") ** exponent)
     return _Traits(default_answer, instability, anew, compliance_clocks)
 
 
@@ -242,13 +244,6 @@ def _profiles(traits: _Traits, pulls: Floats) -> Floats:
     rings = np.divide(traits.compliance_clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
     default_answer = np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
     return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[default_answer])
-
-
-def _instability(uniforms: Floats, mean: float) -> Floats:
-    """Beta(a, 1) with this mean: where it is low, most texts are stable and a few are very unstable."""
-    if mean == 0:
-        return np.zeros_like(uniforms)
-    return np.asarray(uniforms ** ((1 - mean) / mean))
 
 
 def _drawn(of: Keys, trait: str) -> Floats:

@@ -83,8 +83,11 @@ class DraftChecks:
         explains what is wrong.
         """
         draft = parsed(written, field, str)
-        if label:
-            self._check_label(draft.get("label", label), label)
+        answered = draft.get("label", label)
+        if label and answered not in self.labels:
+            raise DraftError(f"invents the label {str(answered)[:40]!r}")
+        if label and answered != label:
+            raise DraftError(f"is about {answered}, not about {label}")
         text = str(draft[field])
         boundary = draft.get("boundary")
         if isinstance(boundary, str) and self._tells(boundary, text):
@@ -144,12 +147,6 @@ class DraftChecks:
         own = self._own_topics | _topics(f"{_ASKED_FOR} {definition}")
         return names_one and bool(_topics(boundary) - own) and "(" not in boundary
 
-    def _check_label(self, answered: object, label: str) -> None:
-        if answered not in self.labels:
-            raise DraftError(f"invents the label {str(answered)[:40]!r}")
-        if answered != label:
-            raise DraftError(f"is about {answered}, not about {label}")
-
     def _check_named(self, text: str) -> None:
         labels = {label.casefold() for label in self.labels}
         for name in (*_AS_A_LABEL.findall(text), *_NOT_ANOTHER.findall(text)):
@@ -173,10 +170,7 @@ class DraftChecks:
         return False
 
     def _is_about_one(self, text: str) -> str | None:
-        """A sentence's topic words, if one sample holds them all and few others: it describes only that sample.
-
-        Quoted phrases are signs, which other checks judge.
-        """
+        """A sentence's topic words, if a sample holds them all and few others; what is quoted, other checks judge."""
         if quoted_cues(text):
             return None
         for sentence in _SENTENCE_END.split(text):

@@ -58,12 +58,9 @@ def ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], 
 
 
 def ask_for_open_note(
-    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str], topic: str = ""
+    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str], topic: str
 ) -> Messages:
-    """Ask for one general sentence, based on failing samples, that would improve answers other than single labels.
-
-    With a topic, which they share and others hardly do, the sentence should be about it.
-    """
+    """Ask for a general sentence that would improve open answers; with a topic, which the samples share, about it."""
     good = _answered_well(members, predictions)
     parts = [
         _current(prompt),

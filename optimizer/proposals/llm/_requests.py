@@ -73,7 +73,7 @@ def open_note_requests(
     prompt: Prompt,
     predictions: Predictions,
     rephrasings: Sequence[str],
-    topics: Sequence[FailureSlice] = (),
+    topics: Sequence[FailureSlice],
 ) -> list[DraftRequest]:
     """Ask for notes on open answers: on each topic, on the samples most often wrong, and on the most unstable ones."""
     place = {sample.id: index for index, sample in enumerate(predictions.samples)}
@@ -95,10 +95,7 @@ def open_note_requests(
 
 
 def definition_requests(author: str, prompt: Prompt, predictions: Predictions, most: int) -> list[DraftRequest]:
-    """Ask for all labels' definitions in one style, unless there are too many, and for one definition per weak label.
-
-    The boundary is to the label that a label's samples are most often mistaken for.
-    """
+    """Ask for all labels' definitions in one style, unless there are too many, and for one of each weak label."""
     wrong = predictions.share_wrong
     by_label = {label: predictions.members(label) for label in predictions.labels}
     weakest = sorted(by_label, key=lambda label: -float(wrong[by_label[label]].sum()))

@@ -19,10 +19,7 @@ _MOST_PHRASES = 12  # in one sentence; chosen by judgement, not measured
 
 
 def notes_from_slices(slices: Iterable[FailureSlice], noun: str) -> list[Edit]:
-    """Write a note for every slice whose phrases, if followed, would do more good than harm.
-
-    Slices of several views with the same content make one note, credited to the first.
-    """
+    """Write a note for every slice whose phrases would do more good than harm; equal ones of several views make one."""
     notes: dict[tuple[str, frozenset[str]], Edit] = {}
     for failing in slices:
         if failing.label is None or failing.gain <= 0:
