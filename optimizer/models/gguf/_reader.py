@@ -49,14 +49,14 @@ class GGUFWeights:
     def chat_template(self) -> str | None:
         """The template that the file brings, in Jinja; None where it brings none."""
         template = self._library.llama_model_chat_template(self.model, None)
-        return template and template.decode()
+        return None if template is None else template.decode()
 
     def special_token(self, kind: str) -> str:
         """The text of the token ``bos`` or ``eos``; empty where the vocabulary has none."""
         token = getattr(self._library, f"llama_vocab_{kind}")(self._vocabulary)
         if token < 0:
             return ""
-        return self._library.llama_vocab_get_text(self._vocabulary, token).decode()
+        return str(self._library.llama_vocab_get_text(self._vocabulary, token), "utf-8")
 
     def tokens(self, text: str, *, with_opening: bool = False) -> Tokens:
         """The tokens of a text, including marks of a chat template; on request with those that open a text."""
@@ -65,7 +65,7 @@ class GGUFWeights:
         n = self._library.llama_tokenize(
             self._vocabulary, encoded, len(encoded), tokens.ctypes.data, len(tokens), with_opening, True
         )
-        return tokens[:n].tolist()
+        return list(map(int, tokens[:n]))
 
 
 def check_is_gguf(name: str, path: Path) -> None:

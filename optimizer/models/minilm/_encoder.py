@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError, ModelError, import_extra
 from psopt.models._answer_cache import AnswerCache
+from psopt.models.hf._source import import_transformers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,9 +105,7 @@ class Encoder:
 def _tokenizer_and_network(folder: Path) -> tuple[Any, Any]:
     """Both, read from a folder once per process, since that takes a second."""
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    import_extra("torch", "the model minilm", "local")
-    transformers = import_extra("transformers", "the model minilm", "local")
+    transformers = import_transformers("minilm")
     transformers.utils.logging.disable_progress_bar()
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     network = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
