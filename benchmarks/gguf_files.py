@@ -34,7 +34,7 @@ from psopt.models.chat import LMConfig
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
 from psopt.models.gguf._model import _n_processors
 from psopt.models.gguf._reader import Reader
-from psopt.models.scoring import common_length
+from psopt.models.scoring import common_length, label_tree
 from psopt.search_spaces import render, seed_prompt
 from psopt.tasks import load_task
 
@@ -106,7 +106,7 @@ def _bare_rate(model: GGUFModel) -> float:
     n = _n_processors()
 
     def read(_: int) -> None:
-        Reader(model.scorer._weights).log_probabilities(tokens)
+        Reader(model.scorer._weights).log_probabilities(tokens, label_tree([[0]]))
 
     with ThreadPoolExecutor(n) as threads:
         return n * len(tokens) / _timed(lambda: list(threads.map(read, range(n))))

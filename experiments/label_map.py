@@ -22,7 +22,7 @@ from _lm_cells import KeptResults, lm_parser
 from _lm_sets import classes_of, enough, lm_task, wordings_by_people
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
-from psopt.models._calibrated import fit_label_map, identity_map, scores_by
+from psopt.models._calibrated import fit_label_map, scores_by
 from psopt.search_spaces import Edit, Provenance, apply_edits, seed_prompt
 from psopt.tasks import subset
 
@@ -74,7 +74,7 @@ def _cells(name: str, dataset: str, data: Path) -> list[dict[str, Any]]:
             held = [of[start : start + len(samples)] for of in evidence]
             figures = [
                 _figures([scores_by(m, of) for of in held], task, samples)
-                for m in (identity_map(len(task.labels)), *maps)
+                for m in (np.eye(len(task.labels) + 1, len(task.labels)), *maps)
             ]
             drawn = np.array(figures[1:])
             row[part] = {"n": len(samples), "batch": _rounded(figures[0])}

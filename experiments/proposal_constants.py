@@ -13,9 +13,9 @@ import psopt
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate, score
 from psopt.models import ModelProvider
-from psopt.proposals import _phrase_evidence, examples_from_train, propose_edits
-from psopt.proposals.rules import _definitions, _examples
-from psopt.proposals.rules._definitions import definitions_from_subclasses
+from psopt.proposals import _phrase_evidence, _pool, examples_from_train, propose_edits
+from psopt.proposals._pool import definitions_from_subclasses
+from psopt.proposals.rules import _examples
 from psopt.rephrasings import rephrasings_for
 from psopt.search_spaces import apply_edits, seed_prompt
 from psopt.tasks import subset
@@ -49,7 +49,7 @@ def main() -> None:
 
     subclasses = partial(definitions_from_subclasses, task, on_train)
     constants: tuple[Constant, ...] = (
-        (_definitions, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
+        (_pool, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
         (_examples, "_DIVERSITY", (0.0, 0.25, 0.5, 0.75, 1.0), partial(examples_from_train, on_train)),
         (_examples, "_SHORT", (100, 200, 400), partial(examples_from_train, on_train)),
     )

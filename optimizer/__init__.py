@@ -40,23 +40,13 @@ if TYPE_CHECKING:
     from psopt.settings import LMConfig, MeasureOptions, PromptOptions, RephrasingOptions, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
-_HOME = "psopt.api"  # of every name that is not listed below
-_OTHER_HOMES = {
-    "CostEstimate": "psopt.runs",
-    "Edit": "psopt.search_spaces",
-    "LMConfig": "psopt.settings",
-    "MeasureOptions": "psopt.settings",
-    "ProgramCandidate": "psopt.dspy_programs",
-    "Prompt": "psopt.search_spaces",
-    "PromptOptions": "psopt.settings",
-    "PromptReport": "psopt.diagnosis",
-    "RephrasingOptions": "psopt.settings",
-    "Run": "psopt.runs",
-    "Sample": "psopt.tasks",
-    "SearchRestriction": "psopt.settings",
-    "SensitivityOptimizer": "psopt.dspy_programs",
-    "Task": "psopt.tasks",
-    "load_task": "psopt.tasks",
+_HOMES = {  # of every name that is not in psopt.api
+    "psopt.diagnosis": ("PromptReport",),
+    "psopt.dspy_programs": ("ProgramCandidate", "SensitivityOptimizer"),
+    "psopt.runs": ("CostEstimate", "Run"),
+    "psopt.search_spaces": ("Edit", "Prompt"),
+    "psopt.settings": ("LMConfig", "MeasureOptions", "PromptOptions", "RephrasingOptions", "SearchRestriction"),
+    "psopt.tasks": ("Sample", "Task", "load_task"),
 }
 
 __all__ = [
@@ -101,7 +91,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(importlib.import_module(_OTHER_HOMES.get(name, _HOME)), name)
+        home = next((home for home, names in _HOMES.items() if name in names), "psopt.api")
+        return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module 'psopt' has no attribute {name!r}")
 
 

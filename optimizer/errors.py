@@ -66,8 +66,10 @@ class UnknownNameError(InputError):
         names = sorted(allowed)
         # Below difflib's default of 0.6: these lists are short, and the user surely means one of their names.
         near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-        suggestion = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
-        super().__init__(f"unknown {kind} {name!r}; {suggestion}{f' ({hint})' if hint else ''}")
+        message = f"unknown {kind} {name!r}; known: {', '.join(names)}"
+        if near:
+            message = f"unknown {kind} {name!r}; did you mean {near[0]!r}?"
+        super().__init__(f"{message} ({hint})" if hint else message)
 
 
 class MissingExtraError(PsoptError):
@@ -148,10 +150,7 @@ def import_own(name: str, role: str) -> Any:
 
 
 def import_own_function(name: str, role: str, of: str) -> Callable[..., Any]:
-    """Import a function that the user has written, ``MODULE:NAME``; `of` says what it takes.
-
-    Raises InputError if there is no such function.
-    """
+    """Import the user's function, ``MODULE:NAME``, of what `of` says; raises InputError if there is none."""
     function: Callable[..., Any] = import_own(name, role)
     if not callable(function):
         raise InputError(f"{role} {name} is no function of {of}, but a {type(function).__name__}")

@@ -9,8 +9,6 @@ from psopt.search_spaces._edits import (
     Provenance,
     allowed_edits,
     apply_edits,
-)
-from psopt.search_spaces._parameters import (
     chosen_edits,
     first_parameters,
     parameter_names,
@@ -18,7 +16,7 @@ from psopt.search_spaces._parameters import (
     suggest_edits,
     with_titles,
 )
-from psopt.search_spaces._prompt import Prompt
+from psopt.search_spaces._prompt import STRATEGIES, Prompt, seed_prompt
 from psopt.search_spaces._prompt_parts import (
     BULLETS,
     CASINGS,
@@ -31,20 +29,22 @@ from psopt.search_spaces._prompt_parts import (
     PromptFormat,
     in_order,
 )
-from psopt.search_spaces._render import additions_of, render, render_additions, with_statements
-from psopt.search_spaces._shown import (
+from psopt.search_spaces._render import (
     ShownLine,
     ShownMessage,
+    additions_of,
     filled_template,
     mark_added,
     open_messages,
+    render,
+    render_additions,
     render_fixed,
     render_instructions,
     render_shown,
     shown_messages,
+    with_statements,
     without_additions,
 )
-from psopt.search_spaces._strategies import STRATEGIES, seed_prompt
 from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages
 

@@ -1,4 +1,4 @@
-"""A prompt as a value: what an optimizer changes, kept apart from how it is rendered."""
+"""A prompt as a value: what an optimizer changes, kept apart from how it is rendered; and first prompts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import DataError, InputError
+import numpy as np
+from psopt.errors import DataError, InputError, UnknownNameError
 from psopt.notebooks import card, line, preformatted, shortened
 from psopt.search_spaces._prompt_parts import Calibration, Definition, Example, PromptFormat, PromptParts
-from psopt.search_spaces._render import render
-from psopt.search_spaces._shown import open_messages
-from psopt.tasks import FORMS, LABEL, InputColumns, Sample, fields_of, texts_of_records
+from psopt.search_spaces._render import open_messages, render
+from psopt.tasks import FORMS, LABEL, InputColumns, Sample, columns_of_row, fields_of, texts_of_records
 from psopt.templates import Template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.tasks import Task
     from psopt.templates import Messages
 
 
@@ -60,13 +61,8 @@ class Prompt(PromptParts):
 
     def __repr__(self) -> str:
         """The id, the beginning, and how much it holds: prompts with examples would fill screens."""
-        holds = (
-            (len(self.labels), "label"),
-            (len(self.definitions), "definition"),
-            (len(self.notes), "note"),
-            (len(self.examples), "example"),
-        )
-        counts = ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in holds if n)
+        parts = {"label": self.labels, "definition": self.definitions, "note": self.notes, "example": self.examples}
+        counts = ", ".join(f"{len(part)} {name}{'s' * (len(part) != 1)}" for name, part in parts.items() if part)
         return f"<Prompt {self.id}: {shortened(self.description, 60)!r}{'; ' * bool(counts)}{counts}>"
 
     def _repr_html_(self) -> str:
@@ -123,41 +119,40 @@ class Prompt(PromptParts):
         """
         record = row.text if isinstance(row, Sample) else row
         named = self.template.fields if self.template else ()
-        input_names = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-        columns = InputColumns(input_names, named, texts_alone=self.template is None)
+        if isinstance(inputs, str):
+            inputs = (inputs,)
+        columns = InputColumns(tuple(inputs), named, texts_alone=self.template is None)
         (text,) = texts_of_records([record], columns, source="prompt.render")
         fields = fields_of(text)
-        missing = [name for name in named if name not in fields]
-        if missing:
-            has = ", ".join(fields)
-            raise DataError(
-                f"prompt.render: the row has no column {missing[0]!r}, which the prompt names; it has {has}"
-            )
+        for name in named:
+            if name not in fields:
+                has = ", ".join(fields)
+                raise DataError(f"prompt.render: the row has no column {name!r}, which the prompt names; it has {has}")
         return render(self, text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prompt as plain JSON data; its format only if it is not psopt's own."""
         plain = replace(self, template=None, calibration=None)
         data: dict[str, Any] = json.loads(json.dumps(asdict(plain)))  # tuples become lists
-        del data["asking"]
         for example in data["examples"]:
             for optional in ("step", "fields"):
                 if not example[optional]:
                     del example[optional]
-        parts = {
-            "form": self.form.to_dict(),
-            "template": self.template.to_dict() if self.template else None,
-            "asks": "" if self.asks == LABEL else self.asks,
-            "calibration": self.calibration.to_dict(self.labels) if self.calibration else None,
-        }
-        return {name: value for name, value in (data | parts).items() if name not in parts or value}
+        for optional in ("form", "template", "asks", "calibration", "asking"):
+            del data[optional]
+        if form := self.form.to_dict():
+            data["form"] = form
+        if self.template:
+            data["template"] = self.template.to_dict()
+        if self.asks != LABEL:
+            data["asks"] = self.asks
+        if self.calibration:
+            data["calibration"] = self.calibration.to_dict(self.labels)
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
-        """Build a prompt from `to_dict`'s data; a run's measurements of it (``measured``) are ignored.
-
-        Raises InputError if a part is missing, unknown or of the wrong kind.
-        """
+        """Build a prompt from `to_dict`'s data; raises InputError if a part is missing, unknown or wrong."""
         unknown = set(data) - {part.name for part in fields(cls) if part.name != "asking"} - {"measured"}
         if unknown:
             raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")
@@ -195,3 +190,57 @@ def _text(value: object, part: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"a prompt's {part} must be text, not {value!r}")
     return value
+
+
+STRATEGIES = ("simple", "detail", "1-shot")  # the paper's three: the original prompt that a search starts from
+
+
+def seed_prompt(
+    task: Task,
+    strategy: str = "simple",
+    *,
+    description: str | None = None,
+    template: Template | None = None,
+    seed: int = 42,
+) -> Prompt:
+    """Build the prompt that a strategy makes from a task.
+
+    ``simple`` is the description and the class list; ``detail`` adds what each class means; ``1-shot`` adds to *simple*
+    one example of each class, drawn from train. With the user's own template, whose parts the description then holds,
+    they add the same to it. Raises UnknownNameError if there is no such strategy. Raises InputError if the task lacks
+    what it needs.
+    """
+    if strategy not in STRATEGIES:
+        raise UnknownNameError("strategy", strategy, STRATEGIES)
+    prompt = Prompt(description or task.description, task.labels, task.noun, template=template, asks=task.spec.form)
+    if strategy == "detail":
+        return replace(prompt, definitions=_all_definitions(task))
+    if strategy == "1-shot":
+        return replace(prompt, examples=_one_of_each(task, seed, with_columns=template is not None))
+    return prompt
+
+
+def _all_definitions(task: Task) -> tuple[Definition, ...]:
+    missing = [label for label in task.labels if label not in task.definitions]
+    if not task.labels:
+        raise InputError(f"strategy 'detail' says what each label means, and answers are {task.spec.kind}: take simple")
+    if missing:
+        raise InputError(
+            f"strategy 'detail' needs a definition of every class, and {missing[0]!r} has none: "
+            "add a [definitions] table to the task file"
+        )
+    return tuple(Definition(label, task.definitions[label]) for label in task.labels)
+
+
+def _one_of_each(task: Task, seed: int, *, with_columns: bool) -> tuple[Example, ...]:
+    rng = np.random.default_rng(seed)
+    examples = []
+    for label in task.classes or (None,):
+        fitting = [sample for sample in task.train if label is None or sample.label == label]
+        if not fitting:
+            lacking = "train is empty" if label is None else f"train has none of {label!r}"
+            raise InputError(f"strategy '1-shot' needs an example{' of every class' * bool(label)}, and {lacking}")
+        sample = fitting[int(rng.integers(len(fitting)))]
+        fields = columns_of_row(sample.text) if with_columns else ()
+        examples.append(Example(str(sample.text), str(sample.label), fields=fields))
+    return tuple(examples)

@@ -62,10 +62,7 @@ class PromptFormat:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PromptFormat:
-        """Build a format from `to_dict`'s data.
-
-        Raises InputError if a part or the family is unknown.
-        """
+        """Build a format from `to_dict`'s data; raises InputError if a part or the family is unknown."""
         unknown = set(data) - {part.name for part in fields(cls)}
         if unknown:
             raise InputError(f"a form has no part {sorted(unknown)[0]!r}")
@@ -88,15 +85,12 @@ def in_order(items: Sequence[T], seed: int) -> list[T]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A few-shot example: a text and its label; in a program with several steps, perhaps for only one of them.
-
-    `fields` are the columns of the example's row, as (name, value); empty if there is only the text.
-    """
+    """A few-shot example: a text and its label."""
 
     text: str
     label: str
-    step: str = ""
-    fields: tuple[tuple[str, str], ...] = ()
+    step: str = ""  # the only one it is for, in a program with several
+    fields: tuple[tuple[str, str], ...] = ()  # the columns of its row, as (name, value); empty if it is only the text
 
     @property
     def values(self) -> dict[str, str]:
@@ -168,21 +162,18 @@ class Calibration:
         """Return plain JSON data: the method, and what was measured, if anything was."""
         if not self.prior:
             return {"method": BATCH}
-        prior = {label: round(value, _DIGITS) for label, value in zip(labels, self.prior, strict=True)}
-        data: dict[str, Any] = {"method": SUPERVISED if self.label_map else BATCH, "prior": prior}
+        data: dict[str, Any] = {"method": BATCH, "prior": dict(zip(labels, _rounded(self.prior), strict=True))}
         data |= {"n_texts": self.n_texts, "model": self.model, "prompt": self.prompt}
         if self.label_map:
-            data["label_map"] = [[round(value, _DIGITS) for value in row] for row in self.label_map]
+            data["method"] = SUPERVISED
+            data["label_map"] = list(map(_rounded, self.label_map))
         if self.also:
             data["also"] = [calibration.to_dict(labels) for calibration in self.also]
         return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:
-        """Read `to_dict`'s data.
-
-        Raises InputError if the method is unknown, or a label's prior is missing or no number.
-        """
+        """Read `to_dict`'s data; raises InputError if the method is unknown, or a label has no prior."""
         if data.get("method") not in (BATCH, SUPERVISED):
             raise InputError(f"a prompt's calibration is {BATCH!r} or {SUPERVISED!r}, not {data.get('method')!r}")
         if not data.get("prior"):
@@ -196,6 +187,10 @@ class Calibration:
             return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]), rows, also)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a prompt's calibration can't be read: {error!r}") from error
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, _DIGITS) for value in values]
 
 
 P = TypeVar("P", bound=PromptParts)

@@ -1,19 +1,23 @@
-"""From a prompt to the messages that a chat model reads, and from a template's text to what it says about labels."""
+"""From a prompt to the messages that a chat model reads, and to what people read: fields open, additions marked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import itertools
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from psopt.search_spaces._prompt_parts import Definition, in_order
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, fields_of
-from psopt.templates import Additions, Messages, render_template
-from psopt.text import statements
+from psopt.templates import Additions, Field, Messages, fill_slots, render_template
+from psopt.text import line_changes, statements
 
 if TYPE_CHECKING:
-    from psopt.search_spaces._prompt_parts import P, PromptFormat, PromptParts
-    from psopt.templates import Template
+    from collections.abc import Sequence
+
+    from psopt.search_spaces._prompt_parts import Example, P, PromptFormat, PromptParts
+    from psopt.templates import Piece, Template
     from psopt.text import Statements
 
 SYSTEM = "You are a text classifier."
@@ -38,23 +42,13 @@ def render(prompt: PromptParts, text: str) -> Messages:
     or anything else in it have no meaning here. Examples are turns before it, asked and answered in the same form as
     the text: measured on real models, turns make answers more stable than the same examples in one message
     (`experiments/example_turns.py`).
-
-    Examples
-    --------
-    >>> from psopt.search_spaces import Prompt
-    >>> messages = render(Prompt("Judge the review.", ("good", "bad"), noun="review"), "I {loved} it")
-    >>> print(messages[1]["content"])
-    Judge the review.
-    Answer with exactly one of these labels and nothing else: good, bad
-    <BLANKLINE>
-    Review: I {loved} it
-    Label:
     """
     if prompt.template is not None:
         return render_template(prompt.template, prompt.description, additions_of(prompt), fields_of(text))
-    messages = [{"role": "system", "content": SYSTEM if prompt.asks in _PLACES else _SYSTEM_OF_OTHERS}]
+    system = SYSTEM if prompt.asks in _PLACES else _SYSTEM_OF_OTHERS
+    messages = [{"role": "system", "content": system}]
     opening = [*_instructions(prompt), *[""] * prompt.form.blank_lines]
-    for example in in_order(prompt.examples, prompt.form.example_order):
+    for example in _examples(prompt):
         messages.append({"role": "user", "content": "\n".join([*opening, _question(prompt, example.text)])})
         messages.append({"role": "assistant", "content": example.label})
         opening = []
@@ -64,18 +58,18 @@ def render(prompt: PromptParts, text: str) -> Messages:
 def additions_of(prompt: PromptParts) -> Additions:
     """What a prompt adds to its template."""
     definitions = tuple((definition.label, definition.text) for definition in prompt.definitions)
-    shown = in_order(prompt.examples, prompt.form.example_order)
-    examples = tuple((example.values, example.label) for example in shown)
+    examples = tuple((example.values, example.label) for example in _examples(prompt))
     return Additions(definitions, prompt.notes, examples)
 
 
-def own_instructions(prompt: PromptParts) -> str:
-    """Render everything that stands before the text to classify in psopt's own form, as one text.
+def _examples(prompt: PromptParts) -> list[Example]:
+    """The examples in the order in which they are shown."""
+    return in_order(prompt.examples, prompt.form.example_order)
 
-    Models get the examples as turns instead (`render`).
-    """
-    shown = in_order(prompt.examples, prompt.form.example_order)
-    examples = [f"{_question(prompt, example.text)} {example.label}" for example in shown]
+
+def own_instructions(prompt: PromptParts) -> str:
+    """Render all before the text to classify in psopt's own form, as one text; models get the examples as turns."""
+    examples = [f"{_question(prompt, example.text)} {example.label}" for example in _examples(prompt)]
     return "\n".join([*_instructions(prompt), *_part(prompt.form, "Examples:", examples)])
 
 
@@ -84,7 +78,7 @@ def _instructions(prompt: PromptParts) -> list[str]:
     asking = _ASKING[prompt.asks]
     if prompt.labels:
         asking += form.separator + form.listing.join(in_order(prompt.labels, form.label_order))
-    return [prompt.description, *([asking] if asking else []), *_additions(prompt)]
+    return [prompt.description, *filter(None, [asking]), *_additions(prompt)]
 
 
 def render_additions(prompt: PromptParts) -> str:
@@ -100,16 +94,15 @@ def _additions(prompt: PromptParts) -> list[str]:
 
 
 def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
-    return [*[""] * form.blank_lines, form.heading(heading), *lines] if lines else []
+    if not lines:
+        return []
+    return [*[""] * form.blank_lines, form.heading(heading), *lines]
 
 
 def _question(prompt: PromptParts, text: str) -> str:
     form = prompt.form
     label = form.heading(_PLACES.get(prompt.asks, "Answer")) + form.separator.rstrip()
     return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"
-
-
-_ASSISTANT = "assistant"
 
 
 def with_statements(prompt: P) -> P:
@@ -130,9 +123,114 @@ def with_statements(prompt: P) -> P:
 
 @lru_cache(maxsize=64)  # a search has few templates, and asks about each for every candidate
 def _literal_statements(template: Template, labels: tuple[str, ...]) -> Statements:
-    texts = [
-        "".join(piece for piece in message.pieces if isinstance(piece, str))
-        for message in template.messages
-        if message.role != _ASSISTANT
-    ]
+    spoken = [message.pieces for message in template.messages if message.role != "assistant"]
+    texts = ["".join(map(_literal, pieces)) for pieces in spoken]
     return statements("\n\n".join(texts), labels)
+
+
+def _literal(piece: Piece) -> str:
+    return piece if isinstance(piece, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line of a prompt, and whether the original lacks it."""
+
+    text: str
+    added: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """A message of a prompt, line by line; `added` if the original lacks all of it, like an example's turns."""
+
+    role: str
+    lines: tuple[ShownLine, ...]
+    added: bool = False
+
+
+def render_instructions(prompt: PromptParts) -> str:
+    """Render all of a prompt except the text to classify: for a template, its messages with their fields open."""
+    return render_shown(prompt) if prompt.template else own_instructions(prompt)
+
+
+def render_fixed(prompt: PromptParts) -> str:
+    """Render what every request of a prompt contains, whatever the text: this measures the prompt's length."""
+    if prompt.template is None:
+        return own_instructions(prompt)
+    nothing = dict.fromkeys(prompt.template.fields, "")
+    messages = render_template(prompt.template, prompt.description, additions_of(prompt), nothing)
+    return "\n".join(message["content"] for message in messages)
+
+
+def filled_template(prompt: PromptParts) -> Template:
+    """Return a prompt's template with its additions and open fields; raises ValueError for psopt's own form."""
+    if prompt.template is None:
+        raise ValueError("a prompt of psopt's own form has no template")
+    return fill_slots(prompt.template, prompt.description, additions_of(prompt))
+
+
+def without_additions(prompt: P) -> P:
+    """Return the prompt without definitions, notes and examples: a template as its author wrote it."""
+    return replace(prompt, definitions=(), notes=(), examples=())
+
+
+def open_messages(prompt: PromptParts) -> Messages:
+    """Return a prompt's messages with their fields open, as they were spelled; in psopt's own form ``{text}``."""
+    if prompt.template is None:
+        return render(prompt, "{text}")
+    messages = filled_template(prompt).messages
+    return [{"role": message.role, "content": "".join(map(_open, message.pieces))} for message in messages]
+
+
+def _open(piece: Piece) -> str:
+    if isinstance(piece, Field):
+        return piece.spelled or f"{{{piece.name}}}"  # psopt added the ones without a spelling
+    return str(piece)
+
+
+def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
+    """Return messages with open fields, marking lines that the original, by default without additions, lacks."""
+    messages = open_messages(prompt)
+    marked = iter(mark_added(_lines(open_messages(original or without_additions(prompt))), _lines(messages)))
+    shown = []
+    for message in messages:
+        lines = tuple(itertools.islice(marked, len(_lines([message]))))
+        shown.append(ShownMessage(message["role"], lines, added=all(line.added for line in lines)))
+    return shown
+
+
+def _lines(messages: Messages) -> list[str]:
+    return "\n".join(message["content"] for message in messages).split("\n")
+
+
+def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
+    """Return the new lines, marking those that the old ones lack.
+
+    >>> [line.added for line in mark_added(["Sort it."], ["Sort it.", "A is first."])]
+    [False, True]
+    """
+    lines = []
+    for change, _, _, start, end in line_changes(old, new):
+        lines += [ShownLine(text, change != "equal") for text in new[start:end]]
+    return lines
+
+
+def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
+    """Write a prompt's messages, under their roles if there are several; `marked` puts ``+`` before added lines."""
+    messages = shown_messages(prompt)
+    named = len(messages) > 1 or messages[0].role != "user"
+    blocks = []
+    for message in messages:
+        blocks.append([*message.lines])
+        if named:
+            blocks[-1].insert(0, ShownLine(f"[{message.role}]", message.added))
+    is_marked = marked and any(line.added for line in itertools.chain.from_iterable(blocks))
+    write = _in_margin if is_marked else attrgetter("text")
+    return "\n\n".join("\n".join(map(write, lines)) for lines in blocks)
+
+
+def _in_margin(line: ShownLine) -> str:
+    if not line.text:
+        return "+" * line.added
+    return f"{'+' if line.added else ' '} {line.text}"

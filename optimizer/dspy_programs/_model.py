@@ -103,7 +103,7 @@ class ProgramModel:
         cells: NDArray[np.bool_],
         on_progress: OnProgress | None = None,
     ) -> NDArray[np.int64]:
-        """Run the program where `cells` is True (see `CellModel.predict_cells`)."""
+        """Run the program where `cells` is True (see `AbleModel.predict_cells`)."""
         return self._class_array(self._programs(prompts), texts, prompts[0].labels, on_progress, cells)
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:

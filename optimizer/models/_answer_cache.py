@@ -22,22 +22,20 @@ _IN_ONE_QUERY = 500  # before 3.32 SQLite took at most 999 parameters (sqlite.or
 
 
 class AnswerCache:
-    """JSON values by key, in a SQLite file (WAL) that several processes and threads may share.
+    """JSON values by key, in a SQLite file (WAL) that several processes and threads share; in memory without a folder.
 
-    Once `put` has returned, a value survives a kill of the process. Unlike an embedding, an answer may have cost money,
-    so a file that can't be used is an error, and psopt does not continue without it.
-
-    The file is in `folder`, and is created if missing; None keeps answers in memory only. Raises InputError if it can't
-    be opened or is not a cache.
+    Once `put` has returned, a value survives a kill of the process. An answer may have cost money, so a file that can't
+    be used is an error: InputError.
     """
 
     def __init__(self, folder: Path | None, file: str = FILE) -> None:
         self.folder = folder
         self._lock = threading.Lock()
         with self._explained():
+            path = ":memory:"
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-            path = ":memory:" if folder is None else str(folder / file)
+                path = str(folder / file)
             self._connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode=WAL")
             # With WAL, killing the process loses nothing; a power failure may lose the last answers, never the file.
@@ -97,5 +95,4 @@ def answer_key(**parts: Any) -> bytes:
 
 def cache_folder(cache_dir: str | Path | None = None) -> Path:
     """Return `cache_dir`, else `$PSOPT_CACHE_DIR`, else the user's cache folder for psopt."""
-    folder = cache_dir or os.environ.get("PSOPT_CACHE_DIR")
-    return Path(folder) if folder else platformdirs.user_cache_path("psopt")
+    return Path(cache_dir or os.environ.get("PSOPT_CACHE_DIR") or platformdirs.user_cache_path("psopt"))

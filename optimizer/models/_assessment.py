@@ -39,7 +39,6 @@ class Rater(_Asked, Protocol):
 
     def rate(self, answers: Sequence[Rated], /) -> list[float]:
         """Return what each answer is worth, in [0, 1]."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +60,7 @@ class Assessor:
     rater: Rater | None = None  # None where comparing with the reference is enough
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
-        """Return the verdicts on the answers to N samples, (N, Q) as in `Predictions.array`.
-
-        Raises PsoptError if the matcher or rater fails, or its reply can't be understood.
-        """
+        """Return the verdicts on (N, Q) answers to N samples; raises PsoptError if the matcher or rater fails."""
         worths, of_rater = self._worths(array, samples)
         same, of_matcher = self._same(array, samples)
         return Assessment(worths, same, {**of_rater, **of_matcher})

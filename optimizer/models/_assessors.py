@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def assessor_for(
     spec: AnswerSpec, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None
 ) -> Assessor | None:
-    """Return what compares or rates a task's answers; None where the answers alone are enough.
-
-    Raises InputError if there is no such model or function, or a judge would be asked in batches.
-    """
+    """Return what compares or rates a task's answers, None where the answers alone are enough; raises InputError."""
     if not spec.is_assessed:
         return None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
@@ -27,37 +27,27 @@ OnProgress = Callable[[int, int], None]
 class Model(Protocol):
     """A classifier that reads prompts.
 
-    Only the evaluation calls it. A call is for a whole grid, so that a model can batch it as it likes; equal prompts
-    and texts always get equal answers. A model that can't answer raises ModelError: a failure never becomes a label.
-
-    A model may have `capabilities`, which say what else it can do; see `capabilities_of` for a model without them.
+    A call is for a whole grid, so that a model can batch it as it likes; equal prompts and texts always get equal
+    answers. A model that can't answer raises ModelError: a failure never becomes a label. It may have `capabilities`,
+    which say what else it can do; see `capabilities_of` for a model without them.
     """
 
     @property
     def name(self) -> str:
         """The name under which `load_model` finds this model."""
-        ...
 
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
         """Classify every text under every prompt; the prompts share one label list of C labels.
 
-        Returns
-        -------
-        predictions : (n_texts, n_prompts) int
-            Indices into the label list in [0, C), or C for an answer that names no label (N/A).
+        Returns (n_texts, n_prompts) indices into that list, or C for an answer that names no label (N/A).
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model can do, and what its answers cost and depend on.
-
-    A model states them in its attribute `capabilities`. The defaults are safe assumptions about a model that states
-    nothing.
-    """
+    """What a model can do, and what its answers cost and depend on; the defaults are safe where it states nothing."""
 
     is_free: bool = False  # whether a further evaluation costs next to nothing
     reads_order: bool = True  # whether the order of few-shot examples can change its answers
@@ -112,64 +102,45 @@ def capabilities_of(model: Model) -> Capabilities:
     )
 
 
-class CellModel(Protocol):
-    """A model that answers scattered cells of a grid in one call; each answer is the same as in the whole grid."""
+class AbleModel(Model, Protocol):
+    """A model with every method that a model may have besides `predict`; `can` says which ones it has."""
 
     def predict_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Return (n_texts, n_prompts) predictions, `NOT_ASKED` where `cells` is False."""
-        ...
+        """Return (n_texts, n_prompts) predictions, each as in the whole grid; `NOT_ASKED` where `cells` is False."""
 
     def predict_proba_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
         """Return (n_texts, n_prompts, C) probabilities, NaN where `cells` is False."""
-        ...
-
-
-class AbleModel(Model, CellModel, Protocol):
-    """A model with every method that a model may have besides `predict`; `can` says which ones it has."""
 
     def predict_proba(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
         """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
-        ...
 
     def parts_read(self, texts: Sequence[str]) -> list[str]:
         """Return the part of each text that it reads."""
-        ...
 
     def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
         """Whether it reads a prompt with each of these texts to the end."""
-        ...
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
-        """Return what each answer is worth according to a metric: (n_texts, n_prompts) in [0, 1].
-
-        None if only the label counts.
-        """
-        ...
+        """Return what each answer is worth by a metric: (n_texts, n_prompts) in [0, 1], None if only labels count."""
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """Return an assessor's verdicts on the (n_texts, n_prompts) open answers to these samples."""
-        ...
 
     def confidences(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        """Return the mean probability of each answer's tokens, in [0, 1].
-
-        (n_texts, n_prompts), NaN where it is not known; None where nobody asked for it. This makes no calls.
-        """
-        ...
+        """Return the mean probability of each answer's tokens, NaN where unknown; None where nobody asked for it."""
 
     def no_labels(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
         """Return which of the (n_texts, n_prompts) predictions are N/A, with the model's answers."""
-        ...
 
 
 def n_computed(model: Model) -> int | None:
@@ -181,14 +152,16 @@ class WholeGrids:
     """Whole grids from a model that answers cells: it is asked for all of them."""
 
     def predict(
-        self: CellModel, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+        self: Any, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        return self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+        answers: NDArray[np.int64] = self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+        return answers
 
     def predict_proba(
-        self: CellModel, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+        self: Any, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        return self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+        shares: NDArray[np.float64] = self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+        return shares
 
 
 class WrappedModel(WholeGrids):
@@ -222,9 +195,10 @@ def can(model: Model, ability: str) -> TypeIs[AbleModel]:
 
 def n_unkept(model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells) -> int:
     """How many of the wanted answers, (n_texts, n_prompts), a model still has to compute; all if it keeps none."""
-    n_kept = getattr(model, "n_kept", None)  # see `ScoringModel`
     n_wanted = int(cells.sum())
-    return n_wanted - n_kept(prompts, texts, cells) if n_kept else n_wanted
+    if hasattr(model, "n_kept"):  # see `ScoringModel`
+        return n_wanted - int(model.n_kept(prompts, texts, cells))
+    return n_wanted
 
 
 def evenly_spread(texts: Sequence[str], most: int) -> Sequence[str]:
@@ -273,25 +247,19 @@ def _fill(
     cells: Cells,
     on_progress: OnProgress | None,
 ) -> None:
-    n_done = 0
-    for rows, columns in _grids(cells):
-        progress = _shifted(on_progress, n_done, len(rows) * len(columns), int(cells.sum()))
-        answers[np.ix_(rows, columns)] = ask([prompts[i] for i in columns], [texts[i] for i in rows], progress)
-        n_done += len(rows) * len(columns)
-
-
-def _grids(cells: Cells) -> Iterator[tuple[list[int], list[int]]]:
-    """Cut cells into grids: rows, and all columns that want exactly these rows."""
+    """Ask for grids: all columns that want exactly the same rows."""
     columns_of: dict[bytes, list[int]] = {}
     for column, wanted in enumerate(cells.T):
         if wanted.any():
             columns_of.setdefault(wanted.tobytes(), []).append(column)
+    n_done = 0
     for columns in columns_of.values():
-        yield [int(row) for row in np.flatnonzero(cells[:, columns[0]])], columns
+        rows = np.flatnonzero(cells[:, columns[0]]).tolist()
+        progress = on_progress and _shifted(on_progress, n_done, len(rows) * len(columns), int(cells.sum()))
+        answers[np.ix_(rows, columns)] = ask([prompts[i] for i in columns], [texts[i] for i in rows], progress)
+        n_done += len(rows) * len(columns)
 
 
-def _shifted(on_progress: OnProgress | None, n_done: int, n_cells: int, n_total: int) -> OnProgress | None:
+def _shifted(on_progress: OnProgress, n_done: int, n_cells: int, n_total: int) -> OnProgress:
     """Report one grid's progress as that of all cells; models count in their own units."""
-    if on_progress is None:
-        return None
     return lambda done, total: on_progress(n_done + n_cells * done // max(1, total), n_total)

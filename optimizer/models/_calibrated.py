@@ -53,18 +53,10 @@ class CalibratedModel(WrappedModel):
 
     It subtracts from each label's log-probability the mean over unlabelled texts of the task, under the same wording;
     the answer is the label with the most left. The probability of N/A, and the rest of the model, do not change. Where
-    there are labelled texts, the result goes through a map learnt from them; otherwise it uses no labels.
+    there are `labelled` texts, the result goes through a map learnt from them; otherwise it uses no labels.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Unlabelled texts of the task; `PRIOR_TEXTS` of them are taken, spread over all.
-    budget : Budget
-        Counts the calls for priors, where the model does not count its own calls.
-    is_always : bool
-        Calibrate under every prompt, not only under those that ask for it.
-    labelled : LabelledTexts, optional
-        What a label map is learnt from; without it, only the prior is taken out.
+    Of the unlabelled `texts`, `PRIOR_TEXTS` are taken, spread over all. The `budget` counts the calls for priors, where
+    the model does not count its own calls. `is_always`: under every prompt, not only under those that ask for it.
     """
 
     def __init__(
@@ -126,19 +118,17 @@ class CalibratedModel(WrappedModel):
         return len(self._texts) >= _FEWEST_TEXTS
 
     def measured(self, prompt: Prompt) -> Prompt:
-        """Return a prompt with its label prior, if it is calibrated, so that it can be used without the task's texts.
-
-        Raises InputError if there are too few texts to measure it.
-        """
+        """Return a calibrated prompt with its label prior; raises InputError if texts are too few to measure it."""
         if not self.calibrates(prompt):
             return prompt
         prior = tuple(self._prior(prompt).tolist())
-        brought = self._brought_prior(prompt)
-        n_texts = brought.n_texts if brought else len(self._texts)
+        n_texts = self._brought(prompt).n_texts if self._brought_prior(prompt) else len(self._texts)
+        unmeasured = replace(prompt, calibration=Calibration())
+        calibration = Calibration(prior, n_texts, self.name, unmeasured.id)
         label_map = self._label_map(prompt)
-        rows = () if label_map is None else tuple(map(tuple, label_map.tolist()))
-        open_calibration = replace(prompt, calibration=Calibration())
-        return replace(prompt, calibration=Calibration(prior, n_texts, self.name, open_calibration.id, rows))
+        if label_map is not None:
+            calibration = replace(calibration, label_map=tuple(map(tuple, label_map.tolist())))
+        return replace(prompt, calibration=calibration)
 
     def prior_calls(self, prompts: Sequence[Prompt]) -> int:
         """At most how many more answers the priors of these prompts, and the label map, will need."""
@@ -147,11 +137,10 @@ class CalibratedModel(WrappedModel):
             for prompt in prompts
             if self.calibrates(prompt) and not self._brought_prior(prompt) and prompt.id not in self._priors
         }
-        is_to_learn = unmeasured and "_learnt" not in self.__dict__
-        n_of_priors = sum(self._n_unkept(prompt, self._texts) for prompt in unmeasured.values())
-        if self._labelled is None or not is_to_learn:
-            return n_of_priors
-        return n_of_priors + self._n_unkept(self._labelled.prompt, self._labelled.texts)
+        n_calls = sum(self._n_unkept(prompt, self._texts) for prompt in unmeasured.values())
+        if self._labelled and unmeasured and "_learnt" not in self.__dict__:
+            n_calls += self._n_unkept(self._labelled.prompt, self._labelled.texts)
+        return n_calls
 
     def _n_unkept(self, prompt: Prompt, texts: Sequence[str]) -> int:
         return n_unkept(self._model, [prompt], texts, all_cells([prompt], texts))
@@ -164,37 +153,34 @@ class CalibratedModel(WrappedModel):
     def _prior(self, prompt: Prompt) -> NDArray[np.float64]:
         """The mean log-probability of each label under a prompt, (n_labels,): brought along, or measured once."""
         if brought := self._brought_prior(prompt):
-            return np.array(brought.prior)
+            return np.array(brought)
         if prompt.id not in self._priors:
             self._priors[prompt.id] = self._measure(prompt)
         return self._priors[prompt.id]
 
     def _label_map(self, prompt: Prompt) -> NDArray[np.float64] | None:
         """The map of a prompt: brought along, or learnt once for all prompts; None where labels are not used."""
-        brought = self._brought(prompt)
-        if brought and brought.label_map:
-            return np.array(brought.label_map)
+        if brought := self._brought(prompt).label_map:
+            return np.array(brought)
         return None if self._brought_prior(prompt) else self._learnt
 
     @cached_property
     def _learnt(self) -> NDArray[np.float64] | None:
         """One map for all wordings and edits: it corrects the model, so answers under one prompt are enough."""
-        labelled = self._labelled
-        if labelled is None:
+        if self._labelled is None:
             return None
-        probabilities = self._asked(labelled.prompt, labelled.texts)
-        evidence = _evidence(probabilities, self._prior(labelled.prompt))
-        return fit_label_map(evidence, np.array(labelled.labels))
+        prompt, texts, labels = self._labelled
+        return fit_label_map(_evidence(self._asked(prompt, texts), self._prior(prompt)), np.array(labels))
 
-    def _brought(self, prompt: Prompt) -> Calibration | None:
-        """The calibration that a prompt brings for this model."""
-        calibration = prompt.calibration and prompt.calibration.of(self.name)
-        return calibration if calibration and calibration.model == self.name else None
+    def _brought(self, prompt: Prompt) -> Calibration:
+        """The calibration that a prompt brings for this model; an empty one if it brings none."""
+        calibration = (prompt.calibration or Calibration()).of(self.name)
+        return calibration if calibration.model == self.name else Calibration()
 
-    def _brought_prior(self, prompt: Prompt) -> Calibration | None:
-        """The same, if it holds the prior of exactly this wording."""
+    def _brought_prior(self, prompt: Prompt) -> tuple[float, ...]:
+        """The prior that it holds of exactly this wording."""
         brought = self._brought(prompt)
-        return brought if brought and brought.prior and brought.prompt == prompt.id else None
+        return brought.prior if brought.prompt == prompt.id else ()
 
     def _measure(self, prompt: Prompt) -> NDArray[np.float64]:
         if not self.can_measure:
@@ -270,7 +256,7 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
 
     n, n_labels = evidence.shape
     design = np.hstack([evidence, np.ones((n, 1))])
-    start = identity_map(n_labels)
+    start = np.eye(n_labels + 1, n_labels)  # the map that changes nothing
     target = np.eye(n_labels)[truth]
 
     def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -282,11 +268,6 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
 
     best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B").x
     return np.asarray(best.reshape(start.shape))
-
-
-def identity_map(n_labels: int) -> NDArray[np.float64]:
-    """The map that does not change the evidence, (C + 1, C)."""
-    return np.vstack([np.eye(n_labels), np.zeros((1, n_labels))])
 
 
 def scores_by(label_map: NDArray[np.float64], evidence: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,14 +1,17 @@
 """A model for grids in which each prompt has its own, changed version of the texts."""
 
+# ruff: noqa: ARG002  # methods of a model get the samples' texts, and here each column has its own
+
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.models._base import NOT_ASKED, WrappedModel, all_cells, capabilities_of, predict_cells, predict_proba_cells
+from psopt.models._base import NOT_ASKED, WrappedModel, capabilities_of, predict_cells, predict_proba_cells
 from psopt.tasks import columns_of_row
 
 if TYPE_CHECKING:
@@ -35,70 +38,57 @@ class ChangedTextsModel(WrappedModel):
 
     @cached_property
     def _texts(self) -> list[str]:
-        return [*{_key(text): text for column in self._columns for text in column}.values()]
+        return list({_key(text): text for text in chain.from_iterable(self._columns)}.values())
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
         """The place in `_texts` of each cell's text, (N, Q)."""
         row_of = {_key(text): row for row, text in enumerate(self._texts)}
-        return np.array([[row_of[_key(text)] for text in column] for column in self._columns], dtype=np.int64).T
+        rows = [row_of[_key(text)] for text in chain.from_iterable(self._columns)]
+        return np.array(rows, dtype=np.int64).reshape(len(self._columns), -1).T
 
     def _asked(self, prompts: Sequence[Prompt], cells: Cells) -> tuple[list[Prompt], NDArray[np.int64], Cells]:
         """The distinct prompts, which of them each of the Q is, and the cells to ask for: (n_texts, n_prompts)."""
         keys = [(prompt.id, prompt.asking) for prompt in prompts]
-        different = [*dict(zip(keys, prompts, strict=True)).values()]
-        columns = np.array([[*dict.fromkeys(keys)].index(key) for key in keys])
+        by_key = dict(zip(keys, prompts, strict=True))
+        different = list(by_key.values())
+        columns = np.array([list(by_key).index(key) for key in keys])
         wanted = np.zeros((len(self._texts), len(different)), dtype=np.bool_)
         rows, places = np.nonzero(cells)
         wanted[self._rows[rows, places], columns[places]] = True
         return different, columns, wanted
 
     def predict_cells(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],  # noqa: ARG002  # the columns have their own
-        cells: Cells,
-        on_progress: OnProgress | None = None,
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
         different, columns, wanted = self._asked(prompts, cells)
         answers = predict_cells(self._model, different, self._texts, wanted, on_progress)
         return np.where(cells, answers[self._rows, columns], NOT_ASKED)
 
     def predict_proba_cells(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],  # noqa: ARG002  # the columns have their own
-        cells: Cells,
-        on_progress: OnProgress | None = None,
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
         different, columns, wanted = self._asked(prompts, cells)
         probabilities = predict_proba_cells(self._model, different, self._texts, wanted, on_progress)
         return np.where(cells[:, :, None], probabilities[self._rows, columns], np.nan)
 
-    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Any]:
-        different, _, wanted = self._asked(prompts, all_cells(prompts, texts) if cells is None else cells)
+    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells) -> list[Any]:
+        different, _, wanted = self._asked(prompts, cells)
         return list(self._model.queries(different, self._texts, wanted))
 
     def no_labels(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],  # noqa: ARG002
-        array: NDArray[np.int64],
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
         different, columns, wide = self._spread(prompts, array)
         no_label_at = {(no.sample, no.rephrasing): no for no in self._model.no_labels(different, self._texts, wide)}
         no_labels = []
         for row, column in np.argwhere(array == len(prompts[0].labels)).tolist():
-            no_label = no_label_at.get((int(self._rows[row, column]), int(columns[column])))
-            if no_label is not None:
+            if no_label := no_label_at.get((int(self._rows[row, column]), int(columns[column]))):
                 no_labels.append(replace(no_label, sample=row, rephrasing=column))
         return tuple(no_labels)
 
     def confidences(
-        self,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],  # noqa: ARG002
-        array: NDArray[np.int64],
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
         different, columns, wide = self._spread(prompts, array)
         confidences: NDArray[np.float64] | None = self._model.confidences(different, self._texts, wide)

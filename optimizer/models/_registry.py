@@ -89,25 +89,21 @@ def load_model(
 
     The task provides its train texts, without their labels: minilm sees texts relative to them.
 
+    The model is a name (see `NAMES`), your own `Model`, which is returned unchanged, a `dspy.LM`, or a function that
+    takes chat messages and returns the answer's text, directly or as a coroutine. Language models are asked by
+    `options`, and share the `budget`, by default what `options` allow.
+
     Raises UnknownNameError if there is no such model. Raises MissingExtraError if it needs an optional dependency that
     is not installed. Raises InputError if the task's answers are more than a label, and the model gives only labels
     (see `Capabilities.writes`) or lacks the requested probabilities (see `Capabilities.has_confidences`).
-
-    Parameters
-    ----------
-    model : str, Model, dspy.LM or callable
-        A name (see `NAMES`), your own `Model`, which is returned unchanged, a `dspy.LM`, or a function that takes chat
-        messages and returns the answer's text, directly or as a coroutine.
-    options : LMConfig, optional
-        How language models are asked.
-    budget : Budget, optional
-        What they may spend, shared with other models; by default what `options` allow.
     """
+    options = options or LMConfig()
     if not isinstance(model, str):
         own_model = _given(model, task, cache_dir, options, budget)
-        if task.spec.is_open and not capabilities_of(own_model).writes:
+        abilities = capabilities_of(own_model)
+        if task.spec.is_open and not abilities.writes:
             raise _chooses(own_model.name, task)
-        if task.spec.is_open and options and options.logprobs and not capabilities_of(own_model).has_confidences:
+        if task.spec.is_open and options.logprobs and not abilities.has_confidences:
             raise InputError(f"model {own_model.name} gives no probabilities: leave --logprobs out")
         return own_model
     if len(model_names(model)) > 1:
@@ -124,14 +120,13 @@ def load_model(
     if not model_name and model != SMOLLM2:
         raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
     cache = AnswerCache(cache_dir)
-    likelihood = options.hf_likelihood if options else "mean"
-    if kind in {SMOLLM2, "gguf"}:
-        if kind == "gguf":
-            return GGUFModel(model_name, cache=cache, likelihood=likelihood)
+    if kind == SMOLLM2:
         path = fast_copy(fetched_model(model))  # in the default folder, wherever answers are kept
-        return GGUFModel(path, name=model, cache=cache, likelihood=likelihood)
+        return GGUFModel(path, name=model, cache=cache, likelihood=options.hf_likelihood)
+    if kind == "gguf":
+        return GGUFModel(model_name, cache=cache, likelihood=options.hf_likelihood)
     if kind == "hf":
-        return HFModel(model_name, cache=cache, likelihood=likelihood)
+        return HFModel(model_name, cache=cache, likelihood=options.hf_likelihood)
     return chat_model(kind, model_name, cache, options, budget, assessor_for(task.spec, cache_dir, options, budget))
 
 
@@ -150,12 +145,11 @@ def _unknown(model: str) -> InputError:
     if hint := name_hint(model):
         return InputError(f"unknown model {model!r}: {hint} {kinds}")
     local = f", or hf/{model} to run it here" if "/" in model else ""
-    return InputError(
-        f"unknown model {model!r}: did you mean openai/{model} (a server, see --api-base){local}? {kinds}"
-    )
+    meant = f"did you mean openai/{model} (a server, see --api-base){local}?"
+    return InputError(f"unknown model {model!r}: {meant} {kinds}")
 
 
-def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None) -> Model:
+def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig, budget: Budget | None) -> Model:
     """The caller's own model."""
     if hasattr(model, "predict") and hasattr(model, "name"):
         if task.spec.is_assessed and not capabilities_of(model).is_assessed:
@@ -243,10 +237,7 @@ class ModelProvider:
         return same_meaning(self.writer(model))
 
     def engine(self, kind: str, name: Any) -> Engine:
-        """Make what asks a chat model, for programs that write their own requests (see `chat_engine`).
-
-        Raises InputError if batches are on: such programs ask call by call.
-        """
+        """Make what asks a chat model, for programs that write their own requests, call by call (see `chat_engine`)."""
         if self.lm.batch:
             raise InputError(
                 "--batch (LMConfig.batch) means nothing for a program, which asks call by call: leave it out"

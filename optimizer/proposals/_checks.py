@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from psopt.text import (
 from scipy import sparse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Set
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Edit, Prompt
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _LONGEST_COUNTED = 3  # words: phrases of train are counted up to this length
 _MOSTLY = 0.5  # an input that this share of samples fill in is an essential part
-_NEAR_COPY = 0.8
+_NEAR_COPY = 0.8  # this and the next: chosen by judgement, not measured
 _QUOTES = 0.9
 _NEARLY_ALL = 0.95
 _LEAST_TEXTS = 10  # with fewer samples, shared parts may be their topic
@@ -51,8 +52,8 @@ class ProposalChecks:
     @classmethod
     def of(cls, task: Task, prompt: Prompt | None = None, hold_back: HoldBack = "all") -> ProposalChecks:
         """The checks for a task's train, and for a prompt that shows its samples."""
-        template = prompt.template if prompt else None
-        return cls(task, PhraseEvidence.of(task), tuple(template.fields) if template else (), hold_back)
+        columns = prompt.template.fields if prompt and prompt.template else ()
+        return cls(task, PhraseEvidence.of(task), tuple(columns), hold_back)
 
     def against_statement(self, kind: str, label: str, text: str) -> str | None:
         """Return an objection to a note or a definition: it holds private text, or its quote is not a sign of a label.
@@ -66,12 +67,10 @@ class ProposalChecks:
         if self.task.spec.is_open:
             return None
         if kind == "definition":
-            cues = [(label, cue) for cue in quoted_cues(text)]
-        else:
-            mentions = label_mentions(text, self.task.labels)
-            cues = [(self.task.labels[mention.label], cue) for mention in mentions for cue in mention.cues]
-        objections = (self._against_cue(about, cue) for about, cue in cues)
-        return next((objection for objection in objections if objection), None)
+            return self._against_cues(label, quoted_cues(text))
+        mentions = label_mentions(text, self.task.labels)
+        objections = (self._against_cues(self.task.labels[mention.label], mention.cues) for mention in mentions)
+        return next(filter(None, objections), None)
 
     def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
         """The edits without notes and definitions that have an objection; the task's own are always allowed."""
@@ -100,35 +99,38 @@ class ProposalChecks:
         shown = [shown_words(sample.text)]
         if isinstance(sample.text, Row):
             shown += [sample.text.fields.get(name, "") for name in self.columns]
-        private = (piece for text in shown for piece in private_pieces(text))
-        return any(piece not in self._shared_pieces for piece in private)
+        private = chain.from_iterable(map(private_pieces, shown))
+        return not self._shared_pieces.issuperset(private)
 
     def _private(self, text: str) -> str | None:
-        piece = next(private_pieces(text, with_cases=True), None)
-        if piece is not None:
+        if piece := next(private_pieces(text, with_cases=True), None):
             return piece
-        own = {word for label in self.task.labels for word in words_of(label)}
-        return next((word for word in words_of(text) if word in self.evidence.private and word not in own), None)
+        private = self.evidence.private.difference(words_of(" ".join(self.task.labels)))
+        return next((word for word in words_of(text) if word in private), None)
+
+    def _against_cues(self, label: str, cues: Iterable[str]) -> str | None:
+        return next(filter(None, (self._against_cue(label, cue) for cue in cues)), None)
 
     def _against_cue(self, label: str, cue: str) -> str | None:
         _, alone = field_and_phrase(cue)
         words = alone.removeprefix("^")
+        if words == " ".join(words_of(label)):
+            return None
         if words in {" ".join(words_of(name)) for name in self.task.labels}:
-            return None if words == " ".join(words_of(label)) else f"calls {words!r} a sign of {label}"
+            return f"calls {words!r} a sign of {label}"
         place = self.task.labels.index(label)
+        least = self.evidence.least[place]
+        too_few = f"quotes {words!r}, which fewer than {least} texts of {label} show so"
         if len(words.split()) > _LONGEST_COUNTED:
-            is_shown = all(self._n_texts(run, place) >= self.evidence.least[place] for run in _parts(words.split()))
-            return None if is_shown else self._too_few(words, label, place)
+            parts = map(" ".join, runs_of(words.split(), _LONGEST_COUNTED))
+            return too_few if any(self._n_texts(part, place) < least for part in parts) else None
         if not tells_a_topic(alone):
             return f"quotes {words!r}, which tells no topic"
         if any(place in self.evidence.signs.get(name, ()) for name in (cue, alone)):
             return None
-        if max(self._n_texts(cue, place), self._n_texts(alone, place)) < self.evidence.least[place]:
-            return self._too_few(words, label, place)
+        if max(self._n_texts(cue, place), self._n_texts(alone, place)) < least:
+            return too_few
         return f"quotes {words!r}, which is no sure sign of {label}"
-
-    def _too_few(self, words: str, label: str, place: int) -> str:
-        return f"quotes {words!r}, which fewer than {self.evidence.least[place]} texts of {label} show so"
 
     def _n_texts(self, phrase: str, place: int) -> int:
         counts = self.evidence.counts.get(phrase)
@@ -155,33 +157,26 @@ class ProposalChecks:
 
     @cached_property
     def _usual_inputs(self) -> tuple[str, ...]:
-        rows = [inputs_of(sample.text) for sample in self.task.train]
-        names = dict.fromkeys(name for row in rows for name in row)
-        return tuple(
-            name for name in names if sum(bool(row.get(name, "").strip()) for row in rows) >= _MOSTLY * len(rows)
-        )
+        n_filled: Counter[str] = Counter()
+        for sample in self.task.train:
+            n_filled.update({name: bool(value.strip()) for name, value in inputs_of(sample.text).items()})
+        return tuple(name for name, n in n_filled.items() if n >= _MOSTLY * len(self.task.train))
 
 
-def _parts(words: Sequence[str]) -> list[str]:
-    last = len(words) - _LONGEST_COUNTED
-    return [" ".join(words[start : start + _LONGEST_COUNTED]) for start in range(last + 1)]
+def runs_of(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Yield every run of this many consecutive words."""
+    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
 
 
 class NearCopies:
-    """Checks whether a text is nearly the same as another, by their shared words.
+    """Checks whether a text is nearly the same as another, by their distinct words.
 
-    A near copy shares four fifths of all distinct words of the two (Jaccard's index). Or one holds at least nine tenths
-    of the shorter one's words, if these are eight or more, such as a mail that quotes another. Order and repetition do
-    not count.
-
-    Words in `shared`, which nearly all samples hold, do not distinguish texts: a policy, a list of tools, a form that
-    all use. They count only in a text that has no others.
-
-    The texts are read once; each check takes time proportional to the texts that hold its words. Both thresholds were
-    chosen by judgement, not measured.
+    A near copy shares four fifths of all words of the two (Jaccard's index). Or one holds at least nine tenths of the
+    shorter one's words, if these are eight or more, such as a mail that quotes another. Words in `shared`, which nearly
+    all samples hold (a policy, a form that all use), count only in a text that has no others.
     """
 
-    def __init__(self, texts: Iterable[str], shared: Set[str] = frozenset()) -> None:
+    def __init__(self, texts: Iterable[str], shared: Set[str]) -> None:
         self._shared = shared
         self._columns: dict[str, int] = {}
         indices: list[int] = []
@@ -219,5 +214,5 @@ def _words_in(text: str) -> set[str]:
 def _held_by_nearly_all(parts: Iterable[Set[str]]) -> frozenset[str]:
     """What nearly all of the sets hold, if there are at least ten."""
     sets = list(parts)
-    counts = Counter(part for held in sets for part in held)
+    counts = Counter(chain.from_iterable(sets))
     return frozenset(part for part, n in counts.items() if n >= max(_LEAST_TEXTS, _NEARLY_ALL * len(sets)))

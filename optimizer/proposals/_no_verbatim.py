@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from psopt.proposals._checks import runs_of
 from psopt.search_spaces import render_instructions
 from psopt.tasks import columns_of_row, shown_words
 from psopt.text import FUNCTION_WORDS, private_words, without_markup, words_of
@@ -35,11 +37,9 @@ class NoVerbatim:
 
     An edit may hold words that no sample holds; the user's own words, from the task file and the prompt that a search
     starts from; function words; and words, or pairs of adjacent words, that at least `LEAST_TEXTS` different texts
-    hold. It may hold no example, no run of three words from any sample, no number from any sample, and nothing with a
-    private form (see `psopt.text.private_words`), however many texts hold it.
-
-    Texts that differ only in private parts are one text. A sample's texts are all of its columns, and if answers have
-    no labels also the right answer. All splits count.
+    hold. It may hold no example, no run of three words or number from any sample, and nothing with a private form (see
+    `psopt.text.private_words`). Texts that differ only in private parts are one text. All columns and splits count, and
+    if answers have no labels also the right answers.
     """
 
     task: Task
@@ -48,8 +48,7 @@ class NoVerbatim:
     def refused(self, edits: Sequence[Edit]) -> dict[str, str]:
         """The objections to edits, by their ids; the task's own definitions are always allowed."""
         checked = [edit for edit in edits if edit.provenance.author != "task" or edit.kind == "example"]
-        wanted = {run for edit in checked for run in _runs(edit.text)}
-        n_texts = self._count(wanted)
+        n_texts = self._count(set(chain.from_iterable(_runs(edit.text) for edit in checked)))
         objections = {edit.id: self._against(edit, n_texts) for edit in checked}
         return {name: objection for name, objection in objections.items() if objection}
 
@@ -79,7 +78,7 @@ class NoVerbatim:
         """How many different texts hold each run."""
         counts: Counter[Run] = Counter()
         for alike in self._texts:
-            counts.update({run for words in alike for run in _runs_of(words) if run in wanted})
+            counts.update(wanted.intersection(chain.from_iterable(map(_short_runs, alike))))
         return counts
 
     @cached_property
@@ -100,15 +99,17 @@ class NoVerbatim:
         """The runs of the user's own words."""
         task = self.task
         own = [task.description, task.noun, *task.labels, *task.definitions.values(), render_instructions(self.prompt)]
-        own += [text for subclasses in task.subclasses.values() for text in subclasses.values()]
-        return frozenset(run for text in own for run in _runs_of(words_of(text)))
+        for subclasses in task.subclasses.values():
+            own += subclasses.values()
+        return frozenset(chain.from_iterable(_short_runs(words_of(text)) for text in own))
 
 
 def _whole(sample: Sample, task: Task) -> str:
     """Everything in a sample as one text."""
-    columns = [value for _, value in columns_of_row(sample.text)] or [str(sample.text)]
-    answer = [] if task.spec.has_labels else [str(sample.label or "")]
-    return "\n".join(without_markup(value) for value in (*columns, *answer))
+    values = [value for _, value in columns_of_row(sample.text)] or [str(sample.text)]
+    if not task.spec.has_labels:
+        values.append(str(sample.label or ""))
+    return "\n".join(map(without_markup, values))
 
 
 def _runs(text: str) -> tuple[Run, ...]:
@@ -117,12 +118,11 @@ def _runs(text: str) -> tuple[Run, ...]:
     They follow the text's order, not a set's hashes, so that every process reports the same objection first.
     """
     words = words_of(text)
-    runs = dict.fromkeys(run for run in _runs_of(words) if len(run) != 2)
+    runs = dict.fromkeys((*runs_of(words, 1), *runs_of(words, _SENTENCE)))
     for part in _BORDERS.split(text):
-        runs.update(dict.fromkeys(run for run in _runs_of(words_of(part)) if len(run) == 2))
+        runs |= dict.fromkeys(runs_of(words_of(part), 2))
     return tuple(runs)
 
 
-def _runs_of(words: Sequence[str]) -> Iterator[Run]:
-    for length in range(1, _SENTENCE + 1):
-        yield from (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
+def _short_runs(words: Sequence[str]) -> Iterator[Run]:
+    return chain.from_iterable(runs_of(words, length) for length in range(1, _SENTENCE + 1))

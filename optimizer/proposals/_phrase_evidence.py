@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from psopt.tasks import shown_words, written_sample_phrases
 from psopt.text import field_and_phrase, phrase_of_field, private_words, tells_a_topic, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.tasks import Sample, Task
@@ -54,7 +55,7 @@ class PhraseEvidence:
     def of(cls, task: Task) -> PhraseEvidence:
         """Collect the evidence from a task's train."""
         labelled = [sample for sample in task.train if sample.label is not None]
-        samples = task.subset(labelled, _MOST_TEXTS, seed=0) if labelled else ()
+        samples = task.subset(labelled, _MOST_TEXTS, seed=0)
         private = private_words(shown_words(sample.text) for sample in samples)
         if task.spec.is_open:  # without classes no phrase is a sign
             nothing: NDArray[np.int64] = np.array([], dtype=np.int64)
@@ -69,19 +70,11 @@ class PhraseEvidence:
         lower = lower_purity(table)
         is_sign = (table >= least) & (lower >= LEAST_PURITY) & is_more_than_chance(table, sizes)
         is_sign &= ~_names_another(phrases, task.labels)
-        signs = {
-            phrases[row]: frozenset(map(int, np.flatnonzero(is_sign[row]))) for row in np.flatnonzero(is_sign.any(1))
-        }
+        of_phrases = (frozenset(np.flatnonzero(row).tolist()) for row in is_sign)
+        signs = {phrase: labels for phrase, labels in zip(phrases, of_phrases, strict=True) if labels}
         bounds = dict(zip(phrases, lower, strict=True))
-        return cls(
-            labels=tuple(task.labels),
-            counts=counts,
-            least=least,
-            signs=signs,
-            plainest=frozenset(phrase for phrase in signs if not _has_plainer(phrase, signs, bounds)),
-            private=private,
-            samples=tuple(distinct),
-        )
+        plainest = frozenset(phrase for phrase in signs if not _has_plainer(phrase, signs, bounds))
+        return cls(tuple(task.labels), counts, least, signs, plainest, private, tuple(distinct))
 
     def is_sign(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
         """Which phrases are the simplest signs of which class: (n_phrases, C) bool; see `psopt.diagnosis.Signs`."""
@@ -106,13 +99,11 @@ def lower_purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def is_more_than_chance(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Where a class is more frequent with a phrase than overall, by Benjamini and Hochberg's procedure."""
-    from scipy.stats import binom
+    from scipy.stats import binom, false_discovery_control
 
     n = counts.sum(axis=1, keepdims=True)
     p = binom.sf(counts - 1, n, sizes / max(1, sizes.sum()))
-    in_order = np.sort(p, axis=None)
-    passed = np.flatnonzero(in_order <= _FALSE_DISCOVERIES * np.arange(1, p.size + 1) / max(1, p.size))
-    return np.asarray(p <= (in_order[passed[-1]] if len(passed) else -1.0))
+    return np.asarray(false_discovery_control(p.ravel()).reshape(p.shape) <= _FALSE_DISCOVERIES)
 
 
 def _names_another(phrases: Sequence[str], labels: Sequence[str]) -> NDArray[np.bool_]:
@@ -127,24 +118,23 @@ def _names_another(phrases: Sequence[str], labels: Sequence[str]) -> NDArray[np.
 
 def _has_plainer(phrase: str, signs: Mapping[str, frozenset[int]], lower: Mapping[str, NDArray[np.float64]]) -> bool:
     """Whether a shorter phrase, or the same in the whole text, indicates all classes that this one does."""
-    return any(
-        signs.get(plainer, frozenset()) >= signs[phrase]
-        and all(lower[plainer][label] >= lower[phrase][label] - _AS_SURE for label in signs[phrase])
-        for plainer in implied(phrase)
-    )
+    labels = list(signs[phrase])
+    as_sure = lower[phrase][labels] - _AS_SURE
+    plainer = [other for other in implied(phrase) if signs.get(other, frozenset()).issuperset(labels)]
+    return any((lower[other][labels] >= as_sure).all() for other in plainer)
 
 
-def implied(phrase: str) -> Iterator[str]:
+def implied(phrase: str) -> set[str]:
     """The other phrases that every text with this phrase shows."""
     field, alone = field_and_phrase(phrase)
     words = alone.removeprefix("^").split()
-    parts = [(start, end) for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
-    for start, end in parts:
+    shown = set()
+    for start, end in combinations(range(len(words) + 1), 2):
         part = " ".join(words[start:end])
-        forms = [part, f"^{part}"] if alone.startswith("^") and start == 0 else [part]
-        for form in forms:
-            names = [phrase_of_field(field, form), *([form] if not form.startswith("^") else [])]
-            yield from (name for name in names if name != phrase)
+        shown |= {part, phrase_of_field(field, part)}
+        if start == 0 and alone.startswith("^"):
+            shown.add(phrase_of_field(field, f"^{part}"))
+    return shown - {phrase}
 
 
 def _holders(samples: Iterable[Sample]) -> dict[str, NDArray[np.int64]]:

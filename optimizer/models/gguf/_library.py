@@ -105,9 +105,7 @@ class Library:
         """Settings of a context that holds `n_tokens` and reads `n_batch` at once; its sequences share the space.
 
         Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and the same text must have
-        the same scores whether or not its beginning was read before.
-
-        Raises ModelError if this version of the library lays out its settings differently.
+        the same scores whether or not its beginning was read before. Raises ModelError if the layout is another.
         """
         default = bytes(self.llama_context_default_params())
         flash = default.find(_AUTOMATIC) + 12
@@ -127,8 +125,7 @@ class Library:
 
     def reason(self) -> str:
         """The library's own explanation of a failure; empty where it gave none."""
-        lines = [line for line in self.errors if not line.startswith("llama_model_load_from_file")]
-        first = lines[0] if lines else ""
+        first = next((line for line in self.errors if not line.startswith("llama_model_load_from_file")), "")
         return first.partition("error loading model: ")[2] or first.partition(": ")[2] or first
 
     def _log(self, level: int, text: bytes | None, _: Any) -> None:

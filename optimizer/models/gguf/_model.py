@@ -36,10 +36,8 @@ _LONG = 64  # tokens; reading a shorter beginning takes each processor about as 
 class GGUFModel(ScoringModel):
     """A GGUF file as a classifier, by llama.cpp in this process; see `ScoringModel`.
 
-    The same text has the same scores to the last bit, whatever was read before it.
-
-    By default its name in psopt is ``gguf/`` and the path. Raises InputError if there is no such file, or it is not a
-    GGUF file. Raises MissingExtraError if xllamacpp is not installed.
+    The same text has the same scores to the last bit, whatever was read before it. Raises InputError if there is no
+    such file, or it is not a GGUF file. Raises MissingExtraError if xllamacpp is not installed.
     """
 
     def __init__(
@@ -65,12 +63,9 @@ class GGUFModel(ScoringModel):
 class _GGUFScorer:
     """A `LabelScorer` of a GGUF file.
 
-    All processors together read the common beginning of all texts, instructions and examples, once. Then each of them
-    reads its own texts after that, one by one. So no thread waits for another, which costs most where other programs
-    are running. Reading several texts at once would gain little: a CPU spends its time on multiplying, not on reading
-    weights.
-
-    Raises InputError, ModelError or MissingExtraError as `GGUFWeights`.
+    All processors together read the common beginning of all texts once. Then each of them reads its own texts after
+    that, one by one: so no thread waits for another. Reading several texts at once would gain little, as a CPU spends
+    its time on multiplying, not on reading weights.
     """
 
     def __init__(self, name: str, path: Path) -> None:

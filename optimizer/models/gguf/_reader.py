@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import weakref
 from dataclasses import dataclass
@@ -26,10 +27,7 @@ _MAGIC = b"GGUF"
 
 
 class GGUFWeights:
-    """A loaded model that has read nothing yet: `Reader` reads.
-
-    Raises ModelError if llama.cpp can't load the file, or it does not generate text.
-    """
+    """A loaded causal model that has read nothing yet: `Reader` reads. Raises ModelError if llama.cpp can't load it."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
@@ -38,7 +36,8 @@ class GGUFWeights:
         settings = self._library.llama_model_default_params()
         self.model = self._library.llama_model_load_from_file(os.fsencode(path), settings)
         if not self.model:
-            raise ModelError(f"{name} can't be loaded: {self._library.reason() or 'llama.cpp does not say why'}")
+            reason = self._library.reason() or "llama.cpp does not say why"
+            raise ModelError(f"{name} can't be loaded: {reason}")
         weakref.finalize(self, self._library.llama_model_free, self.model).atexit = False
         if self._library.llama_model_has_encoder(self.model) or not self._library.llama_model_has_decoder(self.model):
             raise ModelError(f"{name} does not generate text: give a causal language model")
@@ -55,7 +54,9 @@ class GGUFWeights:
     def special_token(self, kind: str) -> str:
         """The text of the token ``bos`` or ``eos``; empty where the vocabulary has none."""
         token = getattr(self._library, f"llama_vocab_{kind}")(self._vocabulary)
-        return self._library.llama_vocab_get_text(self._vocabulary, token).decode() if token >= 0 else ""
+        if token < 0:
+            return ""
+        return str(self._library.llama_vocab_get_text(self._vocabulary, token), "utf-8")
 
     def tokens(self, text: str, *, with_opening: bool = False) -> Tokens:
         """The tokens of a text, including marks of a chat template; on request with those that open a text."""
@@ -64,7 +65,7 @@ class GGUFWeights:
         n = self._library.llama_tokenize(
             self._vocabulary, encoded, len(encoded), tokens.ctypes.data, len(tokens), with_opening, True
         )
-        return [int(token) for token in tokens[:n]]
+        return list(map(int, tokens[:n]))
 
 
 def check_is_gguf(name: str, path: Path) -> None:
@@ -72,9 +73,8 @@ def check_is_gguf(name: str, path: Path) -> None:
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}")
     if path.is_dir():
-        files = sorted(file.name for file in path.glob("*.gguf"))
-        hint = f": it holds {', '.join(files[:3])}" if files else ""
-        raise InputError(f"{name} is a folder: give a .gguf file{hint}")
+        files = sorted(file.name for file in path.glob("*.gguf"))[:3]
+        raise InputError(f"{name} is a folder: give a .gguf file: it holds {', '.join(files) or 'none'}")
     try:
         with path.open("rb") as file:
             begins = file.read(len(_MAGIC))
@@ -119,10 +119,7 @@ class Reader:
         self._every_branch = np.arange(_BRANCHES, dtype=np.int32)
 
     def read_prefix(self, tokens: Tokens, n_threads: int, n_room: int) -> ReadPrefix:
-        """Read the common beginning of prompts of at most `n_room` tokens, with several threads of llama.cpp.
-
-        Raises ModelError if llama.cpp fails.
-        """
+        """Read the common beginning of prompts of at most `n_room` tokens, with several threads of llama.cpp."""
         self._make_room(n_room)
         self._library.llama_set_n_threads(self._context, n_threads, n_threads)
         try:
@@ -145,29 +142,28 @@ class Reader:
         self._read = prefix.tokens
 
     def log_probabilities(
-        self, prompt: Tokens, tree: LabelTree | None = None, prefix: ReadPrefix | None = None
+        self, prompt: Tokens, tree: LabelTree, prefix: ReadPrefix | None = None
     ) -> NDArray[np.float64]:
-        """What may follow a prompt, and each node of a tree after it: (1 + n_nodes, n_vocabulary) log-probabilities.
-
-        `prefix` is what the prompt begins with. Raises ModelError if llama.cpp fails.
-        """
+        """Log-probabilities of what may follow a prompt and each node of a tree: (1 + n_nodes, n_vocabulary)."""
         from scipy.special import log_softmax
 
-        self._make_room(len(prompt) + (len(tree.tokens) if tree else 0))
+        self._make_room(len(prompt) + len(tree.tokens))
         if prefix and common_length([self._read, prompt]) < len(prefix.tokens):
             self._take(prefix)
-        if tree is None or not tree.tokens:
-            return np.asarray(log_softmax(self._read_behind(prompt), axis=1))
         logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
         paths = tree.paths()
         n_at_once = 1 if len(paths) <= _FEW_WAYS else _BRANCHES
         for start in range(0, len(paths), n_at_once):
-            group = paths[start : start + n_at_once]
-            nodes = sorted({node for path in group for node in path[1:]})
-            depth = {node: at for path in group for at, node in enumerate(path)}
-            branches = [[branch for branch, path in enumerate(group) if node in path] for node in nodes]
-            places = [len(prompt) - 1 + depth[node] for node in nodes]
-            logits[[0, *nodes]] = self._read_behind(prompt, [tree.tokens[node - 1] for node in nodes], places, branches)
+            places: dict[int, int] = {}
+            branches: dict[int, list[int]] = {}
+            for branch, path in enumerate(paths[start : start + n_at_once]):
+                places.update(zip(path[1:], itertools.count(len(prompt)), strict=False))
+                for node in path[1:]:
+                    branches.setdefault(node, []).append(branch)
+            nodes = sorted(places)
+            branch_tokens = [tree.tokens[node - 1] for node in nodes]
+            at = [places[node] for node in nodes]
+            logits[[0, *nodes]] = self._read_behind(prompt, branch_tokens, at, [branches[node] for node in nodes])
         return np.asarray(log_softmax(logits, axis=1))
 
     def _read_behind(
@@ -182,12 +178,14 @@ class Reader:
         rows = []
         while n_known < len(tokens):
             n_left = len(tokens) - n_known
-            n_read = _BATCH - _FEWEST if n_left == _BATCH + 1 else min(n_left, _BATCH)
+            n_read = min(n_left, _BATCH)
+            if n_left - n_read == 1:
+                n_read -= _FEWEST
             part = slice(n_known, n_known + n_read)
             is_wanted = np.arange(part.start, part.stop) >= len(prompt) - 1
             rows += self._decode(tokens[part], position[part], sequences[part], is_wanted)
             n_known += n_read
-        self._read = list(prompt)
+        self._read = prompt
         return rows
 
     def _make_room(self, n_tokens: int) -> None:
@@ -197,7 +195,10 @@ class Reader:
         size = _FIRST_CONTEXT
         while size < n_tokens:
             size *= 2
-        self._free_context()
+        if self._free is not None:
+            self._free()
+        self._context = self._free = None
+        self._read = []
         self._library.errors = []
         self._context = self._library.llama_init_from_model(
             self._weights.model, self._library.context_settings(size, min(size, _BATCH), _BRANCHES)
@@ -239,19 +240,14 @@ class Reader:
         code = self._library.llama_decode(self._context, Batch(len(token), at[0], None, at[1], at[2], at[3], at[4]))
         if code != 0:
             self._read = []
-            raise ModelError(f"{self._weights.name} can't answer: {self._library.reason() or f'llama.cpp says {code}'}")
+            reason = self._library.reason() or f"llama.cpp says {code}"
+            raise ModelError(f"{self._weights.name} can't answer: {reason}")
         get = self._library.llama_get_logits_ith
         shape = (self._weights.n_vocabulary,)
         return [
             np.ctypeslib.as_array(get(self._context, int(place)), shape).astype(np.float64)
             for place in np.flatnonzero(is_wanted)
         ]
-
-    def _free_context(self) -> None:
-        if self._free is not None:
-            self._free()
-        self._context = self._free = None
-        self._read = []
 
 
 def _free(library: Library, context: int, _weights: GGUFWeights) -> None:

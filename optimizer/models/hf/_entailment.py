@@ -28,8 +28,7 @@ class EntailmentMatcher(Matcher):
     Bidirectional entailment: Kuhn, Gal and Farquhar, "Semantic uncertainty", 2023. Both answers together are cut to 512
     tokens, or fewer if the model takes no more; the text of the sample is not read.
 
-    Raises InputError if there is no such model, or none of its classes is called entailment. Raises ModelError if the
-    hub can't be reached. Raises MissingExtraError if transformers or torch is not installed.
+    Raises InputError if there is no such model of entailment. Raises ModelError if the hub can't be reached.
     """
 
     def __init__(self, repo_or_path: str, cache: AnswerCache | None = None) -> None:
@@ -38,12 +37,11 @@ class EntailmentMatcher(Matcher):
         self._entailment = _entailment_class(self._source.name, self._source.config)
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
-        """Return for each pair whether its answers follow from each other.
-
-        Raises ModelError if the model can't be loaded, or fails.
-        """
-        directions = [direction for _, first, second in pairs for direction in ((first, second), (second, first))]
-        entailed = self._entailed(list(dict.fromkeys(directions)))
+        """Return for each pair whether its answers follow from each other; raises ModelError if the model fails."""
+        directions: dict[tuple[str, str], None] = {}  # in order, each once
+        for _, first, second in pairs:
+            directions |= dict.fromkeys([(first, second), (second, first)])
+        entailed = self._entailed(list(directions))
         return [entailed[first, second] and entailed[second, first] for _, first, second in pairs]
 
     def _entailed(self, directions: list[tuple[str, str]]) -> dict[tuple[str, str], bool]:
@@ -62,9 +60,8 @@ class EntailmentMatcher(Matcher):
         import torch
 
         tokenizer, network = self._loaded
-        # no tokenizer takes halves of surrogate pairs: replace them
-        clean = [[text.encode("utf-8", "replace").decode() for text in pair] for pair in batch]
-        firsts, seconds = map(list, zip(*clean, strict=True))
+        firsts = [_clean(first) for first, _ in batch]
+        seconds = [_clean(second) for _, second in batch]
         places = getattr(network.config, "max_position_embeddings", _LONGEST)
         most = min(_LONGEST, tokenizer.model_max_length, places)
         try:
@@ -82,6 +79,11 @@ class EntailmentMatcher(Matcher):
         tokenizer = load_tokenizer(self._source)
         kind = "AutoModelForSequenceClassification"
         return tokenizer, load_weights(self._source, kind, find_device(), torch.float32)
+
+
+def _clean(text: str) -> str:
+    """A text without halves of surrogate pairs, which no tokenizer takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _entailment_class(name: str, config: Any) -> int:

@@ -30,21 +30,14 @@ _BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
 
 
 class HFModel(ScoringModel):
-    """A folder or a repository on the hub as a classifier; see `ScoringModel`.
+    """A folder or a repository on the hub as a classifier; see `ScoringModel`. Code that comes with it is never run.
 
     Scores do not depend on what is scored together, except for rounding: 1e-5 in float32 (CPU), some hundredths in
     bfloat16 (CUDA), where a near tie may go either way. The cache keeps the first result.
 
-    Raises InputError if there is no such folder, repository or likelihood. Raises ModelError if it is not a causal
-    language model, or can't be fetched. Raises MissingExtraError if torch or transformers is not installed.
-
-    Parameters
-    ----------
-    repo_or_path : str
-        A folder with a model, or otherwise a repository on the hub. Code that comes with a model is never run.
-    batch_tokens : int, optional
-        The most tokens in one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
-        memory is exhausted.
+    One forward pass takes at most `batch_tokens`, by default 2048 on CUDA and 512 elsewhere; they are halved when the
+    GPU's memory is exhausted. Raises InputError if there is no such folder, repository or likelihood. Raises ModelError
+    if it is not a causal language model, or can't be fetched. Raises MissingExtraError without torch or transformers.
     """
 
     def __init__(
@@ -85,17 +78,13 @@ class _Scorer:
         self._name = source.name
         self.tokenizer = PromptTokenizer(load_tokenizer(source))
         self._network = Network(load_weights(source, "AutoModelForCausalLM", device, dtype), device)
-        self.longest: int | None = getattr(
-            self._network.model.config.get_text_config(), "max_position_embeddings", None
-        )
+        config = self._network.model.config.get_text_config()
+        self.longest: int | None = getattr(config, "max_position_embeddings", None)
         self._can_share = can_share(self._network)
         self._limit = TokenLimit(batch_tokens)
 
     def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Score the tree after each prompt; see `LabelScorer.steps`.
-
-        Raises ModelError if the tokenizer belongs to another model, or the network fails.
-        """
+        """Score the tree after each prompt (see `LabelScorer.steps`); raises ModelError if the network fails."""
         self._check_vocabulary([*prompts, tree.tokens, tree.targets])
         n_tokens = max(map(len, prompts)) + max(map(len, tree.paths()))
         shares = self._can_share and n_tokens <= self._network.turns_at

@@ -57,10 +57,7 @@ class Network:
         return min(_turning_lengths(getattr(config, "rope_parameters", None)), default=float("inf"))
 
     def read(self, rows: Sequence[Sequence[int]], keep: Sequence[int], cache: Any = None) -> Any:
-        """Read rows of one length after what a cache holds, and add them to it.
-
-        Returns the logits at the columns `keep`: (n_rows, n_keep, n_vocabulary).
-        """
+        """Read rows of one length after a cache, into it; return the logits at the columns `keep` for each row."""
         import torch
 
         columns = torch.tensor(keep, device=self.device, dtype=torch.long)
@@ -71,7 +68,9 @@ class Network:
             inputs["logits_to_keep"] = columns
         with torch.inference_mode():
             logits = self.model(**inputs).logits
-        return logits if logits.shape[1] == len(keep) else logits[:, columns]
+        if logits.shape[1] == len(keep):
+            return logits
+        return logits[:, columns]
 
 
 def _turning_lengths(rope: Any) -> Iterator[int]:
@@ -91,10 +90,7 @@ class TokenLimit:
         self.tokens = tokens
 
     def retrying(self, run: Callable[[int], Result]) -> Result:
-        """Return ``run(tokens)``, halving the tokens each time the GPU's memory is exhausted.
-
-        Raises ModelError if the memory is too small even for a few tokens.
-        """
+        """Return ``run(tokens)``, halving the tokens where the memory is exhausted; raises ModelError in the end."""
         import torch
 
         while True:
@@ -146,21 +142,17 @@ def _prefix(network: Network, tokens: list[int], limit: int) -> Any:
 def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: LabelTree, limit: int) -> Steps:
     """The steps after as many texts of one length as the limit allows, at least one."""
     paths = tree.paths()
-    endings = [[tree.tokens[node - 1] for node in path[1:]] for path in paths]
+    endings = [_ending(tree, path) for path in paths]
     longest = max(map(len, endings))
-    n_kept = (cache.get_seq_length() if cache is not None else 0) + len(texts[0]) + longest
-    most_rows = max(1, min(limit, _KEPT * limit // n_kept))
-    n_read = len(texts[0]) + longest * (len(paths) if cache is not None else 1)
-    texts = texts[: max(1, min(limit // n_read, most_rows))]
-    steps = np.empty((len(texts), len(tree.nodes)))
     if cache is None:
-        for path, ending in zip(paths, endings, strict=True):
-            rows = [text + ending for text in texts]
-            logits = network.read(rows, range(len(rows[0]) - len(path), len(rows[0])))
-            _fill(steps, tree, path, logits)
-        return steps
+        texts = texts[: max(1, limit // (len(texts[0]) + longest))]
+        return _whole_steps(network, texts, tree)
     import torch
 
+    n_kept = cache.get_seq_length() + len(texts[0]) + longest
+    most_rows = max(1, min(limit, _KEPT * limit // n_kept))
+    texts = texts[: max(1, min(limit // (len(texts[0]) + longest * len(paths)), most_rows))]
+    steps = np.empty((len(texts), len(tree.nodes)))
     read = _repeated(cache, len(texts))
     first = _read_on(network, texts, read, 1, limit)
     n_paths = max(1, most_rows // len(texts))
@@ -168,12 +160,25 @@ def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: Label
         part = endings[start : start + n_paths]
         logits = first.repeat_interleave(len(part), dim=0)
         if longest:
-            rows = [ending + [0] * (longest - len(ending)) for _ in texts for ending in part]
+            rows = [ending + [0] * (longest - len(ending)) for ending in part] * len(texts)
             behind = _read_on(network, rows, _repeated(read, len(part)), longest, limit)
             logits = torch.cat([logits, behind], dim=1)
         for number, path in enumerate(paths[start : start + n_paths]):
             _fill(steps, tree, path, logits[number :: len(part), : len(path)])
     return steps
+
+
+def _whole_steps(network: Network, texts: Sequence[list[int]], tree: LabelTree) -> Steps:
+    """The steps after each text, which is read again for each path."""
+    steps = np.empty((len(texts), len(tree.nodes)))
+    for path in tree.paths():
+        rows = [text + _ending(tree, path) for text in texts]
+        _fill(steps, tree, path, network.read(rows, range(len(rows[0]) - len(path), len(rows[0]))))
+    return steps
+
+
+def _ending(tree: LabelTree, path: Sequence[int]) -> list[int]:
+    return [tree.tokens[node - 1] for node in path[1:]]
 
 
 def _repeated(cache: Any, times: int) -> Any:

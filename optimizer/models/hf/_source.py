@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +35,9 @@ class Source:
 def find_source(repo_or_path: str, prefix: str = "hf/") -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
-    The hub is asked for the current commit; without a network it uses the version that was fetched last. The caller
-    checks what the model can do. `prefix` comes before the folder or repository in the model's name in psopt.
-
-    Raises InputError if there is no such folder or repository. Raises ModelError if the hub can't be reached.
+    The hub is asked for the current commit; without a network it is the version that was fetched last. The caller
+    checks what the model can do. Raises InputError if there is no such folder or repository. Raises ModelError if the
+    hub can't be reached.
     """
     name = f"{prefix}{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
@@ -59,26 +58,24 @@ def _in_folder(name: str, folder: Path) -> Source:
         raise InputError(f"{name} holds no model: {folder} has no config.json")
     if not any(path.suffix in _WEIGHTS for path in files):
         raise ModelError(f"{name} has no weights: there is no *.safetensors or *.bin in {folder}")
-    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    return Source(name, str(folder), _digest(files), options, _config(name, str(folder), options))
+    return _source(name, str(folder), _digest(files), local_files_only=True)
 
 
 def _in_gguf_file(name: str, file: Path) -> Source:
     """A GGUF file, which transformers turns into single precision: that needs the packages gguf and accelerate."""
-    place = str(file.parent)
-    options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
     stat = file.stat()
-    return Source(name, place, f"{stat.st_size} {stat.st_mtime_ns}", options, _config(name, place, options))
+    version = f"{stat.st_size} {stat.st_mtime_ns}"
+    return _source(name, str(file.parent), version, gguf_file=file.name, local_files_only=True)
 
 
 def _on_the_hub(name: str, repo: str) -> Source:
     commit = _current_commit(name, repo)
-    is_reached = commit is not None
-    commit = commit or _fetched_commit(name, repo)
-    options: dict[str, Any] = {"local_files_only": not is_reached, "trust_remote_code": False}
+    if commit is None:
+        commit = _fetched_commit(name, repo)
+        return _source(name, repo, commit, local_files_only=True, revision=commit)
     # Requested by its branch, so that the commit is known later when the hub can't be reached.
-    config = _config(name, repo, {**options, "revision": _BRANCH if is_reached else commit})
-    return Source(name, repo, commit, {**options, "revision": commit}, config)
+    source = _source(name, repo, commit, local_files_only=False, revision=_BRANCH)
+    return replace(source, options={**source.options, "revision": commit})
 
 
 def _current_commit(name: str, repo: str) -> str | None:
@@ -88,7 +85,7 @@ def _current_commit(name: str, repo: str) -> str | None:
     try:
         return HfApi().model_info(repo, timeout=10).sha
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
-        raise explain_repository(name, repo, error) from error
+        raise _explained(name, repo, error) from error
     except (errors.HTTPError, OSError):  # type: ignore[attr-defined]  # the base of its HTTP client's errors
         return None
 
@@ -99,13 +96,15 @@ def _fetched_commit(name: str, repo: str) -> str:
 
     path = try_to_load_from_cache(repo, "config.json", revision=_BRANCH)
     if not isinstance(path, str):
-        raise unreachable(name, repo)
+        raise _unreachable(name, repo)
     return Path(path).parent.name
 
 
-def _config(name: str, place: str, options: dict[str, Any]) -> Any:
+def _source(name: str, place: str, version: str, **options: Any) -> Source:
+    """A source, with its configuration, which is read with these options."""
+    options["trust_remote_code"] = False
     with loading(name, place) as transformers:
-        return transformers.AutoConfig.from_pretrained(place, **options)
+        return Source(name, place, version, options, transformers.AutoConfig.from_pretrained(place, **options))
 
 
 def check_is_causal(source: Source) -> None:
@@ -117,7 +116,7 @@ def check_is_causal(source: Source) -> None:
     heads = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
     is_causal = config.model_type in CAUSAL and any(kind.endswith(heads) for kind in kinds)
     if not is_causal or getattr(config, "is_encoder_decoder", False):
-        kind = config.architectures[0] if config.architectures else config.model_type
+        kind = (config.architectures or [config.model_type])[0]
         raise ModelError(f"{source.name} is no causal language model but a {kind}: give one that generates text")
 
 
@@ -138,10 +137,7 @@ _NOT_FETCHED = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError
 
 
 def import_transformers(name: str) -> Any:
-    """Import transformers for the model of this name.
-
-    Raises MissingExtraError if transformers or torch is not installed.
-    """
+    """Import transformers for the model of this name; raises MissingExtraError if it or torch is not installed."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import_extra("torch", f"the model {name}", "local")
     return import_extra("transformers", f"the model {name}", "local")
@@ -161,37 +157,33 @@ def loading(name: str, place: str) -> Iterator[Any]:
     try:
         yield transformers
     except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError) as error:
-        raise explain_loading(name, place, error) from error
+        raise _explained(name, place, error) from error
     finally:
         logging.set_verbosity(verbosity)
         if shows_bars:
             logging.enable_progress_bar()
 
 
-def explain_repository(name: str, repo: str, error: BaseException) -> PsoptError:
-    """Why the hub does not give a repository."""
+def _explained(name: str, place: str, error: BaseException) -> PsoptError:
+    """Why the hub does not give a model, or it can't be loaded."""
     kinds = _kinds(error)
-    prefix = name.removesuffix(repo)
+    prefix = name.removesuffix(place)
     if "GatedRepoError" in kinds:
-        return ModelError(f"{name} is gated: accept its terms at https://huggingface.co/{repo}, then run hf auth login")
-    if "HFValidationError" in kinds:
-        return InputError(
-            f"{name}: {repo!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
+        return ModelError(
+            f"{name} is gated: accept its terms at https://huggingface.co/{place}, then run hf auth login"
         )
-    return InputError(
-        f"{name}: there is no folder {repo!r}, and no such model on the hub, or a private one (run hf auth login)"
-    )
-
-
-def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
-    """Why a model that was found can't be loaded."""
-    kinds = _kinds(error)
-    if "GatedRepoError" in kinds:
-        return explain_repository(name, place, error)
+    if type(error).__name__ == "HFValidationError":
+        return InputError(
+            f"{name}: {place!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
+        )
+    if type(error).__name__ == "RepositoryNotFoundError":
+        return InputError(
+            f"{name}: there is no folder {place!r}, and no such model on the hub, or a private one (run hf auth login)"
+        )
     if "OutOfMemoryError" in kinds:
         return ModelError(f"{name} does not fit into the GPU's memory: give a smaller model")
     if kinds & _NOT_FETCHED:
-        return unreachable(name, place)
+        return _unreachable(name, place)
     if "trust_remote_code" in str(error):
         return ModelError(f"{name} brings code of its own, which is never run: give a model that transformers knows")
     if "model type" in str(error) and "does not recognize" in str(error):
@@ -199,12 +191,9 @@ def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
     return ModelError(f"{name} can't be loaded: {first_line(error)}")
 
 
-def unreachable(name: str, repo: str) -> ModelError:
-    """The error for a model that is not here and can't be fetched."""
-    return ModelError(
-        f"{name}: there is no folder {repo!r}, and the hub can't be reached: where there is a network, run "
-        f"hf download {repo}"
-    )
+def _unreachable(name: str, repo: str) -> ModelError:
+    hint = f"where there is a network, run hf download {repo}"
+    return ModelError(f"{name}: there is no folder {repo!r}, and the hub can't be reached: {hint}")
 
 
 def _kinds(error: BaseException | None) -> set[str]:
@@ -217,17 +206,13 @@ def _kinds(error: BaseException | None) -> set[str]:
 
 
 def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
-    """Load a model with a class of transformers, such as ``AutoModelForCausalLM``, on a device, for evaluation.
-
-    Raises ModelError if weights are missing, damaged or too large for the device, or need a library that is not
-    installed.
-    """
+    """Load a model with a class such as ``AutoModelForCausalLM``; raises ModelError if weights are missing."""
     with loading(source.name, source.place) as transformers:
         model, info = getattr(transformers, kind).from_pretrained(
             source.place, dtype=dtype, output_loading_info=True, **source.options
         )
-        missing = sorted({*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])})
-        if missing:
+        mismatched = {key for key, *_ in info["mismatched_keys"]}
+        if missing := sorted(mismatched.union(info["missing_keys"])):
             raise ModelError(f"{source.name} lacks weights: {len(missing)} are missing, such as {missing[0]}")
         return model.eval().to(device)
 

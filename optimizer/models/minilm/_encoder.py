@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError, ModelError, import_extra
 from psopt.models._answer_cache import AnswerCache
+from psopt.models.hf._source import import_transformers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +33,9 @@ _KEEP_EVERY = 32 * _BATCH  # vectors go to disk after this many texts, so that a
 class Encoder:
     """Texts to unit vectors, each text encoded once.
 
-    An embedding does not depend on the rest of its batch, except in the last digit of float16. Texts are batched with
-    texts of the same padded length, and vectors are rounded to float16 before anyone sees them; but some processors add
-    in another order if the batch size differs. The same texts in the same order make the same batches, and stored
-    vectors never change: so a run from a warm store repeats a run from a cold one to the bit. The network is loaded for
-    the first text that is not in the store.
+    An embedding depends on the rest of its batch only in the last digit of float16: some processors add in another
+    order if the batch size differs. The same texts in the same order make the same batches, and stored vectors never
+    change: so a run from a warm store repeats a run from a cold one to the bit.
     """
 
     def __init__(self, cache_dir: Path | None = None) -> None:
@@ -51,9 +50,9 @@ class Encoder:
         """Return (n_texts, 384) float32 vectors of length 1 (to float16's precision)."""
         unseen = [text for text in dict.fromkeys(texts) if text not in self._known]
         with contextlib.suppress(InputError):
-            stored_vectors = self._store.get_many(_key(text) for text in unseen)
-            vectors = ((text, stored_vectors.get(_key(text))) for text in unseen)
-            self._known.update({text: _unpacked(vector) for text, vector in vectors if vector})
+            text_of = {_key(text): text for text in unseen}
+            for key, vector in self._store.get_many(text_of).items():
+                self._known[text_of[key]] = np.frombuffer(base64.b64decode(vector), dtype=np.float16)
         unseen = [text for text in unseen if text not in self._known]
         for start in range(0, len(unseen), _KEEP_EVERY):
             if on_progress:
@@ -62,7 +61,9 @@ class Encoder:
             new = dict(zip(part, self._run(part), strict=True))
             self._known.update(new)
             with contextlib.suppress(InputError):
-                self._store.put_many({_key(text): _packed(vector) for text, vector in new.items()})
+                self._store.put_many(
+                    {_key(text): base64.b64encode(vector.tobytes()).decode() for text, vector in new.items()}
+                )
         if not len(texts):
             return np.empty((0, 384), dtype=np.float32)
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
@@ -90,11 +91,9 @@ class Encoder:
         for length, members in _by_padded_length(tokens).items():
             for start in range(0, len(members), _BATCH):
                 batch = members[start : start + _BATCH]
-                ids = torch.zeros((len(batch), length), dtype=torch.long)
-                mask = torch.zeros((len(batch), length))
-                for row, member in enumerate(batch):
-                    ids[row, : len(tokens[member])] = torch.tensor(tokens[member])
-                    mask[row, : len(tokens[member])] = 1
+                lengths = torch.tensor([len(tokens[member]) for member in batch])
+                ids = torch.tensor([tokens[member] + [0] * (length - len(tokens[member])) for member in batch])
+                mask = (torch.arange(length) < lengths[:, None]).float()
                 with torch.inference_mode():
                     hidden = network(input_ids=ids, attention_mask=mask).last_hidden_state
                     mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
@@ -106,9 +105,7 @@ class Encoder:
 def _tokenizer_and_network(folder: Path) -> tuple[Any, Any]:
     """Both, read from a folder once per process, since that takes a second."""
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    import_extra("torch", "the model minilm", "local")
-    transformers = import_extra("transformers", "the model minilm", "local")
+    transformers = import_transformers("minilm")
     transformers.utils.logging.disable_progress_bar()
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     network = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
@@ -142,11 +139,3 @@ def _checked_weights() -> Path:
 
 def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
-
-
-def _packed(vector: NDArray[np.float16]) -> str:
-    return base64.b64encode(vector.tobytes()).decode()
-
-
-def _unpacked(packed: str) -> NDArray[np.float16]:
-    return np.frombuffer(base64.b64decode(packed), dtype=np.float16)

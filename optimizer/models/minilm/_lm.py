@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import textwrap
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from psopt.tasks import read_bundled
 from psopt.text import FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _MOST_PHRASES = 24  # of a text, since each of them is embedded
@@ -56,7 +55,6 @@ class MiniLMEngine:
         self._reference = tuple(reference_texts) or tuple(sample.text for sample in read_bundled("trec")[0])
         self._model = MiniLM(self._reference, cache_dir=cache_dir)
         self._lock = threading.Lock()
-        self.n_calls = 0
 
     def dump_state(self) -> dict[str, Any]:
         """Return what makes up the engine, as JSON data."""
@@ -71,7 +69,7 @@ class MiniLMEngine:
         from dspy import lm15
 
         text = self.answer(read_request(request))
-        size = len(str(request.system)) + sum(len(part.text) for message in request.messages for part in message.parts)
+        size = len(str(request.system)) + sum(len(_spoken(message.parts)) for message in request.messages)
         return lm15.Response(
             id=None,
             model=request.model,
@@ -83,7 +81,6 @@ class MiniLMEngine:
     def answer(self, reading: Reading) -> str:
         """Fill the outputs in the requested format."""
         with self._lock:
-            self.n_calls += 1
             values = {field.name: self._value(field, reading) for field in reading.outputs}
         if reading.as_json:
             return json.dumps(values, ensure_ascii=False)
@@ -95,7 +92,7 @@ class MiniLMEngine:
             phrase = self._phrase(reading)
             return f"It is about {phrase}." if field.name in {"reasoning", "rationale"} else phrase
         predicted = int(self._model.predict([reading.prompt(field)], [reading.text])[0, 0])
-        return field.labels[predicted] if predicted < len(field.labels) else ""
+        return (*field.labels, "")[predicted]  # the last is N/A
 
     def _phrase(self, reading: Reading) -> str:
         """The phrase of the text that is nearest to the instructions and the text together."""
@@ -173,42 +170,44 @@ class Reading:
 
 
 def read_request(request: Any) -> Reading:
-    """Read an `lm15.Request` that DSPy's ChatAdapter or JSONAdapter made.
-
-    Raises ModelError if another adapter made it.
-    """
-    system = request.system if isinstance(request.system, str) else "".join(part.text for part in request.system or ())
+    """Read an `lm15.Request` of DSPy's ChatAdapter or JSONAdapter; raises ModelError if another adapter made it."""
+    system = request.system or ""
+    if not isinstance(system, str):
+        system = _spoken(system)
     if _INPUTS not in system or _OUTPUTS not in system or _END not in system:
         raise ModelError("minilm understands the messages of DSPy's ChatAdapter and JSONAdapter only")
     inputs = [name for name, _ in _FIELD.findall(_between(system, _INPUTS, _OUTPUTS))]
     structure, *behind = _OBJECTIVE.split(system, maxsplit=1)
-    outputs = tuple(
-        Field(name, _labels(name, kind, structure)) for name, kind in _FIELD.findall(_between(system, _OUTPUTS, _END))
-    )
-    turns = [(message.role, "".join(part.text for part in message.parts)) for message in request.messages]
-    as_json = "Outputs will be a JSON object" in structure
+    described = _FIELD.findall(_between(system, _OUTPUTS, _END))
+    outputs = tuple(Field(name, _labels(name, kind, structure)) for name, kind in described)
+    turns = [(message.role, _spoken(message.parts)) for message in request.messages]
+    names = [field.name for field in outputs]
     demonstrations = tuple(
-        (_text(question, inputs), _outputs(answer, [field.name for field in outputs]))
+        (_text(question, inputs), _outputs(answer, names))
         for (role, question), (answering, answer) in itertools.pairwise(turns)
         if role == "user" and answering == "assistant"
     )
     question = turns[-1][1]
-    question = question[: question.rfind("\n\nRespond with")] if "\n\nRespond with" in question else question
-    description, bullets = _instructions(*behind)
-    return Reading(description, bullets, outputs, _text(question, inputs), inputs[0], demonstrations, as_json)
+    text = _text(question.rpartition("\n\nRespond with")[0] or question, inputs)
+    as_json = "Outputs will be a JSON object" in structure
+    return Reading(*_instructions(*behind), outputs, text, inputs[0], demonstrations, as_json)
+
+
+def _spoken(parts: Iterable[Any]) -> str:
+    return "".join(part.text for part in parts)
 
 
 def _instructions(objective: str = "") -> tuple[str, tuple[str, ...]]:
     """What is asked, and the bulleted lines below it; a line that ends in a colon before bullets is a heading."""
-    lines = [line.strip() for line in textwrap.dedent(objective).split("\n") if line.strip()]
-    bulleted = [bool(_BULLET.match(line)) for line in lines]
-    plain = [
-        line
-        for index, line in enumerate(lines)
-        if not bulleted[index] and not (line.endswith(":") and index + 1 < len(lines) and bulleted[index + 1])
-    ]
-    bullets = tuple(_BULLET.sub("", line) for line, is_bullet in zip(lines, bulleted, strict=True) if is_bullet)
-    return " ".join(plain), bullets
+    lines = [line.strip() for line in objective.split("\n") if line.strip()]
+    plain = []
+    bullets = []
+    for line, following in itertools.zip_longest(lines, lines[1:], fillvalue=""):
+        if _BULLET.match(line):
+            bullets.append(_BULLET.sub("", line))
+        elif not (line.endswith(":") and _BULLET.match(following)):
+            plain.append(line)
+    return " ".join(plain), tuple(bullets)
 
 
 def _labels(name: str, kind: str, structure: str) -> tuple[str, ...]:
@@ -217,7 +216,7 @@ def _labels(name: str, kind: str, structure: str) -> tuple[str, ...]:
     line = next((line for line in structure.split("\n") if f"{{{name}}}" in line and "# note:" in line), "")
     if _CHOICES in line:
         choices = line.split(_CHOICES, 1)[1].rstrip().removesuffix(",").removesuffix('"')
-        return tuple(choice.strip() for choice in choices.split(";"))
+        return tuple(map(str.strip, choices.split(";")))
     return ("True", "False") if _TRUTH in line or kind == "bool" else ()
 
 
@@ -227,7 +226,7 @@ def _literals(values: str) -> tuple[str, ...]:
     >>> _literals(r"'it\'s', 'a, b', 3")
     ("it's", 'a, b', '3')
     """
-    literals = [single or double or bare for single, double, bare in _LITERAL.findall(values)]
+    literals = map("".join, _LITERAL.findall(values))  # as each is in one group of three
     return tuple(re.sub(r"\\(.)", r"\1", literal) for literal in literals)
 
 
@@ -242,7 +241,9 @@ def _outputs(answer: str, outputs: Sequence[str]) -> dict[str, str]:
         data = json.loads(answer)
     except ValueError:
         return _sections(answer, [*outputs, "completed"])
-    return {name: str(value) for name, value in data.items()} if isinstance(data, dict) else {}
+    if not isinstance(data, dict):
+        return {}
+    return {name: str(value) for name, value in data.items()}
 
 
 def _sections(message: str, names: Sequence[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import chain, product, starmap
 from operator import ne
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from psopt.models._base import NOT_ASKED, Capabilities, evenly_spread
 from psopt.models.minilm._encoder import MAX_TOKENS, Encoder
 from psopt.search_spaces import with_statements
 from psopt.tasks import sample_shows
-from psopt.text import LabelMention, label_mentions
+from psopt.text import label_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,13 +40,8 @@ _MAX_DESCRIPTION_WORDS = 120  # leaves room for the text within the encoder's 25
 class MiniLM:
     """Classify by comparing each text, read together with the description, with what the prompt says about labels.
 
-    Parameters
-    ----------
-    reference_texts : sequence of str
-        Unlabelled texts of the task; the mean of their vectors is the centre, which is subtracted from texts' vectors.
-        They are part of the model: other reference texts give other answers.
-    cache_dir : Path, optional
-        Where embeddings are kept between runs.
+    The mean of the vectors of `reference_texts`, unlabelled texts of the task, is the centre, which is subtracted from
+    texts' vectors: other reference texts give other answers. Embeddings are kept in `cache_dir` between runs.
     """
 
     name = "minilm"
@@ -66,8 +62,7 @@ class MiniLM:
         """Classify every text under every prompt (see `Model.predict`). An empty text is N/A."""
         self._say_what_is_cut(prompts[0], texts)
         if on_progress:
-            joint = [_joint(prompt, text) for prompt in prompts for text in texts]
-            self.encoder.encode(joint, on_progress)
+            self.encoder.encode(list(starmap(_joint, product(prompts, texts))), on_progress)
         columns = [self.scores(prompt, texts).argmax(axis=1) for prompt in prompts]
         predictions = np.stack(columns, axis=1).astype(np.int64)
         predictions[[not text.strip() for text in texts]] = len(prompts[0].labels)
@@ -92,11 +87,8 @@ class MiniLM:
     def predict_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify some texts under some prompts (see `AbleModel.predict_cells`), from the whole grid.
-
-        The last digit of an embedding depends on its batch, so parts of a grid might decide a near tie differently. The
-        whole grid costs little more: all candidates need the same embeddings, and these are kept.
-        """
+        # The last digit of an embedding depends on its batch, so parts of a grid might decide a near tie differently.
+        # The whole grid costs little more: all candidates need the same embeddings, and these are kept.
         return np.where(cells, self.predict(prompts, texts, on_progress), NOT_ASKED)
 
     def scores(self, prompt: Prompt, texts: Sequence[str]) -> Vectors:
@@ -105,10 +97,8 @@ class MiniLM:
         encode = self.encoder.encode
         alone = encode(texts)
         reference = encode(self._reference)
-        joint = _centred(
-            encode([_joint(prompt, text) for text in texts]),
-            encode([_joint(prompt, text) for text in self._reference]),
-        )
+        joint = encode([_joint(prompt, text) for text in texts])
+        joint = _centred(joint, encode([_joint(prompt, text) for text in self._reference]))
         centred_alone = _centred(alone, reference)
         scores = CENTRED_SHARE * joint @ self._answers(prompt, prompt.labels).T
         scores += (1 - CENTRED_SHARE) * alone @ self._moved_labels(prompt).T
@@ -138,13 +128,13 @@ class MiniLM:
     def _from_notes(self, prompt: Prompt, texts: Sequence[str], alone: Vectors) -> Vectors:
         """What the notes add: for each label, the relevance of the note that concerns the text most."""
         added = np.zeros((len(texts), len(prompt.labels)), dtype=np.float32)
-        mentions = [mention for note in prompt.notes for mention in label_mentions(note, prompt.labels)]
+        mentions = list(chain.from_iterable(label_mentions(note, prompt.labels) for note in prompt.notes))
         if not mentions:
             return added
         similarity = alone @ self.encoder.encode([mention.topic for mention in mentions]).T
         relevance = np.maximum(0, similarity - TOPIC_FLOOR)
         for column, mention in enumerate(mentions):
-            relevance[:, column] += QUOTE_BONUS * _shown(mention, texts)
+            relevance[:, column] += QUOTE_BONUS * np.array([_shows_any(text, mention.cues) for text in texts])
             added[:, mention.label] = np.maximum(added[:, mention.label], relevance[:, column])
         return added
 
@@ -159,8 +149,8 @@ class MiniLM:
         return added
 
 
-def _shown(mention: LabelMention, texts: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([any(sample_shows(text, cue) for cue in mention.cues) for text in texts])
+def _shows_any(text: str, cues: Sequence[str]) -> bool:
+    return any(sample_shows(text, cue) for cue in cues)
 
 
 def _joint(prompt: Prompt, text: str) -> str:
@@ -173,7 +163,8 @@ def _shortened(description: str) -> str:
 
 def _centred(vectors: Vectors, around: Vectors | None = None) -> Vectors:
     """Directions from a centre: the mean of `around`, by default of the vectors themselves."""
-    return _unit(vectors - (vectors if around is None else around).mean(axis=0))
+    around = vectors if around is None else around
+    return _unit(vectors - around.mean(axis=0))
 
 
 def _unit(vectors: Vectors) -> Vectors:

@@ -35,11 +35,7 @@ class LabelScorer(Protocol):
     longest: int | None  # how many tokens it reads, if that is known
 
     def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Yield the indices of some prompts, ideally ones that begin alike, and scores of labels' tokens after each.
-
-        These are (n_indices, n_steps) log-probabilities of the tree's steps.
-        """
-        ...
+        """Yield indices of some prompts, and (n_indices, n_steps) log-probabilities of the tree's steps after each."""
 
 
 class ScoringModel:
@@ -55,16 +51,9 @@ class ScoringModel:
     system messages may go into the user's. Where its answers are JSON, in a tag or on a last line, a label is scored
     after the opening, such as ``{"team": "``. A reason before it is not written, and a response format is ignored.
 
-    Raises InputError if there is no such likelihood.
-
-    Parameters
-    ----------
-    version : str
-        What distinguishes this model's scores from those of another model of the same name.
-    cache : AnswerCache, optional
-        Where scores are kept; by default in memory.
-    likelihood : {"mean", "sum"}
-        Whether a label's score is the mean or the sum of its tokens' log-probabilities.
+    `version` distinguishes this model's scores from those of another model of the same name; they are kept in `cache`,
+    by default in memory. Raises InputError if `likelihood` is neither ``mean`` nor ``sum``; answering raises ModelError
+    if the model can't be loaded, or a prompt is too long for it.
     """
 
     capabilities = Capabilities(has_probabilities=True, has_label_prior=True, has_longest=True)
@@ -74,7 +63,7 @@ class ScoringModel:
             raise InputError(f"likelihood is {' or '.join(_SCORING)}, not {likelihood!r}")
         self.name = name
         self._version = version
-        self._cache = AnswerCache(None) if cache is None else cache
+        self._cache = cache or AnswerCache(None)
         self._likelihood = likelihood
         self.computed = 0  # answers that were not in the cache
 
@@ -91,20 +80,14 @@ class ScoringModel:
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Classify every text under every prompt (see `Model.predict`); of tied labels, the first.
-
-        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
-        """
+        """Classify every text under every prompt (see `Model.predict`); of tied labels, the first."""
         best = self.label_scores(prompts, texts, on_progress).argmax(axis=2)
         return np.asarray(best, dtype=np.int64)
 
     def predict_proba(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1) float, rows sum to 1, N/A last and 0.
-
-        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
-        """
+        """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1), rows sum to 1, N/A last and 0."""
         from scipy.special import softmax
 
         probabilities = softmax(self.label_scores(prompts, texts, on_progress), axis=2)
@@ -113,10 +96,7 @@ class ScoringModel:
     def label_scores(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return log-likelihoods, mean or sum: (n_texts, n_prompts, n_labels) float.
-
-        Raises ModelError if the model can't be loaded, or a prompt is too long for it.
-        """
+        """Return log-likelihoods, mean or sum: (n_texts, n_prompts, n_labels) float."""
         scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
         n_done = 0
 
@@ -134,9 +114,8 @@ class ScoringModel:
         """How many of the wanted answers, (n_texts, n_prompts), are in the cache and take no time."""
         n = 0
         for column, prompt in zip(cells.T, prompts, strict=True):
-            keys = self._keys(prompt, [render(prompt, text) for text in itertools.compress(texts, column)])
-            cached_scores = self._cache.get_many(keys)
-            n += sum(key in cached_scores for key in keys)
+            times = Counter(self._keys(prompt, [render(prompt, text) for text in itertools.compress(texts, column)]))
+            n += sum(times[key] for key in self._cache.get_many(times))
         return n
 
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
@@ -147,22 +126,28 @@ class ScoringModel:
         scores_of = self._cache.get_many(times)
         count(sum(times[key] for key in scores_of))
         missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
-        if missing:
-            missing_keys = list(missing)
-            prompts, tree = self._tokens(prompt, list(missing.values()))
-            if error := self._too_long(prompts, tree):
-                raise error
-            for indices, steps in self.scorer.steps(prompts, tree):
-                if np.isnan(steps).any():
-                    raise ModelError(f"{self.name} gives NaN for a probability: its weights are damaged")
-                scores = tree.log_likelihoods(steps, per_token=self._likelihood == "mean")
-                rows = scores.round(_DIGITS).tolist()
-                answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
-                self._cache.put_many(answered)
-                scores_of.update(answered)
-                self.computed += len(answered)
-                count(sum(times[key] for key in answered))
+        for answered in self._computed(prompt, missing):
+            scores_of.update(answered)
+            count(sum(times[key] for key in answered))
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
+
+    def _computed(self, prompt: Prompt, missing: dict[bytes, Messages]) -> Iterator[dict[bytes, list[float]]]:
+        """Yield new scores, some at a time, which are then in the cache."""
+        if not missing:
+            return
+        keys = list(missing)
+        prompts, tree = self._tokens(prompt, list(missing.values()))
+        if error := self._too_long(prompts, tree):
+            raise error
+        for indices, steps in self.scorer.steps(prompts, tree):
+            if np.isnan(steps).any():
+                raise ModelError(f"{self.name} gives NaN for a probability: its weights are damaged")
+            scores = tree.log_likelihoods(steps, per_token=self._likelihood == "mean")
+            rows = scores.round(_DIGITS).tolist()
+            answered = {keys[index]: row for index, row in zip(indices, rows, strict=True)}
+            self._cache.put_many(answered)
+            self.computed += len(answered)
+            yield answered
 
     def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
         """Whether it reads a prompt with each of these texts to the end; loads the model."""
@@ -187,34 +172,30 @@ class ScoringModel:
         lead, turn_end = _begun(prompt, conversations)
         # Included only where there is one: so keys match those of caches from before there were leads.
         before = {name: value for name, value in (("lead", lead), ("asked", turn_end)) if value}
-        labels = list(_labels_in_answers(prompt))
-        return [
-            answer_key(
-                model=self.name,
-                weights=self._version,
-                precision=self.precision,
-                scoring=_SCORING[self._likelihood],
-                labels=labels,
-                messages=messages,
-                **before,
-            )
-            for messages in conversations
-        ]
+        parts = {
+            "model": self.name,
+            "weights": self._version,
+            "precision": self.precision,
+            "scoring": _SCORING[self._likelihood],
+            "labels": list(_labels_in_answers(prompt)),
+            **before,
+        }
+        return [answer_key(messages=messages, **parts) for messages in conversations]
 
 
 def _begun(prompt: Prompt, conversations: Sequence[Messages]) -> tuple[str, str]:
     """What comes before the label in an answer, and the end of the last turn that the answer also begins with."""
     if not conversations:
         return "", ""
-    lead = _answer_lead(prompt, conversations[0])
-    return lead, "" if lead else _asked(prompt, conversations[0])
+    if lead := _answer_lead(prompt, conversations[0]):
+        return lead, ""
+    return "", _asked(prompt, conversations[0])
 
 
 def _asked(prompt: Prompt, messages: Messages) -> str:
-    r"""Return the few words at the end of the user's turn that an answer would continue, such as ``\nLabel:``.
+    r"""The few words at the end of the user's turn that an answer would continue, such as ``\nLabel:``.
 
-    In psopt's own format they are the last line. In a template they are what comes after its last field or line, if
-    that ends in a colon.
+    In a template they are what comes after its last field or line, if that ends in a colon.
     """
     content = messages[-1]["content"]
     if prompt.template is None:
@@ -230,32 +211,28 @@ def _asked(prompt: Prompt, messages: Messages) -> str:
 
 
 def _answer_lead(prompt: Prompt, messages: Messages) -> str:
-    r"""Return what comes before the label in the answer that a prompt asks for, as far as its format determines it.
-
-    For ``json:team`` that is ``{"team": "``: a reason that would come first is left out, as nothing writes it. For
-    ``xml:team`` it is the opening tag, for ``last-line`` what the prompt's examples have there (``Answer: ``); without
-    such a format it is empty. If the assistant has the last turn, what that already says is not repeated. If another
-    role's last turn ends with the same words, the result is empty as well.
-    """
+    """What comes before the label in an answer, as far as the prompt's format determines it and its end lacks it."""
     lead = _opening(prompt)
-    last = messages[-1]["content"].rstrip()
-    if messages[-1]["role"] != "assistant":
-        return "" if lead.strip() and last.endswith(lead.strip()) else lead
     begun = messages[-1]["content"]
-    n_shared = next((n for n in range(len(lead), 0, -1) if begun.endswith(lead[:n])), 0)
-    return lead[n_shared:]
+    if messages[-1]["role"] == "assistant":  # which may have begun it
+        n_shared = next((n for n in range(len(lead), 0, -1) if begun.endswith(lead[:n])), 0)
+        return lead[n_shared:]
+    if lead.strip() and begun.rstrip().endswith(lead.strip()):
+        return ""
+    return lead
 
 
 def _opening(prompt: Prompt) -> str:
+    r"""What stands before the label in the answer's format: ``{"team": "`` for ``json:team``; no reason, no list."""
     form, _, place = prompt.answer.partition(":")
     names = place.split(".")
-    if form == "json":
-        nested = "".join(f"{{{json.dumps(name, ensure_ascii=False)}: " for name in names)
-        return "" if any(name.isdigit() for name in names) else f'{nested}"'
+    if form == "json" and not any(map(str.isdigit, names)):
+        return "".join(f"{{{json.dumps(name, ensure_ascii=False)}: " for name in names) + '"'
     if form == "xml":
         return f"<{place}>"
-    output = prompt.template.example.output if prompt.template else ""
-    return output.partition("{label}")[0] if form == "last-line" else ""
+    if form == "last-line" and prompt.template:  # what the prompt's examples have there: ``Answer: ``
+        return prompt.template.example.output.partition("{label}")[0]
+    return ""
 
 
 def _labels_in_answers(prompt: Prompt) -> Sequence[str]:

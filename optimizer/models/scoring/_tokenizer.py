@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,44 +46,31 @@ class ChatFormat:
     added: str = ""
 
     def write(self, conversations: Sequence[Messages]) -> list[str]:
-        """Return each conversation as a string that a label can be appended to.
-
-        If a conversation ends with the assistant's turn, its answer begins with that.
+        """Return each conversation as a string that a label can be appended to, also to what the assistant has begun.
 
         Raises ModelError if the template does not take the conversations.
         """
         if self.template is None:
             return [_as_text(messages) + " " for messages in conversations]
-        turns = [messages[-1] for messages in conversations]
-        begun = [turn["content"] if turn["role"] == "assistant" else "" for turn in turns]
-        rendered = self._rendered([messages[:-1] if begun[i] else messages for i, messages in enumerate(conversations)])
-        endings = [self.added + beginning for beginning in begun]
-        return [text.removesuffix(self.cut) + ending for text, ending in zip(rendered, endings, strict=True)]
+        asked, begun = zip(*map(_parted, conversations), strict=True)
+        rendered = self._rendered(self.template, asked)
+        return [text.removesuffix(self.cut) + self.added + says for text, says in zip(rendered, begun, strict=True)]
 
-    def _rendered(self, conversations: Sequence[Messages]) -> list[str]:
+    def _rendered(self, template: str, conversations: Sequence[Messages]) -> list[str]:
         """Fill in the template; if it refuses turns, join and fold them. It has been tried on psopt's own messages."""
-
-        def fold(messages: Messages) -> Messages:
-            return without_system(messages) if self.folds_system else messages
-
-        refused: ModelError | None = None
-        for adapt in (
-            fold,
-            lambda messages: alternating(fold(messages)),
-            lambda messages: alternating(without_system(messages)),
-        ):
+        folded = list(map(without_system, conversations))
+        usual = folded if self.folds_system else conversations
+        refused = []
+        for adapted in (usual, list(map(alternating, usual)), list(map(alternating, folded))):
             try:
-                return _render(self.tokenizer, self.template or "", [adapt(messages) for messages in conversations])
+                return _render(self.tokenizer, template, adapted)
             except ModelError as error:
-                refused = refused or error
-        raise refused or ModelError("the model's chat template can't be used")
+                refused.append(error)
+        raise refused[0]
 
 
 def find_format(tokenizer: Any) -> ChatFormat:
-    """Find out how a tokenizer's template must be used, by trying it.
-
-    Raises ModelError if the template takes neither form of a conversation.
-    """
+    """Find out how a tokenizer's template must be used, by trying it; raises ModelError if it takes no conversation."""
     if tokenizer.chat_template is None:
         return ChatFormat(tokenizer, None)
     template = tokenizer.get_chat_template()
@@ -126,18 +114,13 @@ def _render(
         raise ModelError(f"the model's chat template can't be used: {first_line(error)}") from error
 
 
-def common_length(sequences: Sequence[str] | Sequence[list[int]]) -> int:
-    """Return the length of the longest beginning that all sequences share.
-
-    In sorted order, what the first and the last share, all between them share too.
+def common_length(sequences: Sequence[Any]) -> int:
+    """Return the length of the longest beginning that all sequences, texts or lists, share.
 
     >>> common_length([[1, 2, 3], [1, 2], [1, 2, 4]])
     2
     """
-    first = min(sequences)
-    last = max(sequences)
-    shorter = min(len(first), len(last))
-    return next((index for index in range(shorter) if first[index] != last[index]), shorter)
+    return len(os.path.commonprefix(list(sequences)))  # noqa: RUF071  # of no paths: item by item
 
 
 class PromptTokenizer:
@@ -148,24 +131,17 @@ class PromptTokenizer:
         self._format: ChatFormat = find_format(tokenizer)
         self._opening = [] if self._format.template else _opening_tokens(tokenizer)
 
-    def prompts(self, conversations: Sequence[Messages], lead: str = "") -> list[Tokens]:
-        """Return the tokens of each conversation, up to the label: `lead` is what precedes it."""
-        return self._encode([text + lead for text in self._format.write(conversations)])
-
     def scored(
         self, conversations: Sequence[Messages], labels: Sequence[str], lead: str = "", asked: str = ""
     ) -> tuple[list[Tokens], LabelTree]:
         r"""Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
 
-        `lead` precedes the label. `asked` is the end of the last turn, which an answer continues (``\nLabel:``). A chat
-        model's answer begins with it, as do the answers to earlier turns with this end. Without a chat template it
-        stays in place, and the label follows it.
+        `lead` precedes the label. `asked` is the end of the last turn, which an answer continues (``\nLabel:``): with a
+        chat template it becomes the beginning of the answers.
 
         A label is tokenized after the end of a short prompt, not alone: some tokenizers give a word another token at
         the start of a string. A prompt's last tokens that may merge with a label (the space of ``"Label: "``, usually
-        none) are moved from the prompt to the beginning of the labels. White space around a label is left out.
-
-        Raises InputError if a label is empty.
+        none) are moved to the beginning of the labels. Raises InputError if a label is empty.
         """
         if nameless := [label for label in labels if not label.strip()]:
             raise InputError(f"label {nameless[0]!r} has no tokens: give every label a name")
@@ -173,18 +149,18 @@ class PromptTokenizer:
             conversations = [_moved_to_answers(messages, asked) for messages in conversations]
             lead = f"{asked.strip()} {lead}"
         begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
-        written = self._format.write([[*SAMPLE, *begun]])[0] + lead
+        (written,) = self._format.write([[*SAMPLE, *begun]])
+        written += lead
         (short,) = self._encode([written])
         together = self._encode([written + label.strip() for label in labels])
         n_shared = common_length([short, *together])
         endings = [sequence[n_shared:] for sequence in together]
         n_open = len(short) - n_shared
-        return [tokens[: len(tokens) - n_open] for tokens in self.prompts(conversations, lead)], label_tree(endings)
+        prompts = self._encode([text + lead for text in self._format.write(conversations)])
+        return [tokens[: len(tokens) - n_open] for tokens in prompts], label_tree(endings)
 
-    def _encode(self, texts: Sequence[str]) -> list[Tokens]:
-        if not texts:
-            return []
-        encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)
+    def _encode(self, texts: list[str]) -> list[Tokens]:
+        encoded = self._tokenizer(texts, add_special_tokens=False, truncation=False, verbose=False)
         return [self._opening + list(tokens) for tokens in encoded["input_ids"]]
 
 
@@ -197,8 +173,18 @@ def _moved_to_answers(messages: Messages, turn_end: str) -> Messages:
         if is_asked and message["role"] == "assistant":
             content = f"{turn_end.strip()} {content}"
         is_asked = message["role"] == "user" and content.endswith(turn_end)
-        moved.append({**message, "content": content.removesuffix(turn_end) if is_asked else content})
+        if is_asked:
+            content = content.removesuffix(turn_end)
+        moved.append({**message, "content": content})
     return moved
+
+
+def _parted(messages: Messages) -> tuple[Messages, str]:
+    """The turns before the answer, and what the assistant has already said of it."""
+    last = messages[-1]
+    if last["role"] == "assistant" and last["content"]:
+        return messages[:-1], last["content"]
+    return messages, ""
 
 
 def _as_text(messages: Messages) -> str:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ from psopt.tasks import inputs_of
 from psopt.text import ARTICLES, FUNCTION_WORDS, field_and_phrase, label_mentions, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Prompt
@@ -90,13 +91,11 @@ def read_cues(prompt: Prompt, labels: Sequence[str]) -> list[Cue]:
             cues.append(Cue(mention.label, NOTE, mention.cues, words))
     for definition in prompt.definitions:
         pieces = [words_of(piece) for piece in _PIECES.split(definition.text)]
-        longer = [word for words in pieces if len(words) > _LONGEST_PHRASE for word in words]
+        longer = chain.from_iterable(words for words in pieces if len(words) > _LONGEST_PHRASE)
         phrases = tuple(_short_phrases(pieces))
         cues.append(Cue(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns))
-    shown = [
-        Cue(labels.index(example.label), EXAMPLE, (), _content(words_of(example.text))) for example in prompt.examples
-    ]
-    return cues + shown
+    shown = [(labels.index(example.label), words_of(example.text)) for example in prompt.examples]
+    return cues + [Cue(label, EXAMPLE, (), _content(words)) for label, words in shown]
 
 
 def pulls(cues: Sequence[Cue], texts: Sequence[TextWords], n_labels: int) -> NDArray[np.float64]:
@@ -114,6 +113,9 @@ def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:
             yield " ".join(phrase_words)
 
 
-def _content(words: Sequence[str]) -> frozenset[str]:
-    content = (word for word in words if word not in FUNCTION_WORDS)
-    return frozenset(word[:-1] if len(word) > 2 and word.endswith("s") else word for word in content)
+def _content(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(_singular(word) for word in words if word not in FUNCTION_WORDS)
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s") if len(word) > 2 else word

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,10 +41,7 @@ class SimOptions:
 
     @classmethod
     def parse(cls, text: str) -> SimOptions:
-        """Read options such as ``accuracy=0.6,wobble=0.3``, with or without ``sim/`` before them.
-
-        Raises InputError if an option is unknown, is given twice or has an invalid value.
-        """
+        """Read options such as ``accuracy=0.6,wobble=0.3``, also after ``sim/``; raises InputError if one can't be."""
         typed = [part.strip() for part in text.removeprefix("sim/").split(",") if part.strip()]
         pairs = [part.partition("=")[::2] for part in typed]
         values = dict(_option(name.strip(), value.strip()) for name, value in pairs)
@@ -55,10 +52,9 @@ class SimOptions:
     @property
     def name(self) -> str:
         """The model's name: the options that are not the default."""
-        default = SimOptions()
-        values = ((option.name, getattr(self, option.name)) for option in fields(self))
-        changed = ((name, value) for name, value in values if value != getattr(default, name))
-        return f"sim/{','.join(f'{name}={value}'.removesuffix('.0') for name, value in changed)}"
+        default = asdict(SimOptions())
+        changed = [f"{name}={value}" for name, value in asdict(self).items() if value != default[name]]
+        return f"sim/{','.join(option.removesuffix('.0') for option in changed)}"
 
 
 def _option(name: str, text: str) -> tuple[str, float | int]:
@@ -71,8 +67,8 @@ def _option(name: str, text: str) -> tuple[str, float | int]:
     except ValueError:
         value = float("nan")
     if not 0 <= value <= highest or value == float("inf"):
-        kind = "a whole number, 0 or more" if name == "seed" else "from 0 to 1" if highest == 1 else "0 or more"
-        raise InputError(f"model sim: {name}={text or '(nothing)'} can't be; it must be {kind}")
+        wanted = {"seed": "a whole number, 0 or more", "obey": "0 or more"}.get(name, "from 0 to 1")
+        raise InputError(f"model sim: {name}={text or '(nothing)'} can't be; it must be {wanted}")
     return name, value
 
 
@@ -115,15 +111,8 @@ class _TextKeys:
 class SimulatedModel:
     """A classifier that draws its answers from distributions known in advance (see `psopt.models.sim`).
 
-    Raises InputError if an option is unknown or has an invalid value.
-
-    Parameters
-    ----------
-    options : str
-        As in the model's name, e.g. ``accuracy=0.6,wobble=0.3``; see `SimOptions`.
-    task : Task
-        Provides its labels, and those of its samples as the truth; other texts get one by hash. Where one text has
-        several labels, the first in train, val and test counts.
+    The labels of the task's samples are the truth, for one text the first in train, val and test; other texts get one
+    by hash. Raises InputError if one of the `SimOptions` is unknown or has an invalid value.
     """
 
     capabilities = Capabilities(is_free=True, reads_order=False, has_probabilities=True)
@@ -237,7 +226,9 @@ def _draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int
     default_answer = np.select([usual < right, usual < 1 - wrong * options.na], [truth, confused], n_labels)
     clocks = keys([key("obedience", label) for label in range(n_labels)])
     compliance_clocks = -np.log1p(-uniform(own[:, None], clocks))
-    instability = _instability(_drawn(shared, "shakiness"), options.wobble)
+    # Beta(a, 1) with this mean: where it is low, most texts are stable and a few are very unstable.
+    exponent = (1 - options.wobble) / options.wobble if options.wobble else np.inf
+    instability = np.asarray(_drawn(shared, "shakiness") ** exponent)
     return _Traits(default_answer, instability, anew, compliance_clocks)
 
 
@@ -253,13 +244,6 @@ def _profiles(traits: _Traits, pulls: Floats) -> Floats:
     rings = np.divide(traits.compliance_clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
     default_answer = np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
     return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[default_answer])
-
-
-def _instability(uniforms: Floats, mean: float) -> Floats:
-    """Beta(a, 1) with this mean: where it is low, most texts are stable and a few are very unstable."""
-    if mean == 0:
-        return np.zeros_like(uniforms)
-    return np.asarray(uniforms ** ((1 - mean) / mean))
 
 
 def _drawn(of: Keys, trait: str) -> Floats:

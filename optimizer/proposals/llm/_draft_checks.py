@@ -8,14 +8,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from psopt.proposals._checks import ProposalChecks
+from psopt.proposals._checks import ProposalChecks, runs_of
 from psopt.templates import template_marks
 from psopt.text import names_label, quoted_cues, shows, topic_words, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from psopt.search_spaces import Messages
     from psopt.tasks import Task
@@ -72,39 +73,27 @@ class DraftChecks:
     @classmethod
     def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
         """The checks for a task's labels and its train texts."""
-        return cls(
-            tuple(task.labels),
-            tuple(sample.text for sample in task.train),
-            in_template,
-            ProposalChecks.of(task),
-            task.noun,
-        )
+        texts = tuple(sample.text for sample in task.train)
+        return cls(tuple(task.labels), texts, in_template, ProposalChecks.of(task), task.noun)
 
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
-        """Return the text of a draft that passes all checks.
+        """Return the text of a draft that passes all checks: `written` is a JSON object with `field` and ``label``.
 
-        Raises DraftError, which explains what is wrong.
-
-        Parameters
-        ----------
-        written : str
-            What the model wrote: a JSON object with `field` and ``label``.
-        field : str
-            ``note`` or ``definition``.
-        label : str
-            The label it is about. Empty if answers are not single labels.
-        taken : iterable of str
-            Texts that are already in the pool.
+        `label` is empty if answers are not single labels; `taken` are the texts of the pool. Raises DraftError, which
+        explains what is wrong.
         """
         draft = parsed(written, field, str)
-        if label:
-            self._check_label(draft.get("label", label), label)
+        answered = draft.get("label", label)
+        if label and answered not in self.labels:
+            raise DraftError(f"invents the label {str(answered)[:40]!r}")
+        if label and answered != label:
+            raise DraftError(f"is about {answered}, not about {label}")
         text = str(draft[field])
         boundary = draft.get("boundary")
         if isinstance(boundary, str) and self._tells(boundary, text):
-            ended = text.rstrip() if text.rstrip().endswith((".", "!", "?")) else f"{text.rstrip()}."
+            end = "" if text.rstrip().endswith((".", "!", "?")) else "."
             with contextlib.suppress(DraftError):  # a definition is useful even without its boundary
-                return self.check(f"{ended} {boundary}", field, label, taken)
+                return self.check(f"{text.rstrip()}{end} {boundary}", field, label, taken)
         return self.check(text, field, label, taken)
 
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
@@ -140,12 +129,9 @@ class DraftChecks:
         return text
 
     def check_is_own(self, text: str, messages: Messages) -> None:
-        """Refuse a draft whose text repeats the request.
-
-        Raises DraftError.
-        """
+        """Refuse a draft whose text repeats the request; raises DraftError."""
         request = _BETWEEN_TAGS.sub("", messages[-1]["content"])
-        asked_runs, own_runs = (set(_runs(self._without_labels(passage), _ECHOED)) for passage in (request, text))
+        asked_runs, own_runs = (set(runs_of(self._without_labels(passage), _ECHOED)) for passage in (request, text))
         echoed = asked_runs & own_runs
         if echoed:
             raise DraftError(f"repeats the request: {' '.join(min(echoed))!r}")
@@ -161,12 +147,6 @@ class DraftChecks:
         own = self._own_topics | _topics(f"{_ASKED_FOR} {definition}")
         return names_one and bool(_topics(boundary) - own) and "(" not in boundary
 
-    def _check_label(self, answered: object, label: str) -> None:
-        if answered not in self.labels:
-            raise DraftError(f"invents the label {str(answered)[:40]!r}")
-        if answered != label:
-            raise DraftError(f"is about {answered}, not about {label}")
-
     def _check_named(self, text: str) -> None:
         labels = {label.casefold() for label in self.labels}
         for name in (*_AS_A_LABEL.findall(text), *_NOT_ANOTHER.findall(text)):
@@ -176,10 +156,9 @@ class DraftChecks:
     def _copied(self, text: str) -> str | None:
         """The first run of words that comes from a sample."""
         words = words_of(text)
-        for run in (*_runs(words, _LONG), *_runs(words, _COPIED)):
-            if 0 < self._shown_by[run] < (_COMMON if len(run) < _LONG else len(self.texts) + 1):
-                return " ".join(run)
-        return None
+        long = (run for run in runs_of(words, _LONG) if self._shown_by[run])
+        rare = (run for run in runs_of(words, _COPIED) if 0 < self._shown_by[run] < _COMMON)
+        return next(map(" ".join, chain(long, rare)), None)
 
     def _lists_pieces(self, text: str) -> bool:
         """Whether an example that a sentence gives, of two words or more, stands in one or two samples."""
@@ -191,10 +170,7 @@ class DraftChecks:
         return False
 
     def _is_about_one(self, text: str) -> str | None:
-        """A sentence's topic words, if one sample holds them all and few others: it describes only that sample.
-
-        Quoted phrases are signs, which other checks judge.
-        """
+        """A sentence's topic words, if a sample holds them all and few others; what is quoted, other checks judge."""
         if quoted_cues(text):
             return None
         for sentence in _SENTENCE_END.split(text):
@@ -210,7 +186,7 @@ class DraftChecks:
 
     @cached_property
     def _topics_of_texts(self) -> list[frozenset[str]]:
-        return [_topics(text) for text in self.texts]
+        return list(map(_topics, self.texts))
 
     @cached_property
     def _shown_by(self) -> Counter[tuple[str, ...]]:
@@ -218,15 +194,12 @@ class DraftChecks:
         shown: Counter[tuple[str, ...]] = Counter()
         for text in self.texts:
             words = words_of(text)
-            shown.update({*_runs(words, _COPIED), *_runs(words, _LONG)})
+            shown.update({*runs_of(words, _COPIED), *runs_of(words, _LONG)})
         return shown
 
 
 def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
-    """Read the JSON object of a draft, even inside a code fence or after a sentence.
-
-    Raises DraftError if there is none whose `field` is of this kind.
-    """
+    """Read a draft's JSON object, even inside a code fence; raises DraftError if its `field` is not of this kind."""
     text = written.strip()
     if not text:
         raise DraftError("empty")
@@ -259,15 +232,13 @@ def _topics(text: str) -> frozenset[str]:
 
 def _check_length(text: str, as_written: str) -> None:
     n_words = len(text.split())
+    if not text:
+        raise DraftError("empty")
     if n_words < _LEAST_WORDS:
-        raise DraftError("empty" if not text else f"too short ({n_words} words)")
+        raise DraftError(f"too short ({n_words} words)")
     if n_words > MOST_WORDS:
         raise DraftError(f"too long ({n_words} words; at most {MOST_WORDS})")
     if len(as_written.strip().splitlines()) > 1:
         raise DraftError("more than one paragraph")
     if "..." in text:
         raise DraftError("leaves something open")
-
-
-def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
-    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))

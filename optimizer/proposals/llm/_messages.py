@@ -38,8 +38,10 @@ _ASKED_WORDS = 30  # models count badly, so they are asked for fewer than `MOST_
 
 def ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], predictions: Predictions) -> Messages:
     """Ask for one general sentence that would improve the answers to a group of weak samples, its `members`."""
-    taken_for = f" They are mostly taken for {failing.predicted}." if failing.predicted else ""
+    taken_for = ""
     near = _of_label(failing.predicted, predictions) or _answered_well(members, predictions)
+    if failing.predicted:
+        taken_for = f" They are mostly taken for {failing.predicted}."
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for} "
@@ -56,12 +58,9 @@ def ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], 
 
 
 def ask_for_open_note(
-    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str], topic: str = ""
+    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str], topic: str
 ) -> Messages:
-    """Ask for one general sentence, based on failing samples, that would improve answers other than single labels.
-
-    With a topic, which they share and others hardly do, the sentence should be about it.
-    """
+    """Ask for a general sentence that would improve open answers; with a topic, which the samples share, about it."""
     good = _answered_well(members, predictions)
     parts = [
         _current(prompt),
@@ -69,9 +68,13 @@ def ask_for_open_note(
         "stand the right answer and how often what was answered:",
         _seen(prompt, members[:_MOST_SAMPLES], predictions),
         _worst_rephrasings(prompt, members, predictions, rephrasings),
-        f"For comparison, these {prompt.noun}s are answered well:" if good else "",
-        _seen(prompt, good[:_MOST_NEAR], predictions) if good else "",
-        f"What the first {prompt.noun}s share and others hardly do: {topic}. Be only about such ones." if topic else "",
+    ]
+    if good:
+        parts.append(f"For comparison, these {prompt.noun}s are answered well:")
+        parts.append(_seen(prompt, good[:_MOST_NEAR], predictions))
+    if topic:
+        parts.append(f"What the first {prompt.noun}s share and others hardly do: {topic}. Be only about such ones.")
+    parts += [
         f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are answered rightly: say "
         f"what to look for, what to leave out, or in which form to answer. Quote no answer. {_manner(prompt)}",
         'Answer with JSON alone: {"note": "..."}',
@@ -79,31 +82,27 @@ def ask_for_open_note(
     return _conversation(parts)
 
 
-def ask_for_definition(prompt: Prompt, label: str, other: str | None, predictions: Predictions) -> Messages:
+def ask_for_definition(prompt: Prompt, label: str, other: str, predictions: Predictions) -> Messages:
     """Ask what a label covers, and its boundary to the label that it is most often mistaken for, if there is one."""
     right = predictions.share_right
     members = sorted(_of_label(label, predictions), key=lambda index: (right[index], predictions.samples[index].id))
     form = {"label": label, "definition": "..."}
-    look_alikes, second = [], ""
-    if other:
-        form["boundary"] = "..."
-        look_alikes = [
-            f"They are most often taken for {other}. These {prompt.noun}s look alike and belong to {other}:",
-            _seen(prompt, _nearest(members, _of_label(other, predictions), predictions), predictions),
-        ]
-        second = (
-            f' In "boundary", complete this sentence by the meaning of similar {prompt.noun}s: '
-            f"{prompt.noun.capitalize()}s about (what?) are {other}, not {label}."
-        )
+    task = f"Define {label}: say in one short sentence what its {prompt.noun}s are about, by their meaning."
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {label}. Beside each stands how often it was given which answer:",
         _seen(prompt, members[:_MOST_SAMPLES], predictions),
-        *look_alikes,
-        f"Define {label}: say in one short sentence what its {prompt.noun}s are about, by their meaning."
-        f"{second} {_manner(prompt)}",
-        f"Answer with JSON alone: {json.dumps(form, ensure_ascii=False)}",
     ]
+    if other:
+        form["boundary"] = "..."
+        look_alikes = _nearest(members, _of_label(other, predictions), predictions)
+        parts.append(f"They are most often taken for {other}. These {prompt.noun}s look alike and belong to {other}:")
+        parts.append(_seen(prompt, look_alikes, predictions))
+        task += (
+            f' In "boundary", complete this sentence by the meaning of similar {prompt.noun}s: '
+            f"{prompt.noun.capitalize()}s about (what?) are {other}, not {label}."
+        )
+    parts += [f"{task} {_manner(prompt)}", f"Answer with JSON alone: {json.dumps(form, ensure_ascii=False)}"]
     return _conversation(parts)
 
 
@@ -113,18 +112,16 @@ def ask_for_all_definitions(
     """Ask what each label covers, all in one style; `confusions` pairs labels with their most frequent wrong label."""
     right = predictions.share_right
     n_each = max(1, min(2, _MOST_OF_ALL_LABELS // len(prompt.labels)))
-    shown = [
-        index
-        for label in prompt.labels
-        for index in sorted(_of_label(label, predictions), key=lambda index: -right[index])[:n_each]
-    ]
-    confused = "; ".join(f"{label} is taken for {rival}" for label, rival in confusions)
+    shown = []
+    for label in prompt.labels:
+        rightest_first = sorted(_of_label(label, predictions), key=lambda index: -right[index])
+        shown += [{**_shown(prompt, index, predictions), "label": label} for index in rightest_first[:n_each]]
     form = json.dumps({"definitions": dict.fromkeys(prompt.labels, "...")}, ensure_ascii=False)
-    parts = [
-        _current(prompt),
-        f"These are {prompt.noun}s with their labels:",
-        _samples({**_shown(prompt, index, predictions), "label": predictions.samples[index].label} for index in shown),
-        f"The model confuses labels: {confused}." if confused else "",
+    parts = [_current(prompt), f"These are {prompt.noun}s with their labels:", _samples(shown)]
+    if confusions:
+        confused = "; ".join(f"{label} is taken for {rival}" for label, rival in confusions)
+        parts.append(f"The model confuses labels: {confused}.")
+    parts += [
         f"Define every label in the same style: one short sentence each that says what its {prompt.noun}s are about, "
         f"by their meaning, and where two are confused what belongs to which. {_manner(prompt)}",
         f"Answer with JSON alone: {form}",
@@ -154,7 +151,7 @@ def ask_again(messages: Messages, draft: str, reason: str) -> Messages:
 
 
 def _conversation(parts: Iterable[str]) -> Messages:
-    return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": "\n\n".join(filter(None, parts))}]
+    return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": "\n\n".join(parts)}]
 
 
 def _current(prompt: Prompt) -> str:
@@ -192,13 +189,15 @@ def _seen(prompt: Prompt, members: Sequence[int], predictions: Predictions) -> s
 def _with_answers(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:
     sample = predictions.samples[index]
     answers = predictions.answers_to(index)
-    remark = predictions.remarks.get(sample.text, "")
-    remarks = {"said of it": remark[:_MOST_CHARACTERS]} if remark else {}
+    shown = _shown(prompt, index, predictions)
     if predictions.answers.open is None:
-        return {**_shown(prompt, index, predictions), "label": sample.label, "answered": answers, **remarks}
-    answer_counts = {answer[:_MOST_CHARACTERS]: n for answer, n in list(answers.items())[:_MOST_ANSWERS]}
-    right = str(sample.label)[:_MOST_CHARACTERS]
-    return {**_shown(prompt, index, predictions), "right": right, "answered": answer_counts, **remarks}
+        shown |= {"label": sample.label, "answered": answers}
+    else:
+        shown["right"] = str(sample.label)[:_MOST_CHARACTERS]
+        shown["answered"] = {answer[:_MOST_CHARACTERS]: n for answer, n in list(answers.items())[:_MOST_ANSWERS]}
+    if remark := predictions.remarks.get(sample.text):
+        shown["said of it"] = remark[:_MOST_CHARACTERS]
+    return shown
 
 
 def _shown(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:
@@ -236,6 +235,7 @@ def _worst_rephrasings(
     """The wordings of the task under which they are most often wrong, each as a list item."""
     wrong = predictions.wrong[members].sum(axis=0)
     worst = sorted(range(len(wrong)), key=lambda rephrasing: -wrong[rephrasing])[:_MOST_REPHRASINGS]
-    # a template's wording has parts separated by empty lines
-    texts = [rephrasings[index] if prompt.template is None else " ".join(rephrasings[index].split()) for index in worst]
+    texts = [rephrasings[index] for index in worst]
+    if prompt.template:  # whose wording has parts separated by empty lines
+        texts = [" ".join(text.split()) for text in texts]
     return "It fails them most when the task is worded like this:\n" + "\n".join(f"- {text}" for text in texts)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import distinct_slices
-from psopt.proposals._quoted_phrases import with_support
-from psopt.proposals._topics import NoteTopics
+from psopt.proposals._quoted_phrases import NoteTopics, with_support
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, RepeatedDraftError, parsed
 from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
@@ -33,10 +32,9 @@ if TYPE_CHECKING:
 
 # Limits a round's cost: at most 13 requests, each repeated once if its draft is refused. Chosen, not measured.
 MOST_SLICES = 6
-_ATTEMPTS = 2
+_TEMPERATURES = (0.0, 0.8)  # of each attempt; at 0 a second draft would often equal the first
 _ENOUGH_TO_JUDGE = 4  # drafts before a writer is judged; chosen, not measured
 _KEPT = 1000  # characters of a refused draft, in proposals.json
-_LATER_TEMPERATURE = 0.8  # at 0 a second draft would often equal the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ class LLMProposer:
         requests = self._requests(task, prompt, predictions, diagnosis, rephrasings)
         new: list[Edit] = []
         n_requests = len(requests)
-        for number in range(_ATTEMPTS):
+        for number in range(len(_TEMPERATURES)):
             again = []
             n_bad = 0
             for request, draft in zip(requests, self._drafts(requests, number, on_progress), strict=True):
@@ -151,7 +149,7 @@ class LLMProposer:
             return []
         return self.writer.write(
             [request.messages for request in requests],
-            temperature=_LATER_TEMPERATURE if number else 0.0,
+            temperature=_TEMPERATURES[number],
             sample=number,
             schemas=[request.schema for request in requests],
             on_progress=on_progress,

@@ -45,11 +45,13 @@ class DraftRequest:
         """The form of the answer as a JSON schema, for models that can be constrained to one."""
         text: dict[str, object] = {"type": "string", "maxLength": _MOST_CHARACTERS}
         if self.labels:
-            fields = {"definitions": _object(dict.fromkeys(self.labels, text))}
-        else:
-            label = self.edit.label
-            fields = {**({"label": {"const": label}} if label else {}), str(self.edit.kind): text}
-            fields |= {"boundary": text} if self.other else {}
+            return json.dumps(_object({"definitions": _object(dict.fromkeys(self.labels, text))}))
+        fields: dict[str, dict[str, object]] = {}
+        if self.edit.label:
+            fields["label"] = {"const": self.edit.label}
+        fields[self.edit.kind] = text
+        if self.other:
+            fields["boundary"] = text
         return json.dumps(_object(fields))
 
 
@@ -71,32 +73,29 @@ def open_note_requests(
     prompt: Prompt,
     predictions: Predictions,
     rephrasings: Sequence[str],
-    topics: Sequence[FailureSlice] = (),
+    topics: Sequence[FailureSlice],
 ) -> list[DraftRequest]:
-    """Ask for notes on answers other than single labels.
-
-    One on each topic of weak samples, one on the samples most often wrong, and one on the most unstable ones.
-    """
+    """Ask for notes on open answers: on each topic, on the samples most often wrong, and on the most unstable ones."""
     place = {sample.id: index for index, sample in enumerate(predictions.samples)}
-    groups = [(str(failing.view), failing.topic, [place[sample] for sample in failing.samples]) for failing in topics]
+
+    def request(view: str, members: list[int], topic: str = "") -> DraftRequest:
+        origin = Provenance(author, view, topic or f"most severe by {view}", _ids(members, predictions))
+        edit = Edit("note", "", "", origin, _to_gain(members, predictions))
+        return DraftRequest(edit, ask_for_open_note(prompt, members, predictions, rephrasings, topic))
+
+    requests = []
+    for failing in topics:
+        members = [place[sample] for sample in failing.samples]
+        requests.append(request(failing.view, members, failing.topic))
     for view, severity in (("accuracy", predictions.share_wrong), ("sensitivity", predictions.sensitivities)):
         most_severe = np.argsort(-severity, kind="stable")[:_MOST_FAILING].tolist()
-        groups.append((view, "", [index for index in most_severe if severity[index] > 0]))
-    requests = []
-    for view, topic, members in groups:
-        if members:
-            origin = Provenance(author, view, topic or f"most severe by {view}", _ids(members, predictions))
-            edit = Edit("note", "", "", origin, _to_gain(members, predictions))
-            messages = ask_for_open_note(prompt, members, predictions, rephrasings, topic)
-            requests.append(DraftRequest(edit, messages))
+        if members := [index for index in most_severe if severity[index] > 0]:
+            requests.append(request(view, members))
     return requests
 
 
 def definition_requests(author: str, prompt: Prompt, predictions: Predictions, most: int) -> list[DraftRequest]:
-    """Ask for all labels' definitions in one style, unless there are too many, and for one definition per weak label.
-
-    The boundary is to the label that a label's samples are most often mistaken for.
-    """
+    """Ask for all labels' definitions in one style, unless there are too many, and for one of each weak label."""
     wrong = predictions.share_wrong
     by_label = {label: predictions.members(label) for label in predictions.labels}
     weakest = sorted(by_label, key=lambda label: -float(wrong[by_label[label]].sum()))
@@ -115,15 +114,15 @@ def definition_requests(author: str, prompt: Prompt, predictions: Predictions, m
         requests.append(DraftRequest(edit, messages, labels=tuple(prompt.labels)))
     for label, rival in taken_for.items():
         messages = ask_for_definition(prompt, label, rival, predictions)
-        requests.append(DraftRequest(unwritten(label, label, by_label[label]), messages, rival or ""))
+        requests.append(DraftRequest(unwritten(label, label, by_label[label]), messages, rival))
     return requests
 
 
-def _taken_for(label: str, predictions: Predictions) -> str | None:
-    """The other label that a label's samples are given most often; None if they are given no other."""
+def _taken_for(label: str, predictions: Predictions) -> str:
+    """The other label that a label's samples are given most often; empty if they are given no other."""
     counts = predictions.counts[predictions.members(label)].sum(axis=0)[: len(predictions.labels)]
     counts[predictions.labels.index(label)] = 0
-    return predictions.labels[int(counts.argmax())] if counts.any() else None
+    return predictions.labels[int(counts.argmax())] if counts.any() else ""
 
 
 def _to_gain(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -> float:

@@ -57,36 +57,28 @@ def examples_from_train(
 ) -> list[Edit]:
     """Choose one sample per label for every layer, unlike those already chosen for the label.
 
-    They are chosen from the diagnosed train samples. Texts in the longest quarter with over 400 characters are skipped,
-    so that prompts stay short. A label without a suitable sample is left out of a layer.
+    They are chosen from the diagnosed train samples that `predictions` are of, without those whose texts the prompt or
+    the pool holds (`taken`) and, with `checks`, those with an objection or a suspect label. Texts in the longest
+    quarter with over 400 characters are skipped, so that prompts stay short. A label without a suitable sample is left
+    out of a layer.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        For train samples.
-    layers : sequence of str
-        The kind of each layer: ``typical`` samples are closest to the centre of their class, ``borderline`` ones are
-        right by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable.
-    taken : set of str
-        Texts that the prompt or the pool already holds.
-    checks : ProposalChecks, optional
-        If given, samples with an objection or a suspect label are not chosen.
+    The `layers` are kinds: ``typical`` samples are closest to the centre of their class, ``borderline`` ones are right
+    by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable.
     """
-    samples = predictions.samples
     chooser = _Chooser(predictions, checks)
     fitness = _fitness(predictions, chooser.vectors)
     by_label: dict[str, list[int]] = {label: [] for label in predictions.labels}
-    for index, sample in enumerate(samples):
+    for index, sample in enumerate(predictions.samples):
         if sample.text in taken:
             by_label[str(sample.label)].append(index)
     edits = []
     for number, kind in enumerate(layers, 1):
-        layer = []
+        layer: list[int] = []
         for truth, label in enumerate(predictions.labels):
-            own = predictions.truth == truth
-            layer += [(label, samples[index]) for index in chooser.choose(1, fitness[kind], own, by_label[label])]
-        bundle = f"examples {number}: {kind} ({'+'.join(sample.id for _, sample in layer)})"
-        edits += [_example(sample, label, kind, bundle) for label, sample in layer]
+            layer += chooser.choose(1, fitness[kind], predictions.truth == truth, by_label[label])
+        samples = [predictions.samples[index] for index in layer]
+        bundle = f"examples {number}: {kind} ({'+'.join(sample.id for sample in samples)})"
+        edits += [_example(sample, kind, bundle) for sample in samples]
     return edits
 
 
@@ -113,17 +105,14 @@ def examples_of_open_answers(
     for failing in topics[:N_EXAMPLE_TOPICS]:
         ids = set(failing.samples)
         own = np.array([sample.id in ids for sample in samples], dtype=np.bool_) & anywhere
-        of_topic = chooser.choose(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, indices_shown)
-        bundle = f"examples of {failing.topic} ({'+'.join(samples[index].id for index in of_topic)})"
-        edits += [
-            _example(samples[index], str(samples[index].label), failing.topic, bundle, failing.view)
-            for index in of_topic
-        ]
+        chosen = chooser.choose(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, indices_shown)
+        of_topic = [samples[index] for index in chosen]
+        bundle = f"examples of {failing.topic} ({'+'.join(sample.id for sample in of_topic)})"
+        edits += [_example(sample, failing.topic, bundle, failing.view) for sample in of_topic]
     kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
     for kind in kinds:
         for index in chooser.choose(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, indices_shown):
-            sample = samples[index]
-            edits.append(_example(sample, str(sample.label), kind, f"example: {kind} ({sample.id})"))
+            edits.append(_example(samples[index], kind, f"example: {kind} ({samples[index].id})"))
     return edits
 
 
@@ -143,10 +132,7 @@ class _Chooser:
         self._may_be_shown = _may_be_shown(predictions, checks)
 
     def choose(self, n: int, fitness: Vector, own: NDArray[np.bool_], chosen: list[int]) -> list[int]:
-        """Up to `n` of the `own` samples with the highest fitness minus similarity to those `chosen`, which they join.
-
-        Samples without an order or case number come first.
-        """
+        """Up to `n` of the `own` samples, the fittest and least similar to those `chosen`, which they join."""
         n_before = len(chosen)
         for _ in range(n):
             fits = own & (fitness > 0) & self._may_be_shown
@@ -180,9 +166,7 @@ def _may_be_shown(predictions: Predictions, checks: ProposalChecks | None) -> ND
 def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
     """How suitable each sample is as each kind of example, in [0, 1]; 0 means not at all."""
     right = predictions.share_right
-    centres = np.stack([vectors[predictions.truth == index].sum(axis=0) for index in range(len(predictions.labels))])
-    # A class without a word keeps the zero vector.
-    centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
+    centres = np.stack([_centre(vectors[predictions.truth == index]) for index in range(len(predictions.labels))])
     return {
         "typical": (vectors * centres[predictions.truth]).sum(axis=1),
         "borderline": np.where((right > 0.5) & (right < 1), 1 - right, 0),
@@ -190,9 +174,10 @@ def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
     }
 
 
-def _example(sample: Sample, label: str, kind: str, bundle: str, view: View = "sensitivity") -> Edit:
+def _example(sample: Sample, kind: str, bundle: str, view: View = "sensitivity") -> Edit:
     origin = Provenance("rules", view, kind, (sample.id,))
-    return Edit("example", label, str(sample.text), origin, bundle=bundle, fields=columns_of_row(sample.text))
+    fields = columns_of_row(sample.text)
+    return Edit("example", str(sample.label), str(sample.text), origin, bundle=bundle, fields=fields)
 
 
 def _vectors(samples: Sequence[Sample]) -> Vector:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from psopt.proposals._phrase_evidence import implied
+from psopt.proposals._quoted_phrases import cues_of
 from psopt.search_spaces import Edit, Provenance
-from psopt.text import field_and_phrase, label_mentions
+from psopt.text import field_and_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,10 +19,7 @@ _MOST_PHRASES = 12  # in one sentence; chosen by judgement, not measured
 
 
 def notes_from_slices(slices: Iterable[FailureSlice], noun: str) -> list[Edit]:
-    """Write a note for every slice whose phrases, if followed, would do more good than harm.
-
-    Slices of several views with the same content make one note, credited to the first.
-    """
+    """Write a note for every slice whose phrases would do more good than harm; equal ones of several views make one."""
     notes: dict[tuple[str, frozenset[str]], Edit] = {}
     for failing in slices:
         if failing.label is None or failing.gain <= 0:
@@ -50,13 +49,11 @@ def described(noun: str, phrases: Sequence[str]) -> str:
     >>> described("text", ["price", "cost"])
     'a text that contains "price" or "cost"'
     """
-    of_fields: dict[str, list[str]] = {"": []}  # phrases of the whole text come first
+    shown_by: dict[str, list[str]] = {"that": []}  # phrases of the whole text come first
     for phrase in phrases:
         field, alone = field_and_phrase(phrase)
-        of_fields.setdefault(field, []).append(alone)
-    clauses = [
-        f"{f'whose {field}' if field else 'that'} {_condition(shown)}" for field, shown in of_fields.items() if shown
-    ]
+        shown_by.setdefault(f"whose {field}" if field else "that", []).append(alone)
+    clauses = [f"{subject} {_condition(shown)}" for subject, shown in shown_by.items() if shown]
     article = "an" if noun[0].lower() in "aeiou" else "a"
     return f"{article} {noun} {' or '.join(clauses)}"
 
@@ -64,13 +61,17 @@ def described(noun: str, phrases: Sequence[str]) -> str:
 def _condition(phrases: Sequence[str]) -> str:
     openings = [f'"{phrase[1:]}"' for phrase in phrases if phrase.startswith("^")]
     anywhere = [f'"{phrase}"' for phrase in phrases if not phrase.startswith("^")]
-    conditions = [f"begins with {_or(openings)}"] if openings else []
-    conditions += [f"contains {_or(anywhere)}"] if anywhere else []
+    conditions = []
+    if openings:
+        conditions.append(f"begins with {_or(openings)}")
+    if anywhere:
+        conditions.append(f"contains {_or(anywhere)}")
     return " or ".join(conditions)
 
 
 def _or(items: Sequence[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+    *before, last = items
+    return f"{', '.join(before)} or {last}" if before else last
 
 
 def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> list[Edit]:
@@ -87,10 +88,11 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
     """
     merged = []
     for label in labels:
-        notes = [edit for edit in edits if edit.kind == "note" and edit.label == label]
-        phrases_of = {note: _phrases(note, labels, noun) for note in notes}
-        by_rule = [note for note, phrases in phrases_of.items() if phrases]
-        phrases = without_implied([phrase for note in by_rule for phrase in phrases_of[note]])
+        notes = {edit: cues_of(edit, labels) for edit in edits if edit.kind == "note" and edit.label == label}
+        # A note that says anything besides its phrases was not written by rule.
+        by_rule = [note for note, cues in notes.items() if cues and note.text == note_text(noun, cues, label)]
+        unique = dict.fromkeys(chain.from_iterable(notes[note] for note in by_rule))
+        phrases = [phrase for phrase in unique if unique.keys().isdisjoint(implied(phrase))]
         if len(by_rule) > 1 and len(phrases) <= _MOST_PHRASES:
             merged.append(merged_edit(by_rule, note_text(noun, phrases, label), "rules"))
     return merged
@@ -99,11 +101,12 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
 def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
     """The edit that replaces several notes, or several definitions, of one label."""
     first = edits[0]
-    samples = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.samples))
-    support = sum(edit.provenance.support for edit in edits)
-    counter = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.counter))
-    origin = Provenance(author, first.provenance.view, f"{len(edits)} {first.kind}s in one", samples, support, counter)
-    names = tuple(name for edit in edits for name in edit.stands_for)
+    origins = [edit.provenance for edit in edits]
+    samples = tuple(dict.fromkeys(chain.from_iterable(origin.samples for origin in origins)))
+    support = sum(origin.support for origin in origins)
+    counter = tuple(dict.fromkeys(chain.from_iterable(origin.counter for origin in origins)))
+    origin = Provenance(author, origins[0].view, f"{len(edits)} {first.kind}s in one", samples, support, counter)
+    names = tuple(chain.from_iterable(edit.stands_for for edit in edits))
     gains = [edit.gain for edit in edits]
     gain = sum(gains) if first.kind == "note" else max(gains)  # a label's definitions concern the same samples
     return Edit(first.kind, first.label, text, origin, gain, step=first.step, merges=names)
@@ -112,20 +115,6 @@ def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
 def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
     """Edits in which merged ones replace their parts."""
     merged = tuple(merged)
-    replaced = {name for edit in merged for name in edit.merges}
-    return (*(edit for edit in edits if replaced.isdisjoint(edit.stands_for)), *merged)
-
-
-def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
-    """The phrases of a note that says nothing else; none for notes in any other form."""
-    mentions = label_mentions(note.text, labels)
-    if len(mentions) != 1 or not mentions[0].cues:
-        return ()
-    cues = mentions[0].cues
-    return cues if note_text(noun, cues, note.label) == note.text else ()
-
-
-def without_implied(phrases: Sequence[str]) -> list[str]:
-    """Return each phrase once, without those that only occur together with another one."""
-    unique = dict.fromkeys(phrases)
-    return [phrase for phrase in unique if unique.keys().isdisjoint(implied(phrase))]
+    replaced = set(chain.from_iterable(edit.merges for edit in merged))
+    unmerged = (edit for edit in edits if replaced.isdisjoint(edit.stands_for))
+    return (*unmerged, *merged)

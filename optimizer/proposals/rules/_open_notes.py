@@ -7,6 +7,7 @@ far as the given answers show that.
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
     Flags = NDArray[np.bool_]
 
@@ -46,22 +47,12 @@ _OTHER_LENGTH = 1.5  # times as long or as short as right answers on average; al
 
 
 class FormNote(NamedTuple):
-    """A note on the form of answers.
+    """A note on the form of answers."""
 
-    Attributes
-    ----------
-    form : str
-        Which of the `OPEN_NOTES` it is, regardless of its counts.
-    gain : float
-        The share of the answers that would become right.
-    concerned : (N,) bool
-        The samples it was drawn from.
-    """
-
-    form: str
+    form: str  # which of the `OPEN_NOTES` it is, regardless of its counts
     text: str
-    gain: float
-    concerned: Flags
+    gain: float  # the share of the answers that would become right
+    concerned: Flags  # (N,): the samples it was drawn from
 
 
 def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
@@ -85,24 +76,29 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
 
     The note's statement and its gain, a share of all answers, are counted on the topic's own samples.
     """
-    edits = []
-    for failing in topics:
-        shows = [any(sample_shows(of.text, phrase) for phrase in failing.phrases) for of in predictions.samples]
-        is_of = np.array(shows, dtype=np.bool_)
-        if failing.how != "phrases" or is_of.all() or is_of.sum() < _LEAST_SAMPLES:
-            continue
-        own = predictions.of_samples(is_of)
-        share = len(own.samples) / len(predictions.samples)
-        elsewhere = {note.form: note.gain * (1 - share) for note in form_notes(task, predictions.of_samples(~is_of))}
-        for note in form_notes(task, own):
-            gain = note.gain * share
-            is_its_own = note.concerned.sum() >= max(_LEAST_SAMPLES, _LEAST_OF_TOPIC * len(own.samples))
-            is_alone = gain >= _NEARLY_ALL * (gain + elsewhere.get(note.form, 0.0))
-            if gain > 0 and is_its_own and is_alone:
-                origin = Provenance("rules", "accuracy", failing.topic, _concerned(note, own))
-                text = f"For {described(task.noun, failing.phrases)}: {note.text[0].lower()}{note.text[1:]}"
-                edits.append(Edit("note", "", text, origin, gain))
-    return edits
+    by_phrases = (failing for failing in topics if failing.how == "phrases")
+    return list(chain.from_iterable(_notes_on_topic(task, predictions, failing) for failing in by_phrases))
+
+
+def _notes_on_topic(task: Task, predictions: Predictions, failing: FailureSlice) -> Iterator[Edit]:
+    is_of = np.array([_shows_any(sample, failing.phrases) for sample in predictions.samples], dtype=np.bool_)
+    if is_of.all() or is_of.sum() < _LEAST_SAMPLES:
+        return
+    own = predictions.of_samples(is_of)
+    share = len(own.samples) / len(predictions.samples)
+    elsewhere = {note.form: note.gain * (1 - share) for note in form_notes(task, predictions.of_samples(~is_of))}
+    for note in form_notes(task, own):
+        gain = note.gain * share
+        is_its_own = note.concerned.sum() >= max(_LEAST_SAMPLES, _LEAST_OF_TOPIC * len(own.samples))
+        is_alone = gain >= _NEARLY_ALL * (gain + elsewhere.get(note.form, 0.0))
+        if gain > 0 and is_its_own and is_alone:
+            origin = Provenance("rules", "accuracy", failing.topic, _concerned(note, own))
+            text = f"For {described(task.noun, failing.phrases)}: {note.text[0].lower()}{note.text[1:]}"
+            yield Edit("note", "", text, origin, gain)
+
+
+def _shows_any(sample: Sample, phrases: Iterable[str]) -> bool:
+    return any(sample_shows(sample.text, phrase) for phrase in phrases)
 
 
 def _on_cells(form: str, cells: Flags, **words: str) -> FormNote:
@@ -125,27 +121,23 @@ def _of_numbers(task: Task, predictions: Predictions) -> Iterator[FormNote]:
 
 def _of_texts(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     right = [references_of(str(sample.label)) for sample in predictions.samples]
-    lengths = [max(len(answer_words(text)) for text in texts) for texts in right]
+    lengths = [max(map(len, map(answer_words, texts))) for texts in right]
     most = max(1, int(np.quantile(lengths, _NEARLY_ALL)))
     # an answer that holds a right one among other words would be right without those
-    holds = _share(predictions, lambda row, answer: any(_is_within(text, answer) for text in right[row]))
+    holds = _share(predictions, lambda row, answer: _holds_any(answer, right[row]))
     if holds.any():
         yield _on_cells(BRIEF, holds, most="one word" if most == 1 else f"{most} words")
     texts = [str(sample.text) for sample in predictions.samples]
-    is_extract = [any(_is_within(answer, text) for answer in wanted) for wanted, text in zip(right, texts, strict=True)]
-    if np.mean(is_extract) >= _NEARLY_ALL:
-        changed = _share(predictions, lambda row, answer: not _is_within(answer, texts[row]))
+    if np.mean(list(map(_holds_any, texts, right))) >= _NEARLY_ALL:
+        changed = _share(predictions, lambda row, answer: not _holds_any(texts[row], [answer]))
         yield _on_cells(VERBATIM, changed, noun=task.noun)
 
 
 def _of_json(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noqa: ARG001
     values = [json.loads(str(sample.label)) for sample in predictions.samples]
-    members = {tuple(sorted(value)) for value in values if isinstance(value, dict)}
-    if len(members) == 1 and all(isinstance(value, dict) for value in values):
+    if all(isinstance(value, dict) for value in values) and len({tuple(sorted(value)) for value in values}) == 1:
         named = ", ".join(json.dumps(name, ensure_ascii=False) for name in values[0])
-        others = _share(
-            predictions, lambda row, answer: _members(answer) != _members(str(predictions.samples[row].label))
-        )
+        others = _share(predictions, lambda _, answer: _members(answer) != tuple(sorted(values[0])))
         yield _on_cells(MEMBERS, others, members=named)
 
 
@@ -165,9 +157,9 @@ def _of_sets(task: Task, predictions: Predictions) -> Iterator[FormNote]:
 
 
 def _of_free(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noqa: ARG001
-    right = [len(text.split()) for sample in predictions.samples for text in references_of(str(sample.label))]
+    right = chain.from_iterable(references_of(str(sample.label)) for sample in predictions.samples)
+    usual = max(1, round(float(np.median([len(text.split()) for text in right]))))
     lengths = [len(text_of(code).split()) for code in predictions.array[predictions.array >= FIRST_CODE].tolist()]
-    usual = max(1, round(float(np.median(right))))
     if lengths and not usual / _OTHER_LENGTH <= float(np.mean(lengths)) <= usual * _OTHER_LENGTH:
         yield FormNote(LENGTH, LENGTH.format(most=usual), 0.0, predictions.sensitivities > 0)
 
@@ -180,9 +172,10 @@ def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags
     return flags
 
 
-def _is_within(part: str, whole: str) -> bool:
-    """Whether a text contains another one, as whole words, regardless of how they are written."""
-    return f" {normal_form(part)} " in f" {normal_form(whole)} "
+def _holds_any(text: str, parts: Iterable[str]) -> bool:
+    """Whether a text contains one of these, as whole words, regardless of how they are written."""
+    whole = f" {normal_form(text)} "
+    return any(f" {normal_form(part)} " in whole for part in parts)
 
 
 def _members(text: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import pytest
 from psopt.errors import InputError, ModelError
 from psopt.models import AnswerCache
 from psopt.models.gguf import GGUFModel, fast_copy
+from psopt.models.scoring import label_tree
 from psopt.search_spaces import Example, Prompt
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ TEXTS = ["How many moons has Mars ?", "Who wrote Faust ?", "What does NASA stand
 PROMPT = Prompt("Decide what kind of answer the question asks for.", LABELS, noun="question")
 SHOWN = Prompt(PROMPT.description, LABELS, noun="question", examples=(Example("Who sings ?", "Human being"),))
 
+ONE_TOKEN = label_tree([[0]])  # so that only the token after the prompt is scored
 # The answer is begun by what the prompt asks for it with.
 _BEFORE = (
     "<|im_start|>system\nYou are a text classifier.<|im_end|>\n<|im_start|>user\n"
@@ -47,7 +49,7 @@ def _read_alone(model: GGUFModel, label: str, text: str, before: str = _BEFORE) 
     read = tokens(before.format(text=text), with_opening=False)
     found = []
     for token in tokens(f" {label}"):
-        found.append(float(_new_reader(model).log_probabilities(read)[0, token]))
+        found.append(float(_new_reader(model).log_probabilities(read, ONE_TOKEN)[0, token]))
         read = [*read, token]
     return found
 
@@ -78,8 +80,9 @@ def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(model: G
     words = model.scorer._weights.tokens(some * 55)
     assert 1024 < len(words) < 2048
     reader = _new_reader(model)
-    reader.log_probabilities(words[:80])
-    assert (reader.log_probabilities(words) == _new_reader(model).log_probabilities(words)).all()
+    reader.log_probabilities(words[:80], ONE_TOKEN)
+    again = _new_reader(model).log_probabilities(words, ONE_TOKEN)
+    assert (reader.log_probabilities(words, ONE_TOKEN) == again).all()
 
 
 def test_several_processors_share_the_beginning_that_one_of_them_has_read(
