@@ -38,7 +38,9 @@ class InputColumns:
     def of_builtin(cls, name: str) -> InputColumns:
         """The columns of a built-in data set's samples, joined as in that data set."""
         builtin = find_builtin(name)
-        return cls(builtin.fields, layout=builtin.layout) if builtin.layout else cls()
+        if not builtin.layout:
+            return cls()
+        return cls(builtin.fields, layout=builtin.layout)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,13 +101,8 @@ def texts_of_records(
 ) -> list[str]:
     r"""Make texts from texts and mappings in memory: a plain text is the only input.
 
-    Raises
-    ------
-    DataError
-        If a text stands for several inputs, or a column is missing or can't be used.
+    Raises DataError if a text stands for several inputs, or a column is missing or can't be used.
 
-    Examples
-    --------
     >>> texts_of_records([{"subject": "Bill", "body": "Hi"}], InputColumns(("subject", "body")))
     ['subject: Bill\nbody: Hi']
     """
@@ -138,13 +135,14 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
     names = column_names([row.values for row in rows])
     choice = columns.of(names)
     places = find_columns(source, names, choice, option="--input")
-    only_texts = not choice.inputs
-    texts = of_each_row(
-        source,
-        rows,
-        lambda _, row: text_of(f"{source}, {row.where}", row.values, places, only_texts=only_texts),
-    )
-    return [_laid_out(text, columns.layout) for text in texts] if columns.layout else texts
+
+    def read(_: int, row: Record) -> str:
+        return text_of(f"{source}, {row.where}", row.values, places, only_texts=not choice.inputs)
+
+    texts = of_each_row(source, rows, read)
+    if not columns.layout:
+        return texts
+    return [_laid_out(text, columns.layout) for text in texts]
 
 
 def _laid_out(text: str, layout: str) -> str:
