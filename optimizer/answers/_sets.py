@@ -70,7 +70,7 @@ class LabelSets(OpenAnswers):
         return 2 * len(ours & right) / (len(ours) + len(right))
 
 
-def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
+def read_set(answer: str, labels: tuple[str, ...]) -> tuple[str | None, str]:
     """Return the labels that an answer gives, in canonical form, and no kind; or None, and why.
 
     It is a JSON list, bare or fenced, or labels separated by commas, semicolons, bars, "and" or line breaks, perhaps
@@ -81,16 +81,15 @@ def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
     >>> read_set("billing, maybe refunds", ("billing", "sales"))
     (None, 'unknown label')
     """
-    task_labels = tuple(labels)
-    text = without_crossed(fenced_part(answer) or answer, task_labels).strip()
+    text = without_crossed(fenced_part(answer) or answer, labels).strip()
     for part in (text, declared_part(text)):
         if part is None:
             continue
-        places = [whole_label(member, task_labels) for member in _members(part, task_labels) if member.strip(_EDGES)]
-        if all(place < len(task_labels) for place in places):
-            return written_set([task_labels[place] for place in places], task_labels), ""
-        if named := _nothing_but_labels(part, task_labels):
-            return written_set(named, task_labels), ""
+        places = [whole_label(member, labels) for member in _members(part, labels) if member.strip(_EDGES)]
+        if all(place < len(labels) for place in places):
+            return written_set([labels[place] for place in places], labels), ""
+        if named := _nothing_but_labels(part, labels):
+            return written_set(named, labels), ""
     return None, UNKNOWN
 
 

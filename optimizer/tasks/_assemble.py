@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 # What a prompt says where nobody has described the task; for other kinds of answers only the sample is known.
+_OTHERWISE = "Give the answer that the {noun} asks for."
 _DESCRIPTIONS = {
     LABEL: "Classify the {noun} into one of the given classes.",
     ORDINAL: "Classify the {noun} into one of the given classes.",
@@ -60,8 +61,7 @@ def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_colum
         notes += [scale_hint(labels), several_hint(labels)]
     return {
         "name": info.name,
-        "description": described.description
-        or _DESCRIPTIONS.get(spec.kind, "Give the answer that the {noun} asks for.").format(noun=noun),
+        "description": described.description or _DESCRIPTIONS.get(spec.kind, _OTHERWISE).format(noun=noun),
         "labels": labels,
         "train": splits.train,
         "val": splits.val,
@@ -139,11 +139,8 @@ def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -
             raise DataError(f"labels {of_form[seen(name)]!a} and {name!a} look the same; rename one")
     by_frequency = sorted(sizes, key=lambda name: (-sizes[name], name))
     spelling = {name: of_form.setdefault(seen(name), name) for name in by_frequency}
-    merges = [
-        f"{name!a} ({sizes[name]:,}) is taken for {canonical!a}"
-        for name, canonical in spelling.items()
-        if name != canonical
-    ]
+    changed = [name for name in spelling if spelling[name] != name]
+    merges = [f"{name!a} ({sizes[name]:,}) is taken for {spelling[name]!a}" for name in changed]
     if not merges:
         return splits, ""
 

@@ -45,12 +45,9 @@ class DatasetInfo:
     name: str
     source: Source
     sha256: str
-    note: str = ""
-    """One plain line for the user, e.g. why the bundled sample replaces the real data."""
-    test_is_drawn: bool = False
-    """Whether test was drawn at random, since the data mark none."""
-    revision: str = ""
-    """For a data set on the hub, the commit."""
+    note: str = ""  # one plain line for the user, e.g. why the bundled sample replaces the real data
+    test_is_drawn: bool = False  # whether test was drawn at random, since the data mark none
+    revision: str = ""  # for a data set on the hub, the commit
 
     def noted(self, *notes: str) -> DatasetInfo:
         """The same with further notes; empty ones are left out."""

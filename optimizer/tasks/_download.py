@@ -67,9 +67,8 @@ def list_datasets() -> list[DatasetStatus]:
 
 
 def _status(builtin: Builtin) -> DatasetStatus:
-    status = DatasetStatus(
-        builtin.name, builtin.description, files=builtin.needed, n_bytes=sum(file.n_bytes for file in builtin.files)
-    )
+    n_bytes = sum(file.n_bytes for file in builtin.files)
+    status = DatasetStatus(builtin.name, builtin.description, files=builtin.needed, n_bytes=n_bytes)
     try:
         origin = find_local(builtin)
     except DataError as error:
@@ -193,10 +192,7 @@ def download(builtin: Builtin) -> Path:
 
 
 def check_online() -> None:
-    """Respect ``PSOPT_OFFLINE``.
-
-    Raises DownloadError if it is set.
-    """
+    """Raise DownloadError if ``PSOPT_OFFLINE`` is set."""
     if is_offline():
         raise DownloadError("PSOPT_OFFLINE is set")
 

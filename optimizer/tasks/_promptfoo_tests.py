@@ -259,11 +259,8 @@ def _variables(path: Path, where: str, test: Mapping[str, Any]) -> dict[str, Any
 
 def _choices(where: str, variables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The variables, once for each combination of values from those that are lists of texts, as promptfoo does."""
-    listed = {
-        name: value
-        for name, value in variables.items()
-        if isinstance(value, list) and value and isinstance(value[0], str)
-    }
+    listed = {name: value for name, value in variables.items() if isinstance(value, list) and value}
+    listed = {name: value for name, value in listed.items() if isinstance(value[0], str)}
     if math.prod(map(len, listed.values())) > _MOST_ROWS:
         raise DataError(f"{where}: the lists among its vars make over {_MOST_ROWS:,} tests; make them shorter")
     for choice in itertools.product(*listed.values()):

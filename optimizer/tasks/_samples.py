@@ -73,7 +73,7 @@ def make_samples(
     label_column = columns.label or ""
     if not label_column and require_labels:
         raise missing_column(source, names, "label", "--label-column")
-    if not require_labels and not _filled(list(enumerate(rows)), [label_column]):
+    if not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
     code_column = ""
     if columns.label and not choice.label and (named := _names_beside(rows, columns)):

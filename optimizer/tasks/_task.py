@@ -230,10 +230,7 @@ class Task:
 
 
 def as_task(task: Task | str | Path) -> Task:
-    """Return a task; a data set's name or file is loaded with `load_task`.
-
-    Raises InputError if it is none of these.
-    """
+    """Return a task, by `load_task` if it is a data set's name or file; raise InputError if it is none of these."""
     if isinstance(task, str | Path):
         return load_task(task)
     if not isinstance(task, Task):

@@ -106,18 +106,20 @@ def texts_of_records(
     >>> texts_of_records([{"subject": "Bill", "body": "Hi"}], InputColumns(("subject", "body")))
     ['subject: Bill\nbody: Hi']
     """
-    rows = []
-    texts: dict[int, str] = {}
+    texts: list[str] = []
+    rows: dict[int, Record] = {}
     for number, record in enumerate(records):
         where = f"record {number + 1}"
         if isinstance(record, str):
-            texts[number] = _alone(f"{source}, {where}", record, columns)
+            texts.append(_alone(f"{source}, {where}", record, columns))
         elif isinstance(record, Mapping):
-            rows.append(Record(where, record))
+            rows[number] = Record(where, record)
+            texts.append("")
         else:
             raise DataError(f"{source}, {where}: expected a text or a mapping, not {reprlib.repr(record)}")
-    of_rows = iter(_texts(source, rows, columns))
-    return [texts[number] if number in texts else next(of_rows) for number in range(len(texts) + len(rows))]
+    for number, text in zip(rows, _texts(source, list(rows.values()), columns), strict=True):
+        texts[number] = text
+    return texts
 
 
 def _alone(where: str, text: str, columns: InputColumns) -> str:

@@ -32,16 +32,16 @@ LABELS = (
 SIZE = 2000  # as in E25, the paper behind psopt
 
 
-def read_published(folder: Path, *, n: int = SIZE) -> TrainTest:
-    """Read (train, test) from the published files: `n` samples of each, balanced.
+def read_published(folder: Path) -> TrainTest:
+    """Read (train, test) from the published files: 2,000 samples of each, balanced.
 
     There is no test file, so test is drawn first, and train from the rest. Sample ids contain the line number.
     """
     rows = _rows(folder)
     labelled = [(row.values["label"], row) for row in rows]
-    test = draw_balanced(labelled, LABELS, n, stream=3)
+    test = draw_balanced(labelled, LABELS, SIZE, stream=3)
     taken = {row.where for row in test}
-    train = draw_balanced([(label, row) for label, row in labelled if row.where not in taken], LABELS, n, stream=4)
+    train = draw_balanced([(label, row) for label, row in labelled if row.where not in taken], LABELS, SIZE, stream=4)
     path = folder / TEXTS
     if not train:
         raise DataError(f"{path}: {len(rows)} abstracts are too few; {len(LABELS)} or more must be left beside test")

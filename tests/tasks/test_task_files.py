@@ -74,7 +74,10 @@ BAD: list[tuple[str, list[str]]] = [
     ('definitions = "x"', ["definitions must be a table"]),
     ("[definitions]\ngood = 3", ["definitions.good must be a text, not 3"]),
     ('[subclasses]\ngood = "x"', ["subclasses.good must be a table"]),
-    ('labels = ["good", "bad"]\n[definitions]\ngod = "x"', ["name 'god' is none of the labels", "did you mean 'good'?"]),
+    (
+        'labels = ["good", "bad"]\n[definitions]\ngod = "x"',
+        ["name 'god' is none of the labels", "did you mean 'good'?"],
+    ),
     (COLUMNS + '[definitions]\nfine = "x"', ["definitions name 'fine'", "bad, good"]),
     (COLUMNS + 'labels = ["good", "ugly"]', ["label 'bad' is none of the labels", "good, ugly"]),
     (COLUMNS + 'test = "mor.csv"', ["no such file", "did you mean 'more.csv'?"]),
