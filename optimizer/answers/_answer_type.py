@@ -42,12 +42,16 @@ class AnswerType:
     @classmethod
     def of(cls, task: Task) -> AnswerType:
         """Return the answer type of a task."""
-        return cls(task.positions, AnswerSpec(ORDINAL) if task.positions else task.spec)
+        if task.positions:
+            return cls(task.positions, AnswerSpec(ORDINAL))
+        return cls(spec=task.spec)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> AnswerType:
         """Read `to_dict`'s data back; None stands for one label."""
-        return cls(tuple(data["positions"]), AnswerSpec.read("answers", data["type"])) if data else cls()
+        if not data:
+            return cls()
+        return cls(tuple(data["positions"]), AnswerSpec.read("answers", data["type"]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json holds it."""
@@ -87,10 +91,8 @@ class AnswerType:
             return ""
         if self.open is not None:
             return self.open.note
-        return (
-            "Labels are ordered: closeness (1 - distance / range of the scale, 0 for N/A) stands where F1 stands else, "
-            "and S counts near answers as near"
-        )
+        closeness = "closeness (1 - distance / range of the scale, 0 for N/A)"
+        return f"Labels are ordered: {closeness} stands where F1 stands else, and S counts near answers as near"
 
     @property
     def similarity(self) -> NDArray[np.float64] | None:

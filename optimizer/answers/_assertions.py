@@ -83,11 +83,10 @@ def is_asserted(text: str, standing: Standing) -> bool:
     after = text[standing.end : standing.end + _WINDOW]
     begins = standing.start <= _WINDOW and _BEFORE_ALONE.fullmatch(_MARKUP.sub("", before)) is not None
     sentence_before = before[_last_end(before) :]
-    end = _SENTENCE.search(after)
-    sentence_after = after[: end.start()] if end else after
+    sentence_after = _SENTENCE.split(after, maxsplit=1)[0]
     if _NO.match(after):
         return False
-    if _is_alone(sentence_before, sentence_after, is_cut=end is None and len(after) == _WINDOW):
+    if _is_alone(sentence_before, sentence_after):
         return True
     has_end = _END.match(after) is not None
     if begins and has_end:
@@ -111,11 +110,12 @@ def is_parted(text: str, end: int) -> bool:
 
 def _last_end(before: str) -> int:
     """Where the last sentence of a text begins."""
-    ends = [match.end() for match in _SENTENCE.finditer(before)]
-    return ends[-1] if ends else 0
+    return max((match.end() for match in _SENTENCE.finditer(before)), default=0)
 
 
-def _is_alone(before: str, after: str, *, is_cut: bool) -> bool:
+def _is_alone(before: str, after: str) -> bool:
     """Whether a label has its sentence to itself, apart from markup, list numbers and articles."""
+    if len(after) == _WINDOW:  # the sentence goes on
+        return False
     bare_before, bare_after = _MARKUP.sub("", before), _MARKUP.sub("", after)
-    return not is_cut and _BEFORE_ALONE.fullmatch(bare_before) is not None and not _WORD.search(bare_after)
+    return _BEFORE_ALONE.fullmatch(bare_before) is not None and not _WORD.search(bare_after)

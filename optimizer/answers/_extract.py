@@ -52,9 +52,12 @@ def spoken_part(text: str) -> str | None:
         closes = any(tag.groups())
         if depth == 0:
             outside.append(text[end : tag.start()])
-        if closes and depth == 0:
+        if not closes:
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
             outside.clear()
-        depth = max(0, depth - 1) if closes else depth + 1
         end = tag.end()
     return None if depth else " ".join([*outside, text[end:]])
 
@@ -90,7 +93,9 @@ class XMLTag:
                 inner = text[: tag.start()]
         if inner is None and start is not None:
             inner = text[start:]
-        return Extract(None, NO_TAG) if inner is None else Extract(html.unescape(inner))
+        if inner is None:
+            return Extract(None, NO_TAG)
+        return Extract(html.unescape(inner))
 
     def is_closed(self, text: str) -> bool:
         """Whether the last tag of a text that was cut off is a closing one."""
@@ -109,12 +114,11 @@ class Pattern:
 
     def __call__(self, text: str) -> Extract:
         """Return what the pattern matches."""
-        taken: str | None = None
+        extract = Extract(None, NO_MATCH)
         for match in self._pattern.finditer(text):
-            groups = [group for group in match.groups() if group is not None]
-            if groups or not self._pattern.groups:
-                taken = groups[0] if groups else match.group()
-        return Extract(None, NO_MATCH) if taken is None else Extract(taken)
+            groups = match.groups() or (match.group(),)
+            extract = next((Extract(group) for group in groups if group is not None), extract)
+        return extract
 
     def is_closed(self, text: str) -> bool:
         """Whether a text that was cut off continues after the last match, so that the match is complete."""
@@ -124,5 +128,4 @@ class Pattern:
 
 def last_line(text: str) -> Extract:
     """Take the last line that has more than white space and backticks."""
-    lines = [line for line in text.splitlines() if line.strip().strip("`")]
-    return Extract(lines[-1] if lines else "")
+    return Extract(next((line for line in reversed(text.splitlines()) if line.strip().strip("`")), ""))

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers._no_label import EMPTY
-from psopt.answers._open_answers import OpenAnswers
+from psopt.answers._open_answers import OpenAnswers, filled_text
 from psopt.errors import InputError
 from psopt.tasks import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
 
@@ -55,7 +54,9 @@ class FreeTexts(OpenAnswers):
             JUDGE: f"if {self.equivalence.name} says so in both orders",
             FUNCTION: f"if {self.equivalence.name} says so",
         }[self.equivalence.kind]
-        quality = f"the rating by {self.rating.name}" if self.rating.is_asked else "similarity to the reference"
+        quality = "similarity to the reference"
+        if self.rating.is_asked:
+            quality = f"the rating by {self.rating.name}"
         return f"Answers are free texts, the same {same}; {quality} stands where F1 stands else, and C is not defined"
 
     @property
@@ -73,16 +74,13 @@ class FreeTexts(OpenAnswers):
         _vectors.update(zip(unknown, _embeds[0](unknown), strict=True))
 
     def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which answers are the same, or linked by answers that are.
-
-        Raises ValueError if anything other than an embedding decides that.
-        """
+        """Return which answers are the same, or linked by answers that are."""
         from scipy.sparse.csgraph import connected_components
 
         if self.equivalence.kind != EMBEDDING:
             raise ValueError(f"which answers are the same is for {self.equivalence.name} to say")
-        if len(answers) == 1:
-            return [0]
+        if len(answers) < 2:
+            return [0] * len(answers)
         self.prepare(answers)
         vectors = np.stack([_vectors[answer] for answer in answers])
         alike = vectors @ vectors.T >= self.equivalence.threshold
@@ -97,10 +95,5 @@ class FreeTexts(OpenAnswers):
 
 
 def read_free(answer: str) -> tuple[str | None, str]:
-    """Return the whole answer and no kind; or None, and why.
-
-    >>> read_free(" Yes, it is. ")
-    ('Yes, it is.', '')
-    """
-    text = answer.replace("\0", "").strip()
-    return (text, "") if text else (None, EMPTY)
+    """Return the whole answer and no kind; or None, and why."""
+    return filled_text(answer)

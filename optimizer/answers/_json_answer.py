@@ -38,19 +38,19 @@ class JSONField:
     def __call__(self, text: str) -> Extract:
         """Return the member's text."""
         extract = self._taken_from(text)
-        # JSON has no escape such as \_, but models that think in Markdown write it.
-        return self._taken_from(unescaped(text)) if extract.kind == NO_JSON and "\\" in text else extract
+        if extract.kind == NO_JSON and "\\" in text:  # JSON has no escape such as \_, but models write it
+            return self._taken_from(unescaped(text))
+        return extract
 
     def _taken_from(self, text: str) -> Extract:
         value: Any = _MISSING
-        has_object = False
+        kind = NO_JSON
         for decoded in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):
-            has_object = True
+            kind = NO_FIELD
             member = _member(decoded, self._path)
-            value = value if member is _MISSING else member
-        if value is not _MISSING:
-            return _text_of(value)
-        return Extract(None, NO_FIELD if has_object else NO_JSON)
+            if member is not _MISSING:
+                value = member
+        return Extract(None, kind) if value is _MISSING else _text_of(value)
 
     def _begun_in_the_prompt(self, text: str) -> Iterator[Mapping[str, Any]]:
         for opening in self._openings:
@@ -81,27 +81,30 @@ def _member(value: Any, path: str) -> Any:
     """The member at a path, `_MISSING` if there is none; a name may itself contain dots."""
     if isinstance(value, list) and len(value) == 1 and not path.partition(".")[0].isdigit():
         value = value[0]
-    if isinstance(value, dict) and (name := _name_in(value, path)) is not None:
-        return value[name]
     head, dot, tail = path.partition(".")
-    child: Any = _MISSING
-    if isinstance(value, dict) and (name := _name_in(value, head)) is not None:
-        child = value[name]
-    elif isinstance(value, list) and head.isdecimal() and int(head) < len(value):
-        child = value[int(head)]
-    return _member(child, tail) if dot and child is not _MISSING else child
+    member = _child(value, path)
+    if member is not _MISSING or not dot:
+        return member
+    child = _child(value, head)
+    return child if child is _MISSING else _member(child, tail)
 
 
-def _name_in(members: Mapping[str, Any], name: str) -> str | None:
-    """The member's name as the answer writes it; its case does not matter if only one member fits."""
-    if name in members:
-        return name
-    alike = [member for member in members if member.casefold() == name.casefold()]
-    return alike[0] if len(alike) == 1 else None
+def _child(value: Any, name: str) -> Any:
+    """The member of this name, whose case does not matter if only one fits, or at this place of a list; `_MISSING`."""
+    if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+        return value[int(name)]
+    if not isinstance(value, dict):
+        return _MISSING
+    if name in value:
+        return value[name]
+    alike = [member for key, member in value.items() if key.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else _MISSING
 
 
 def _text_of(value: Any) -> Extract:
-    structure = json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else ""
+    structure = ""
+    if isinstance(value, (list, dict)):
+        structure = json.dumps(value, ensure_ascii=False)
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, str):

@@ -8,13 +8,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 # Scripts that put no spaces between words (Thai to Khmer, Chinese, Japanese) or glue particles to them (Korean).
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTER = rf"[^\W_{_UNSPACED}]"  # a letter or a digit of the other scripts
 _JOINT = "[-_/&\u2010\u2011]"  # between letters it joins two words into one: non-fiction, yes/no, number_of
 _SEPARATORS = re.compile(r"(?!\A-\d)[\s_\-\u2010\u2011]+")  # in "-1" it is a sign
+_AND = dict.fromkeys(("and", "&"), "(?:and|&)")
 _GAP = r"(?:[^\S\n]|[\"'*_`(“”‘’])"  # denials don't reach beyond a clause
 _DENIED_BEFORE = re.compile(
     rf"""(?:(?:\b(?:not|never|neither|nor|cannot|non|rather\s+than|instead\s+of|other\s+than)|n['’]t)\b
@@ -67,17 +68,12 @@ class LabelNames:
         firsts = "".join({re.escape(label[0]) for label in labels if label})
         keys = [_letters(label) for label in labels]
         self._around = {
-            index: [
-                (longer[: match.start()], longer[match.end() :])
-                for longer in {*keys} - {key}
-                for match in re.finditer(re.escape(key), longer)
-            ]
-            for index, key in enumerate(keys)
-            if key and not key.isdigit()
+            index: list(_longer(key, {*keys} - {key})) for index, key in enumerate(keys) if key and not key.isdigit()
         }
         self._reach = _SPACING * max(map(len, keys), default=0)
-        # the first letter alone rules most places out; a lookahead finds labels that overlap
-        self._pattern = re.compile(rf"(?i:(?=[{firsts}]))(?={'|'.join(each)})" if firsts else r"(?!)")
+        self._pattern = re.compile(r"(?!)")
+        if firsts:  # the first letter alone rules most places out; a lookahead finds labels that overlap
+            self._pattern = re.compile(rf"(?i:(?=[{firsts}]))(?={'|'.join(each)})")
 
     def standing(self, text: str, start: int = 0) -> Iterator[Standing]:
         """Yield the labels that stand in a text from `start` on, in order; only the outermost of nested ones."""
@@ -121,11 +117,7 @@ class LabelNames:
 
 
 def joined_key(label: str) -> str:
-    """Return a label without case and separators, and with "and" for "&".
-
-    >>> joined_key("Human being") == joined_key("human_being"), joined_key("R & D")
-    (True, 'randd')
-    """
+    """Return a label without case and separators, and with "and" for "&"."""
     return _SEPARATORS.sub("", label.casefold().replace("&", "and"))
 
 
@@ -133,11 +125,19 @@ def _letters(text: str) -> str:
     return re.sub(r"\W|_", "", joined_key(text))
 
 
+def _longer(key: str, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What stands before and after a label's letters in longer labels."""
+    for longer in keys:
+        for match in re.finditer(re.escape(key), longer):
+            yield longer[: match.start()], longer[match.end() :]
+
+
 def _pattern(label: str, case_tells: bool, separators_tell: bool) -> str:
     """The pattern of one label, as a group of its own, with what may not stand next to it."""
-    parts = re.split(r"\s+" if separators_tell else _SEPARATORS, label)
-    words = ["(?:and|&)" if part.casefold() in ("and", "&") else re.escape(part) for part in parts if part]
-    name = (r"\s+" if separators_tell else r"[\s_\-\u2010\u2011]+").join(words)
+    separators, gap = _SEPARATORS.pattern, r"[\s_\-\u2010\u2011]+"
+    if separators_tell:
+        separators = gap = r"\s+"
+    name = gap.join(_AND.get(part.casefold(), re.escape(part)) for part in re.split(separators, label) if part)
     if not re.search(r"\w", label) or re.search(r"\A[\s_\-]|[\s_\-]\Z", label):
         name = re.escape(label)
     is_short = re.fullmatch(r"\w|[A-Z]{2}", label) is not None and label != "NO"
@@ -148,19 +148,23 @@ def _pattern(label: str, case_tells: bool, separators_tell: bool) -> str:
 def _not_before(first: str, is_short: bool) -> str:
     if not re.match(_LETTER, first):
         return ""
-    joints = rf"(?<!(?!\d){_LETTER}{_JOINT})" + (rf"(?<!{_LETTER}[.'’])" if is_short else "")
+    pattern = rf"(?<!{_LETTER})(?<!(?!\d){_LETTER}{_JOINT})"
+    if is_short:
+        pattern += rf"(?<!{_LETTER}[.'’])"
     if first.isdigit():
-        joints += r"(?<!\d[.,:/\-])(?<![\-−$€£¥])"
-    return rf"(?<!{_LETTER}){joints}"
+        pattern += r"(?<!\d[.,:/\-])(?<![\-−$€£¥])"
+    return pattern
 
 
 def _not_after(last: str, is_short: bool) -> str:
     if not re.match(_LETTER, last):
         return ""
-    joints = rf"(?!{_JOINT}{_LETTER})" + (rf"(?![+#]|[.'’]{_LETTER})" if is_short else "")
+    pattern = rf"(?!{_LETTER})(?!{_JOINT}{_LETTER})"
+    if is_short:
+        pattern += rf"(?![+#]|[.'’]{_LETTER})"
     if last.isdigit():
-        joints += r"(?![.,:]\d|\s?[%‰€£¥])"
-    return rf"(?!{_LETTER}){joints}"
+        pattern += r"(?![.,:]\d|\s?[%‰€£¥])"
+    return pattern
 
 
 def _is_denied(text: str, standing: Standing) -> bool:

@@ -63,7 +63,7 @@ def shown(text: str | None) -> str:
     'The answer [31mis'
     """
     line = one_line(text or "")
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]}.."
+    return f"{line[: _LONGEST - 2]}.." if len(line) > _LONGEST else line
 
 
 def answers_line(answers: Mapping[str, int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,16 +26,16 @@ class Numbers(OpenAnswers):
     tolerance: float = 0.0  # by how much two may differ: absolutely, or as a share of the larger (``is_share``)
     is_share: bool = False
 
-    @property
-    def quality_name(self) -> str:
-        """The share of answers within tolerance."""
-        return "accuracy"
+    quality_name = "accuracy"
 
     @property
     def note(self) -> str:
         """What is measured differently than for labels."""
-        tolerance = f"{100 * self.tolerance:g}%" if self.is_share else f"{self.tolerance:g}"
-        within = f"within {tolerance} of each other" if self.tolerance else "equal"
+        within = f"within {self.tolerance:g} of each other"
+        if self.is_share:
+            within = f"within {100 * self.tolerance:g}% of each other"
+        if not self.tolerance:
+            within = "equal"
         return f"Answers are numbers: the same if {within}; accuracy stands where F1 stands else, and C is not defined"
 
     def classes(self, answers: Sequence[str]) -> list[int]:
@@ -53,17 +54,13 @@ class Numbers(OpenAnswers):
         return classes
 
     def similarity(self, first: str, second: str) -> float:
-        """Return 1 if two numbers are within tolerance, else 0.
-
-        >>> Numbers(0.01, is_share=True).similarity("99.5", "100"), Numbers().similarity("99.5", "100")
-        (1.0, 0.0)
-        """
+        """Return 1 if two numbers are within tolerance, else 0."""
         return float(self._is_same(float(first), float(second)))
 
     def _is_same(self, first: float, second: float) -> bool:
-        scale = max(abs(first), abs(second))
-        room = self.tolerance * scale if self.is_share else self.tolerance
-        return abs(first - second) <= room + _ROUNDING * scale
+        if self.is_share:
+            return math.isclose(first, second, rel_tol=self.tolerance + _ROUNDING)
+        return abs(first - second) <= self.tolerance + _ROUNDING * max(abs(first), abs(second))
 
 
 def read_number(answer: str) -> tuple[str | None, str]:
@@ -79,8 +76,7 @@ def read_number(answer: str) -> tuple[str | None, str]:
     for part in (text, json_part(text), declared_part(text)):
         if part is not None and (value := whole_number(part)) is not None:
             return written_number(value), ""
-    lines = [line for line in text.splitlines() if line.strip()]
-    for part in (declared_part(text), text, lines[-1] if lines else ""):
+    for part in (declared_part(text), text, *text.strip().splitlines()[-1:]):
         values = set(numbers_in(part or ""))
         if len(values) == 1:
             return written_number(values.pop()), ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from psopt.answers._no_label import EMPTY
 from psopt.tasks import references_of
 
 if TYPE_CHECKING:
@@ -65,3 +66,9 @@ class OpenAnswers(ABC):
     def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002
         """Return how much an answer, or None for N/A, weighs in the mean worth."""
         return 1.0
+
+
+def filled_text(text: str) -> tuple[str | None, str]:
+    """Return a text that an answer gives, and no kind; or None, and why."""
+    text = text.replace("\0", "").strip()
+    return (text, "") if text else (None, EMPTY)

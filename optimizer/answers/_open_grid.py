@@ -6,6 +6,7 @@ Functions here compute which answers to a sample are the same, how alike they ar
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from typing import TYPE_CHECKING
 
@@ -70,34 +71,30 @@ def texts_from_bytes(content: NDArray[np.uint8]) -> list[str]:
 
 
 def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
-    """Number the answers to each sample: those that are the same share a number, and N/A has its own.
+    """Number the answers to each sample, (N, Q): those that are the same share a number, and N/A has its own.
 
-    Parameters
-    ----------
-    codes : (N, Q) int
-        -1 where not asked.
-
-    Returns
-    -------
-    places : (N, Q) int
-        In [0, Q), in the order of the answers' first appearance; -1 where not asked.
+    Numbers are in [0, Q), in the order of first appearance; -1 stands where not asked, in `codes` and in the result.
     """
     answers = distinct_answers(codes)
-    rule.prepare([text for texts in answers for text in texts])
-    return numbered(codes, [rule.classes(texts) if texts else [] for texts in answers])
+    rule.prepare(list(itertools.chain.from_iterable(answers)))
+    return numbered(codes, list(map(rule.classes, answers)))
 
 
 def distinct_answers(codes: Codes) -> list[list[str]]:
     """Return the different answers to each sample that could be read, in the order of their first appearance."""
-    return [[text_of(code) for code in dict.fromkeys(row.tolist()) if code >= FIRST_CODE] for row in codes]
+    return [list(map(text_of, _read(row))) for row in codes.tolist()]
+
+
+def _read(codes: Sequence[int]) -> list[int]:
+    """The different answers of a row that could be read."""
+    return [code for code in dict.fromkeys(codes) if code >= FIRST_CODE]
 
 
 def numbered(codes: Codes, classes: Sequence[Sequence[int]]) -> Codes:
     """Number the answers to each sample, as `places_of` does, by the classes of its `distinct_answers`."""
     places = np.full(codes.shape, -1, dtype=np.int64)
     for row, answers in enumerate(codes.tolist()):
-        read = [code for code in dict.fromkeys(answers) if code >= FIRST_CODE]
-        class_of = dict(zip(read, classes[row], strict=True))
+        class_of = dict(zip(_read(answers), classes[row], strict=True))
         numbers: dict[int, int] = {}
         for column, code in enumerate(answers):
             if code >= 0:
@@ -130,23 +127,19 @@ def similarities_of(codes: Codes, places: Codes, rule: OpenAnswers, n_classes: i
 def worths_of(codes: Codes, truth: Codes, rule: OpenAnswers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What each answer is worth given the right one, (N, Q) in [0, 1], and how much it weighs, (N, Q).
 
-    Parameters
-    ----------
-    codes : (N, Q) int
-        -1 where not asked: worth nothing, and without weight.
-    truth : (N,) int
-        The number of the right answer.
+    `truth` holds the number of each sample's right answer. Where not asked (-1) there is no worth and no weight.
     """
     pairs = np.stack([codes, np.broadcast_to(truth[:, None], codes.shape)], axis=-1).reshape(-1, 2)
     distinct, place = np.unique(pairs, axis=0, return_inverse=True)
     worths, weights = np.zeros(len(distinct)), np.zeros(len(distinct))
-    references = [right for code in np.unique(truth).tolist() for right in references_of(text_of(code))]
-    rule.prepare([text_of(code) for code in np.unique(codes[codes >= FIRST_CODE]).tolist()] + references)
+    references = itertools.chain.from_iterable(references_of(text_of(code)) for code in np.unique(truth).tolist())
+    rule.prepare([*map(text_of, np.unique(codes[codes >= FIRST_CODE]).tolist()), *references])
     for number, (code, right) in enumerate(distinct.tolist()):
-        if code >= 0:
-            answer = text_of(code) if code >= FIRST_CODE else None
-            weights[number] = rule.claims(answer, text_of(right))
-            worths[number] = 0.0 if answer is None else rule.worth(answer, text_of(right))
+        if code >= FIRST_CODE:
+            weights[number] = rule.claims(text_of(code), text_of(right))
+            worths[number] = rule.worth(text_of(code), text_of(right))
+        elif code >= 0:
+            weights[number] = rule.claims(None, text_of(right))
     return worths[place].reshape(codes.shape), weights[place].reshape(codes.shape)
 
 
@@ -156,23 +149,10 @@ def classes_by_pairs(
     """Put the answers to each sample into classes: each is compared with the first of every class, until one fits.
 
     As in Farquhar et al., "Detecting hallucinations in large language models using semantic entropy", 2024. Answers are
-    taken in the order of their texts, so that classes do not depend on which wording was answered first. Each call of
-    `are_same` has at most one pair per sample.
+    taken in the order of their texts, so that classes do not depend on which wording was answered first. `are_same`
+    takes many triples, a sample's number and two of its answers, at most one triple per sample, and returns for each
+    whether they are the same. The result has equal numbers, from 0 on, for answers that are.
 
-    Parameters
-    ----------
-    answers : sequence of sequence of str
-        The different answers to each sample.
-    are_same : callable
-        Takes many triples, a sample's number and two of its answers, and returns for each whether they are the same.
-
-    Returns
-    -------
-    classes : list of list of int
-        Equal numbers, from 0 on, for answers that are the same.
-
-    Examples
-    --------
     >>> by_first_letter = lambda pairs: [first[0] == second[0] for _, first, second in pairs]
     >>> classes_by_pairs([["yes", "no", "yep"], ["no"]], by_first_letter)
     [[1, 0, 1], [0]]
@@ -180,7 +160,7 @@ def classes_by_pairs(
     groupings = [_grouping(texts) for texts in answers]
     classes: list[list[int]] = [[] for _ in answers]
     verdicts: dict[int, bool | None] = dict.fromkeys(range(len(answers)))
-    while verdicts:
+    while True:
         pairs: list[tuple[int, str, str]] = []
         for number, is_same in verdicts.items():
             try:
@@ -189,8 +169,9 @@ def classes_by_pairs(
                 classes[number] = done.value
             else:
                 pairs.append((number, first, second))
-        verdicts = {pair[0]: is_same for pair, is_same in zip(pairs, are_same(pairs) if pairs else (), strict=True)}
-    return classes
+        if not pairs:
+            return classes
+        verdicts = {pair[0]: is_same for pair, is_same in zip(pairs, are_same(pairs), strict=True)}
 
 
 def _grouping(answers: Sequence[str]) -> Generator[tuple[str, str], bool | None, list[int]]:

@@ -17,23 +17,18 @@ from psopt.answers._reading import is_finished_label, json_part, n_named, read_a
 from psopt.answers._sets import read_set
 from psopt.answers._texts import read_json, read_text
 from psopt.errors import InputError, import_own_function, nearest
-from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT
 from psopt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-LABEL = "label"
 LAST_LINE = "last-line"
 ANSWER_FORMS = (LABEL, "json:FIELD", "xml:TAG", "regex:PATTERN", LAST_LINE, "MODULE:NAME")
 """How answers can be read: the values of ``--answer``."""
 _OPEN_READERS = {NUMBER: read_number, TEXT: read_text, JSON: read_json, FREE: read_free}
-_EXTRACTORS: dict[str, Callable[[str], Callable[[str], Extract]]] = {
-    "json": JSONField,
-    "xml": XMLTag,
-    "regex": Pattern,
-}
+_EXTRACTORS: dict[str, Callable[[str], Callable[[str], Extract]]] = {"json": JSONField, "xml": XMLTag, "regex": Pattern}
 # How models decline in words: "I'm sorry, but I can't help with that request."
 _REFUSAL = re.compile(
     r"(?:\b(?:can|do|could|wo)(?:n['’]?t|['’]t)|\bcannot|\bcan not|\bunable to|\bnot able to|\bwill not)\b[^.\n]{0,20}?"
@@ -86,13 +81,13 @@ class AnswerReader:
 
     def kind(self, answer: str | None) -> str:
         """Return why an answer names no label, as in `NoLabel.kind`."""
-        if not (answer or "").strip():
+        if not answer or not answer.strip():
             return EMPTY
         if self.form != LABEL:
-            return _or_refused(self._open_answer(answer or "")[1], answer or "")
-        extract = Extract(answer) if self.spec == LABEL else self._extracted(answer or "")
+            return _or_refused(self._open_answer(answer)[1], answer)
+        extract = Extract(answer) if self.spec == LABEL else self._extracted(answer)
         if extract.text is None:
-            return _or_refused(extract.kind, answer or "")
+            return _or_refused(extract.kind, answer)
         if not extract.text.strip():
             return EMPTY
         n = n_named(extract.text, self.labels)
@@ -125,24 +120,21 @@ class AnswerReader:
     def _extracted(self, answer: str) -> Extract:
         # A JSON answer may mention <think> in one of its strings; real reasoning stands before the JSON.
         is_json_alone = self.spec.startswith("json:") and not has_thoughts(answer.partition("{")[0])
-        text = answer if is_json_alone else spoken_part(answer)
+        if is_json_alone:
+            return self._extract(answer)
+        text = spoken_part(answer)
         return Extract(None, CUT_OFF) if text is None else self._extract(text)
 
 
 def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerReader:
-    """Return what reads the answers to a prompt.
+    """Return what reads the answers to a prompt, whose form is one of `AnswerSpec.form`.
+
+    The specification is ``label``: the answer names the label, by the rules of `read_answer`; ``json:FIELD``: a member
+    of the last complete JSON object, ``json:result.team`` for a nested one; ``xml:TAG``: the last pair of tags;
+    ``regex:PATTERN``: the first group of the last match, or all of it; ``last-line``; or ``MODULE:NAME``: a function
+    from an answer to a label or None.
 
     Raises InputError if the specification is none of these, the pattern is invalid, or the function does not exist.
-
-    Parameters
-    ----------
-    spec : str
-        ``label``: the answer names the label, by the rules of `read_answer`. ``json:FIELD``: a member of the last
-        complete JSON object, ``json:result.team`` for a nested one. ``xml:TAG``: the last pair of tags.
-        ``regex:PATTERN``: the first group of the last match, or all of it. ``last-line``. ``MODULE:NAME``: a function
-        from an answer to a label or None.
-    form : str
-        What an answer is: ``label``, or another form of `AnswerSpec.form`.
     """
     return AnswerReader(spec, tuple(labels), form, _extractor(spec))
 
@@ -167,8 +159,9 @@ def _extractor(spec: str) -> Callable[[str], Extract]:
 
 def _or_refused(kind: str, answer: str) -> str:
     """Return REFUSED if an answer without a label declines in words, and otherwise its kind."""
-    declines = kind not in (CUT_OFF, "") and _REFUSAL.search(answer[:_REFUSING]) is not None
-    return REFUSED if declines else kind
+    if kind not in (CUT_OFF, "") and _REFUSAL.search(answer[:_REFUSING]):
+        return REFUSED
+    return kind
 
 
 def _own_function(spec: str) -> Callable[[str], Extract]:

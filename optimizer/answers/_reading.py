@@ -16,7 +16,7 @@ from psopt.answers._extract import spoken_part
 from psopt.answers._label_names import LabelNames, joined_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # Invisible characters: zero-width ones, direction marks, soft hyphens, the selector that colours an emoji.
 _UNSEEN = dict.fromkeys(
@@ -88,25 +88,22 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
     >>> [read_answer(answer, labels) for answer in answers]
     [0, 1, 2, 3]
     """
-    if not answer:
-        return len(labels)
-    reader = _reader(labels if type(labels) is tuple else tuple(labels))
-    exact = reader.exact.get(answer)
-    if exact is not None:
-        return exact
-    label = reader.read(answer)
-    return len(labels) if label is None else label
+    return _index_of(answer, labels, _Reader.read)
 
 
 def whole_label(text: str, labels: Sequence[str]) -> int:
-    """Return the index of the label that a text is, or ``len(labels)``: only the first rule of `read_answer`.
+    """Return the index of the label that a text is, or ``len(labels)``: only the first rule of `read_answer`."""
+    return _index_of(text, labels, _Reader.whole)
 
-    >>> whole_label("'Number'.", ["Number", "Entity"]), whole_label("a number", ["Number", "Entity"])
-    (0, 2)
-    """
+
+def _index_of(text: str | None, labels: Sequence[str], read: Callable[[_Reader, str], int | None]) -> int:
+    """The index of the label that a text is exactly, or else that `read` finds in it; ``len(labels)`` for N/A."""
+    if not text:
+        return len(labels)
     reader = _reader(tuple(labels))
-    exact = reader.exact.get(text)
-    label = reader.whole(text) if exact is None else exact
+    label = reader.exact.get(text)
+    if label is None:
+        label = read(reader, text)
     return len(labels) if label is None else label
 
 
@@ -128,12 +125,9 @@ def is_finished_label(answer: str, labels: Sequence[str]) -> bool:
 
 
 def n_named(answer: str, labels: Sequence[str]) -> int:
-    """How many labels an answer names, apart from its reasoning.
-
-    >>> n_named("Number? Entity?", ["Number", "Entity"]), n_named("Neither.", ["Number", "Entity"])
-    (2, 0)
-    """
-    return _reader(tuple(labels)).names(answer)
+    """How many labels an answer names, apart from its reasoning."""
+    standing = _reader(tuple(labels)).names.standing(unescaped(spoken_part(answer) or ""))
+    return len({place.label for place in standing})
 
 
 class _Reader:
@@ -147,7 +141,7 @@ class _Reader:
         self._joined = _unambiguous([joined_key(label) for label in labels])
         self._longest = max(map(len, labels), default=0) + _MARGIN
         self._labels = labels
-        self._names = LabelNames(labels)
+        self.names = LabelNames(labels)
 
     def read(self, answer: str, depth: int = 0) -> int | None:
         """Read an answer that is not exactly a label."""
@@ -158,25 +152,24 @@ class _Reader:
         spoken = spoken_part(answer)
         if spoken is None:
             return None
-        value = json_part(spoken) if depth < _DEEPEST else None
-        if value is not None:
+        if depth < _DEEPEST and (value := json_part(spoken)) is not None:
             return self.read(value, depth + 1)
         text = unescaped(spoken).strip()
         declared = _last_declaration(text)
-        return self._label_named(text) if declared is None else self._declared(text, *declared)
-
-    def names(self, answer: str) -> int:
-        """How many labels an answer names, apart from its reasoning."""
-        return len({standing.label for standing in self._names.standing(unescaped(spoken_part(answer) or ""))})
+        if declared is None:
+            return self._label_named(text)
+        return self._declared(text, *declared)
 
     def _label_named(self, text: str) -> int | None:
         """The label that a text asserts."""
         whole = self.whole(text)
         if whole is not None:
             return whole
-        places = self._names.the_only_one(text)
-        looked_at = places if len(places) <= 2 * _LOOKED_AT else [*places[:_LOOKED_AT], *places[-_LOOKED_AT:]]
-        return places[0].label if any(is_asserted(text, standing) for standing in looked_at) else None
+        places = self.names.the_only_one(text)
+        looked_at = {*places[:_LOOKED_AT], *places[-_LOOKED_AT:]}
+        if any(is_asserted(text, standing) for standing in looked_at):
+            return places[0].label
+        return None
 
     def _declared_label(self, text: str, start: int) -> int | None:
         """The label that follows "Answer:" in a text, if no other label does."""
@@ -184,37 +177,40 @@ class _Reader:
         whole = self.whole(remainder)
         if whole is not None:
             return whole
-        first = next(iter(self._names.the_only_one(text, start)), None)
+        first = next(iter(self.names.the_only_one(text, start)), None)
         if first is None:
             return None
         is_next = _BEGINS.fullmatch(text, start, first.start) and is_parted(text, first.end)
         in_remainder = first._replace(start=first.start - start, end=first.end - start)
-        return first.label if is_next or is_asserted(remainder, in_remainder) else None
+        if is_next or is_asserted(remainder, in_remainder):
+            return first.label
+        return None
 
     def whole(self, text: str) -> int | None:
         """The label that a text is, apart from its edges, as written or without escapes."""
         label = self._whole(_composed(text))
-        return self._whole(unescaped(text)) if label is None and ("\\" in text or "&" in text) else label
+        if label is None and ("\\" in text or "&" in text):
+            return self._whole(unescaped(text))
+        return label
 
     def _whole(self, text: str) -> int | None:
-        text = text.strip(_QUOTES) if len(text) > self._longest else text.strip()
-        if len(text) > self._longest:
+        text = text.strip()
+        bare = text.strip(_QUOTES)
+        if len(bare) > self._longest:
             return None
-        for candidate in (text, text.strip(_QUOTES), text.lstrip(_EDGES).rstrip(_STOPS)):
-            keys = (
-                (self._written, candidate),
-                (self._folded, candidate.casefold()),
-                (self._joined, joined_key(candidate)),
-            )
-            for indices, key in keys:
-                if key in indices:
-                    return indices[key]
+        for candidate in (text, bare, text.lstrip(_EDGES).rstrip(_STOPS)):
+            if candidate in self._written:
+                return self._written[candidate]
+            if candidate.casefold() in self._folded:
+                return self._folded[candidate.casefold()]
+            if (key := joined_key(candidate)) in self._joined:
+                return self._joined[key]
         return None
 
     def _declared(self, text: str, start: int, label_start: int) -> int | None:
         """The label that the last line declares, if no other line declares another."""
         decided = self._declared_label(text, label_start)
-        if decided is None and self._names.the_only_one(text[start:label_start]):
+        if decided is None and self.names.the_only_one(text[start:label_start]):
             return self._label_named(text)  # "Answer" is a label here
         lines = text.splitlines()
         declarations = ((line, match.end()) for line in lines if (match := _DECLARED.match(line)))
@@ -234,47 +230,42 @@ def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
 def json_part(text: str) -> str | None:
     """Return the answer in a text's JSON, the whole text or its fenced blocks; None if there is none."""
     text = text.strip()
-    parts = [part for block in [text, *_fenced(text)] if (part := _json_text(block)) is not None]
+    parts = [part for part in map(_json_text, [text, *_fenced(text)]) if part is not None]
     return "\n".join(dict.fromkeys(parts)) if parts else None
 
 
 def _json_text(block: str) -> str | None:
-    if block.lstrip()[:1] in {"{", "[", '"'}:
-        for form in (block, *([unescaped(block)] if "\\" in block else [])):  # JSON has no escape such as \_
-            with contextlib.suppress(ValueError, RecursionError):
-                return _text_in(json.loads(form))
+    if not block.lstrip().startswith(("{", "[", '"')):
+        return None
+    with contextlib.suppress(ValueError, RecursionError):
+        return _text_in(json.loads(block))
+    if "\\" in block:  # JSON has no escape such as \_
+        with contextlib.suppress(ValueError, RecursionError):
+            return _text_in(json.loads(unescaped(block)))
     return None
 
 
 def unescaped(text: str) -> str:
-    r"""Return a text in Unicode's composed form, without the escapes of Markdown and HTML.
-
-    >>> unescaped(r"not\_spam"), unescaped("Q&amp;A")
-    ('not_spam', 'Q&A')
-    """
-    text = _ESCAPED.sub(r"\1", text) if "\\" in text else text
-    return _composed(_ENTITY.sub(lambda entity: html.unescape(entity[0]), text))
+    """Return a text in Unicode's composed form, without the escapes of Markdown and HTML."""
+    return _composed(_ENTITY.sub(lambda entity: html.unescape(entity[0]), _ESCAPED.sub(r"\1", text)))
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text).translate(_UNSEEN)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text).translate(_UNSEEN)
 
 
 def without_crossed(text: str, labels: Sequence[str]) -> str:
-    r"""Return an answer without what it has struck out; unchanged if a label contains such a sign.
-
-    >>> without_crossed("- [x] spam\n- [ ] ham", ["spam", "ham"])
-    '-  spam\n'
-    """
+    """Return an answer without what it has struck out; unchanged if a label contains such a sign."""
     if _CROSS.search(text) is None or any(map(_CROSS.search, labels)):
         return text
     return _CHOSEN.sub("", _CROSSED.sub("", text))
 
 
-def fenced_part(text: str) -> str | None:
-    """Return the content of a text's last fenced block; None if there is none."""
-    blocks = _fenced(text)
-    return blocks[-1].strip() if blocks else None
+def fenced_part(text: str) -> str:
+    """Return the content of a text's last fenced block; empty if there is none."""
+    return next(reversed(_fenced(text)), "").strip()
 
 
 def _fenced(text: str) -> list[str]:
@@ -282,11 +273,7 @@ def _fenced(text: str) -> list[str]:
 
 
 def declared_part(text: str) -> str | None:
-    r"""Return what a last line such as "Answer: X" declares; None if there is no such line.
-
-    >>> declared_part("It is near the river.\nAnswer: Paris"), declared_part("Paris")
-    ('Paris', None)
-    """
+    """Return what a last line such as "Answer: X" declares; None if there is no such line."""
     stripped = text.strip()
     declared = _last_declaration(stripped)
     if declared is None:
@@ -299,10 +286,11 @@ def _text_in(value: Any, depth: int = 0) -> str:
     if isinstance(value, dict):
         answering = [field for name, field in value.items() if name.casefold() in _FIELDS]
         value = answering or [field for name, field in value.items() if not _REJECTED.search(name)]
+    if value is None or (isinstance(value, list) and depth == _DEEPEST):
+        return ""
     if isinstance(value, list):
-        texts = [_text_in(element, depth + 1) for element in value] if depth < _DEEPEST else []
-        return "\n".join(filter(None, texts))
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+        return "\n".join(filter(None, (_text_in(element, depth + 1) for element in value)))
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _last_declaration(text: str) -> tuple[int, int] | None:

@@ -31,19 +31,16 @@ class LabelSets(OpenAnswers):
 
     is_exact: bool = False  # whether two sets are just the same or not, instead of alike to a degree
 
-    @property
-    def quality_name(self) -> str:
-        """2 TP / (2 TP + FP + FN) over all labels of all answers."""
-        return "micro-F1"
+    quality_name = "micro-F1"  # 2 TP / (2 TP + FP + FN) over all labels of all answers
 
     @property
     def note(self) -> str:
         """What is measured differently than for one label."""
-        alike = "sets as the same or not" if self.is_exact else "sets as alike as far as they share labels (Jaccard)"
-        return (
-            f"Answers are several labels: micro-F1 is over all labels of all answers, S counts {alike}, and C is "
-            "pooled over labels"
-        )
+        alike = "sets as alike as far as they share labels (Jaccard)"
+        if self.is_exact:
+            alike = "sets as the same or not"
+        quality = "micro-F1 is over all labels of all answers"
+        return f"Answers are several labels: {quality}, S counts {alike}, and C is pooled over labels"
 
     @property
     def is_graded(self) -> bool:
@@ -57,9 +54,9 @@ class LabelSets(OpenAnswers):
         (0.3333333333333333, 1.0)
         """
         ours, theirs = set_written(first), set_written(second)
-        if self.is_exact:
+        if self.is_exact or ours == theirs:
             return float(ours == theirs)
-        return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
+        return len(ours & theirs) / len(ours | theirs)
 
     def claims(self, answer: str | None, reference: str) -> float:
         """Return how much an answer weighs in micro-F1: the number of its labels plus that of the right ones."""
@@ -68,10 +65,12 @@ class LabelSets(OpenAnswers):
     def worth(self, answer: str, reference: str) -> float:
         """Return the F1 of one answer's labels, 1 for two empty sets."""
         ours, right = set_written(answer), set_written(reference)
-        return 2 * len(ours & right) / (len(ours) + len(right)) if ours or right else 1.0
+        if ours == right:
+            return 1.0
+        return 2 * len(ours & right) / (len(ours) + len(right))
 
 
-def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
+def read_set(answer: str, labels: tuple[str, ...]) -> tuple[str | None, str]:
     """Return the labels that an answer gives, in canonical form, and no kind; or None, and why.
 
     It is a JSON list, bare or fenced, or labels separated by commas, semicolons, bars, "and" or line breaks, perhaps
@@ -82,27 +81,31 @@ def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
     >>> read_set("billing, maybe refunds", ("billing", "sales"))
     (None, 'unknown label')
     """
-    task_labels = tuple(labels)
-    text = without_crossed(fenced_part(answer) or answer, task_labels).strip()
-    declared = declared_part(text)
-    for part in (text, declared):
+    text = without_crossed(fenced_part(answer) or answer, labels).strip()
+    for part in (text, declared_part(text)):
         if part is None:
             continue
-        members = _listed(part)
-        if members is None and whole_label(part, task_labels) < len(task_labels):
-            members = [part]
-        if members is None:
-            bare = part.strip(_EDGES)
-            members = [] if part.strip().casefold() in _NOTHING or bare.casefold() in _NOTHING else _PARTS.split(bare)
-        places = [whole_label(member, task_labels) for member in members if member.strip(_EDGES)]
-        if all(place < len(task_labels) for place in places):
-            return written_set([task_labels[place] for place in places], task_labels), ""
-        if (named := _nothing_but_labels(part, task_labels)) is not None:
-            return written_set(named, task_labels), ""
+        places = [whole_label(member, labels) for member in _members(part, labels) if member.strip(_EDGES)]
+        if all(place < len(labels) for place in places):
+            return written_set([labels[place] for place in places], labels), ""
+        if named := _nothing_but_labels(part, labels):
+            return written_set(named, labels), ""
     return None, UNKNOWN
 
 
-def _nothing_but_labels(text: str, labels: tuple[str, ...]) -> list[str] | None:
+def _members(text: str, labels: tuple[str, ...]) -> Sequence[str]:
+    """The parts of a text that should be labels."""
+    if (listed := _listed(text)) is not None:
+        return listed
+    if whole_label(text, labels) < len(labels):
+        return [text]
+    bare = text.strip(_EDGES)
+    if _NOTHING.isdisjoint((text.strip().casefold(), bare.casefold())):
+        return _PARTS.split(bare)
+    return []
+
+
+def _nothing_but_labels(text: str, labels: tuple[str, ...]) -> list[str]:
     """The labels that a text names, if it has no other words: a label may itself contain a comma or "and"."""
     plain = unescaped(text)
     standing = list(_names(labels).standing(plain))
@@ -110,8 +113,9 @@ def _nothing_but_labels(text: str, labels: tuple[str, ...]) -> list[str] | None:
     starts = [*(place.start for place in standing), len(plain)]
     between = [plain[end:start] for end, start in zip(ends, starts, strict=True)]
     between[0] = _HEADING.sub("", between[0])
-    is_list = standing and all(_BETWEEN.fullmatch(part) for part in between)
-    return [labels[place.label] for place in standing] if is_list else None
+    if not all(_BETWEEN.fullmatch(part) for part in between):
+        return []
+    return [labels[place.label] for place in standing]
 
 
 def _listed(text: str) -> list[str] | None:
@@ -124,9 +128,11 @@ def _listed(text: str) -> list[str] | None:
         return [label for label, is_said in value.items() if is_said]
     if isinstance(value, dict):
         lists = [member for member in value.values() if isinstance(member, list)]
-        value = lists[0] if len(lists) == 1 else None
+        if len(lists) != 1:
+            return None
+        value = lists[0]
     if isinstance(value, str):
-        value = [value]
+        return [value]
     if not isinstance(value, list):
         return None
     return [str(member) for member in value]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 
-from psopt.answers._no_label import EMPTY, NO_JSON
-from psopt.answers._open_answers import OpenAnswers
+from psopt.answers._no_label import NO_JSON
+from psopt.answers._open_answers import OpenAnswers, filled_text
 from psopt.answers._reading import declared_part, fenced_part
 from psopt.tasks import JSON, TOKEN_F1
 from psopt.text import answer_words, normal_form
 
 _QUOTES = "\"'`“”„«»"
+_BRACE = re.compile(r"[{\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,40 +64,33 @@ class Texts(OpenAnswers):
 
     def worth(self, answer: str, reference: str) -> float:
         """Return the similarity to the nearest of the right texts; JSON is a single one, even if it is a list."""
-        return self.similarity(answer, reference) if self.by == JSON else OpenAnswers.worth(self, answer, reference)
+        if self.by == JSON:
+            return self.similarity(answer, reference)
+        return OpenAnswers.worth(self, answer, reference)
 
     def form_of(self, answer: str) -> str:
         """Return a text without case, articles and punctuation; for JSON, its canonical form."""
-        return canonical_json(answer) or answer if self.by == JSON else normal_form(answer)
+        if self.by == JSON:
+            return canonical_json(answer) or answer
+        return normal_form(answer)
 
 
 def read_text(answer: str) -> tuple[str | None, str]:
-    """Return the text that an answer gives, and no kind; or None, and why: fences, quotes and "Answer:" are removed.
-
-    >>> read_text('Answer: "The Louvre"'), read_text("  ")
-    (('The Louvre', ''), (None, 'empty'))
-    """
-    text = fenced_part(answer) or answer
-    declared = declared_part(text)
-    if declared is not None:
-        text = declared
-    text = text.strip()
+    """Return the text that an answer gives, and no kind; or None, and why: fences, quotes and "Answer:" are removed."""
+    whole = fenced_part(answer) or answer
+    declared = declared_part(whole)
+    text = (declared or whole).strip()
     if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES:
         text = text[1:-1].strip()
-    elif declared is not None and text[-1:] in _QUOTES and text.count(text[-1:]) == 1:
+    elif declared and text[-1] in _QUOTES and text.count(text[-1]) == 1:
         text = text[:-1].strip()  # the quote before it is gone with "Answer:"
-    text = text.replace("\0", "")
-    return (text, "") if text else (None, EMPTY)
+    return filled_text(text)
 
 
 def read_json(answer: str) -> tuple[str | None, str]:
-    r"""Return the JSON that an answer gives, and no kind; or None, and why: it may stand in a fence.
-
-    >>> read_json('```json\n{"b": 1.0, "a": [2]}\n```')
-    ('{"a": [2], "b": 1}', '')
-    """
+    """Return the JSON that an answer gives, and no kind; or None, and why: it may stand in a fence."""
     for text in (answer, fenced_part(answer), _braced(answer)):
-        if text and (canonical := canonical_json(text)) is not None:
+        if (canonical := canonical_json(text)) is not None:
             return canonical, ""
     return None, NO_JSON
 
@@ -114,13 +109,17 @@ def _plain(value: object) -> object:
         return {name: _plain(member) for name, member in value.items()}
     if isinstance(value, list):
         return [_plain(element) for element in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _braced(text: str) -> str:
     """From the first brace or bracket to the last."""
-    starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
-    return text[min(starts) : max(text.rfind("}"), text.rfind("]")) + 1] if starts else ""
+    first = _BRACE.search(text)
+    if first is None:
+        return ""
+    return text[first.start() : max(text.rfind("}"), text.rfind("]")) + 1]
 
 
 @functools.lru_cache(maxsize=65536)

@@ -155,10 +155,7 @@ class AnswerSpec:
 
 
 def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
-    """Refuse what is no answer type, and an order of labels where labels have none.
-
-    Raises InputError.
-    """
+    """Raise InputError for what is no answer type, and for an order of labels where labels have none."""
     spec = AnswerSpec.read(where, answers)
     if order and spec.kind != ORDINAL:
         raise InputError(f"{where}: an order of labels (--order) is for --answers {ORDINAL}; add that, or leave it out")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import DataError, nearest
+from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
-from psopt.tasks._labels import check_classes, in_order, scale_hint, several_hint, typo_hint
+from psopt.tasks._labels import check_among, check_classes, in_order, scale_hint, several_hint, typo_hint
 from psopt.tasks._references import labels_in, set_written, written_set
 from psopt.tasks._splits import pinned_note, rare_note
-from psopt.text import shown_signs
+from psopt.text import shortened_list, shown_signs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._data import DatasetInfo
@@ -27,24 +28,20 @@ if TYPE_CHECKING:
 
 
 # What a prompt says where nobody has described the task; for other kinds of answers only the sample is known.
+_OTHERWISE = "Give the answer that the {noun} asks for."
 _DESCRIPTIONS = {
     LABEL: "Classify the {noun} into one of the given classes.",
     ORDINAL: "Classify the {noun} into one of the given classes.",
     LABELS: "Name all of the given classes that the {noun} belongs to.",
 }
-_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_WHOLE = re.compile(r"\A([+-]?\d+)\.0+\Z")
 _MOST_NAMED = 5  # in one line
 
 
 def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_column: str = "") -> dict[str, Any]:
     """Put the fields of a `Task` together; not the task itself, since that class's methods call the loaders.
 
-    `info` lacks the digest and the notes on the samples.
-
-    The default description is ``Classify the <noun> into one of the given classes.`` or, where answers are not labels,
-    ``Give the answer that the <noun> asks for.``. The default labels are those of the samples, in alphabetical order.
-
-    Raises DataError if the samples and their description don't match.
+    `info` lacks the digest and the notes on the samples. The default labels are the samples', in alphabetical order.
     """
     noun = described.noun or "text"
     notes = [pinned_note(splits)]
@@ -64,8 +61,7 @@ def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_colum
         notes += [scale_hint(labels), several_hint(labels)]
     return {
         "name": info.name,
-        "description": described.description
-        or _DESCRIPTIONS.get(spec.kind, "Give the answer that the {noun} asks for.").format(noun=noun),
+        "description": described.description or _DESCRIPTIONS.get(spec.kind, _OTHERWISE).format(noun=noun),
         "labels": labels,
         "train": splits.train,
         "val": splits.val,
@@ -87,30 +83,28 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Split
             raise DataError(f"{described.origin}: answers are {described.spec}, which have no labels; leave them out")
         return (), splits
     spec = described.spec
-    in_data = sorted({label for text in splits.labels for label in labels_in(text, spec)})
+    in_data = sorted(set(_single_labels(splits, spec)))
     labels = described.labels or tuple(in_data)
     if not labels:
-        raise DataError(
-            "the data have no labels: name their column (--label-column), or the labels in a task file "
-            '(--task-file): labels = ["..", ".."]'
-        )
+        in_file = 'the labels in a task file (--task-file): labels = ["..", ".."]'
+        raise DataError(f"the data have no labels: name their column (--label-column), or {in_file}")
     check_classes(described.origin, labels, described.definitions, described.subclasses)
-    for label in in_data:
-        if label not in labels:
-            hint = nearest(label, labels) or f": {', '.join(labels)}"
-            raise DataError(f"{described.origin}: the data's label {label!r} is not among its labels{hint}")
+    check_among(described.origin, in_data, labels)
     if spec.kind == LABELS:
         splits = splits.relabelled(lambda text: written_set(set_written(text), labels))
     return labels, splits
 
 
+def _single_labels(splits: Splits, spec: AnswerSpec) -> Iterator[str]:
+    """The labels of all samples, those of a set one by one."""
+    return itertools.chain.from_iterable(labels_in(label, spec) for label in splits.labels)
+
+
 def _digest(splits: Splits) -> str:
-    """Digest the samples as used: split, id, text, label, subclass."""
-    rows = [
-        [split, sample.id, sample.text, sample.label, sample.subclass]
-        for split, samples in zip(splits._fields, splits, strict=True)
-        for sample in samples
-    ]
+    """Digest the samples as used."""
+    rows = []
+    for split, samples in zip(splits._fields, splits, strict=True):
+        rows += [(split, sample.id, sample.text, sample.label, sample.subclass) for sample in samples]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
@@ -123,11 +117,12 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
         "a label": sum(table.n_without_label for table in tables),
     }
     for missing_value, n_rows in lacking.items():
-        if n_rows:
-            rows = f"row without {missing_value} is" if n_rows == 1 else f"rows without {missing_value} are"
-            notes.append(f"{n_rows:,} {rows} left out")
+        if n_rows == 1:
+            notes.append(f"1 row without {missing_value} is left out")
+        elif n_rows:
+            notes.append(f"{n_rows:,} rows without {missing_value} are left out")
     n_samples = sum(len(table.placed) for table in tables)
-    n_lost = n_samples - sum(len(split) for split in splits)
+    n_lost = n_samples - sum(map(len, splits))
     if n_lost:
         why = "their texts stand more than once, or in another split"
         notes.append(f"{n_lost:,} of {n_samples:,} samples are left out: {why}")
@@ -135,37 +130,29 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
 
 
 def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
-    """Give labels that look the same one spelling, the task file's or else the most frequent; and say so.
-
-    Raises DataError if two labels of the task file look the same.
-    """
-    sizes = Counter(name for label in splits.labels for name in labels_in(label, spec))
+    """Give labels that look the same one spelling, the task file's or else the most frequent; and say so."""
+    sizes = Counter(_single_labels(splits, spec))
     seen = shown_signs if spec.kind == ORDINAL else _as_number  # on a scale, one number written in two ways is an error
-    by_form: dict[str, list[str]] = {}
-    for name in sorted(sizes, key=lambda name: (name not in task_labels, -sizes[name], name)):
-        by_form.setdefault(seen(name), []).append(name)
-    of_task_file: dict[str, str] = {}
+    of_form: dict[str, str] = {}
     for name in task_labels:
-        if of_task_file.setdefault(seen(name), name) != name:
-            raise DataError(f"labels {of_task_file[seen(name)]!a} and {name!a} look the same; rename one")
-    spelling = {}
-    for form, names in by_form.items():
-        canonical = of_task_file.get(form, names[0])
-        spelling.update({name: canonical for name in names if name != canonical and name not in task_labels})
-    if not spelling:
+        if of_form.setdefault(seen(name), name) != name:
+            raise DataError(f"labels {of_form[seen(name)]!a} and {name!a} look the same; rename one")
+    by_frequency = sorted(sizes, key=lambda name: (-sizes[name], name))
+    spelling = {name: of_form.setdefault(seen(name), name) for name in by_frequency}
+    changed = [name for name in spelling if spelling[name] != name]
+    merges = [f"{name!a} ({sizes[name]:,}) is taken for {spelling[name]!a}" for name in changed]
+    if not merges:
         return splits, ""
 
     def spelt(label: str) -> str:
-        names = {spelling.get(name, name): None for name in labels_in(label, spec)}
-        return written_set(names, [*names]) if spec.kind == LABELS else next(iter(names))
+        if spec.kind != LABELS:
+            return spelling[label]
+        names = {spelling[name] for name in set_written(label)}
+        return written_set(names, sorted(names))
 
-    merges = [f"{name!a} ({sizes[name]:,}) is taken for {canonical!a}" for name, canonical in spelling.items()]
-    more = f", and {len(merges) - _MOST_NAMED:,} more are merged" if len(merges) > _MOST_NAMED else ""
-    return splits.relabelled(spelt), f"label {', '.join(merges[:_MOST_NAMED])}, which looks the same{more}"
+    return splits.relabelled(spelt), f"label {shortened_list(merges, _MOST_NAMED)}, which looks the same"
 
 
 def _as_number(label: str) -> str:
     """What a label looks like; a whole number without its decimal zeros."""
-    shown = shown_signs(label)
-    whole = _WHOLE.fullmatch(shown)
-    return whole[1] if whole else shown
+    return _WHOLE.sub(r"\1", shown_signs(label))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError, UnknownNameError, nearest
@@ -31,21 +32,13 @@ LABELS = {
 }
 
 
-def read_published(folder: Path) -> TrainTest:
-    """Read (train, test) from the published files."""
-    return read_label_file(folder / TRAIN, "train"), read_label_file(folder / TEST, "test")
-
-
-def read_bundled_files(folder: Path) -> TrainTest:
-    """Read (train, test) from the sample written for this project."""
-    return read_label_file(folder / "train.label", "train"), read_label_file(folder / "test.label", "test")
+def read_label_files(train: str, test: str, folder: Path) -> TrainTest:
+    """Read (train, test) from two label files."""
+    return read_label_file(folder / train, "train"), read_label_file(folder / test, "test")
 
 
 def read_label_file(path: Path, prefix: str) -> tuple[Sample, ...]:
-    """Read a label file; sample ids are the prefix and the line number.
-
-    Raises DataError if the file can't be read or a line is not ``COARSE:fine text``.
-    """
+    """Read a label file; sample ids are the prefix and the line number."""
     text = read_bytes(path, error=DataError).decode("latin-1")
     lines = enumerate(text.split("\n"), start=1)  # splitlines would split at some Latin-1 characters too
     samples = tuple(_sample(path, prefix, number, line) for number, line in lines if line.strip())
@@ -70,19 +63,16 @@ TREC = Builtin(
         RemoteFile(TRAIN, _ORIGIN + TRAIN, "9e4c8bdcaffb96ed61041bd64b564183d52793a8e91d84fc3a8646885f466ec3", 335_858),
         RemoteFile(TEST, _ORIGIN + TEST, "033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e", 23_354),
     ),
-    read=read_published,
+    read=partial(read_label_files, TRAIN, TEST),
     package="psopt.tasks.bundled_trec",
-    read_bundled=read_bundled_files,
+    read_bundled=partial(read_label_files, "train.label", "test.label"),
     page=_ORIGIN,
 )
 BUILTINS = {builtin.name: builtin for builtin in (TREC, CB, RTE, DBPEDIA, WOS)}
 
 
 def find_builtin(name: str) -> Builtin:
-    """Return the built-in data set of this name.
-
-    Raises UnknownNameError if there is none.
-    """
+    """Return the built-in data set of this name."""
     if name not in BUILTINS:
         hint = "or give a .csv, .tsv, .jsonl, .parquet or task .toml file"
         raise UnknownNameError("dataset", name, BUILTINS, hint=hint)
@@ -94,6 +84,5 @@ def check_fields(builtin: Builtin, names: Iterable[str]) -> None:
     fields = tuple(dict.fromkeys((*builtin.fields, "text")))
     for name in names:
         if name not in fields:
-            raise InputError(
-                f"{builtin.name}: has no column {name!r}{nearest(name, fields)}; its columns: {listed(fields)}"
-            )
+            hint = nearest(name, fields)
+            raise InputError(f"{builtin.name}: has no column {name!r}{hint}; its columns: {listed(fields)}")

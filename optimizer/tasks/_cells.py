@@ -5,12 +5,14 @@ One message reports everything that is wrong with the rows, kind by kind, so tha
 
 from __future__ import annotations
 
+import itertools
 import json
 import reprlib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import DataError
 from psopt.tasks._row import Row
+from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,18 +35,15 @@ class RowError(DataError):
     `kind` is what is wrong in words that all rows with this fault share.
     """
 
-    def __init__(self, where: str, fault: str, fix: str, kind: str | None = None) -> None:
+    def __init__(self, where: str, fault: str, fix: str, kind: str = "") -> None:
         super().__init__(f"{where}: {fault}; {fix}")
         self.fault = fault
         self.fix = fix
-        self.kind = fault if kind is None else kind
+        self.kind = kind or fault
 
 
 def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record], T]) -> list[T]:
-    """Read every row with `read`, which takes its index and the row.
-
-    Raises DataError if `read` finds faults: it lists each kind once, and names the first ten of its rows.
-    """
+    """Read every row with `read`, which takes its index and the row."""
     results = []
     faults: dict[str, list[tuple[Record, RowError]]] = {}
     for index, row in enumerate(rows):
@@ -65,24 +64,19 @@ def _told(faults: Sequence[tuple[Record, RowError]]) -> str:
     row, first = faults[0]
     if len(faults) == 1:
         return f"{row.where}: {first.fault}; {first.fix}"
-    places = ", ".join(row.where for row, _ in faults[:_MOST_NAMED])
-    others = f" and {len(faults) - _MOST_NAMED:,} more" if len(faults) > _MOST_NAMED else ""
-    example = "" if first.fault == first.kind else f" (the first: {first.fault})"
-    return f"{first.kind} in {len(faults):,} rows: {places}{others}{example}; {first.fix}"
+    line = f"{first.kind} in {len(faults):,} rows: {shortened_list([row.where for row, _ in faults], _MOST_NAMED)}"
+    if first.fault != first.kind:
+        line += f" (the first: {first.fault})"
+    return f"{line}; {first.fix}"
 
 
-def text_of(
-    where: str, values: Mapping[str, Any], columns: Columns, *, only_texts: bool, may_skip: bool = False
-) -> str:
+def text_of(where: str, values: Mapping[str, Any], columns: Columns, or_skip: str = "", *, only_texts: bool) -> str:
     """The text of a row: a plain string if ``text`` is the only column, otherwise a `Row` with its fields.
 
     A cell may be empty if another input of its row is not. A number or a truth value is taken as written, unless
-    `only_texts`. In columns that are not inputs, cells that no prompt can show do not become fields. If `may_skip`,
-    messages on empty rows say how to leave them out.
-
-    Raises RowError if an input is missing or can't be used, or if all are empty.
+    `only_texts`. In columns that are not inputs, cells that no prompt can show do not become fields. Messages on empty
+    rows end with `or_skip`.
     """
-    or_skip = OR_SKIP if may_skip else ""
     inputs = {name: _input(where, values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
         names = " and ".join(repr(name) for name in columns.inputs)
@@ -93,28 +87,29 @@ def text_of(
             fields[name] = inputs[name]
         elif name in columns.others and (shown := _shown(value)) is not None:
             fields[name] = shown
-    return inputs["text"] if list(fields) == ["text"] else Row.of(fields, columns.inputs)
+    if list(fields) == ["text"]:
+        return inputs["text"]
+    return Row.of(fields, columns.inputs)
 
 
 def _input(
     where: str, values: Mapping[str, Any], name: str, columns: Columns, or_skip: str, *, only_texts: bool
 ) -> str:
-    cell = f"the {'text' if only_texts else 'input'} (column {name!r})"
-    if name not in values and not only_texts:
+    cell = f"the input (column {name!r})"
+    if only_texts:
+        cell = f"the text (column {name!r})"
+    elif name not in values:
         raise RowError(where, f"{cell} is missing", "add the column to the row or remove the row")
     value = values.get(name)
     if is_empty(value):
         if len(columns.inputs) > 1:
             return ""
         raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{or_skip}")
-    written = None if only_texts and not isinstance(value, str) else _written(value)
-    if written is None:
+    written = _written(value)
+    if written is None or (only_texts and not isinstance(value, str)):
         fault = f"{cell} is {reprlib.repr(value)}, not text"
         raise RowError(where, fault, "name another column or put it in quotes", f"{cell} is no text")
-    if len(written) > LONGEST_TEXT:
-        fault = f"{cell} has {len(written):,} characters; at most {LONGEST_TEXT:,} are taken"
-        raise RowError(where, fault, "shorten it or remove the row", f"{cell} has too many characters")
-    check_characters(written, where, cell)
+    check_text(written, where, cell, LONGEST_TEXT)
     return written
 
 
@@ -122,40 +117,43 @@ def _written(value: Any) -> str | None:
     """A cell as text; None for lists, bytes and the like, which are not texts."""
     if isinstance(value, str):
         return value
+    if isinstance(value, (bytes, list, tuple, dict, set)):
+        return None
+    return str(whole(value))
+
+
+def whole(value: Any) -> Any:
+    """A cell; a whole number of which pandas has made a float, since other cells of the column are empty, as such."""
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # pandas turns whole numbers into floats where some are missing
-    return None if isinstance(value, (bytes, list, tuple, dict, set)) else str(value)
+        return int(value)
+    return value
 
 
 def _shown(value: Any) -> str | None:
     """A cell that a prompt may name; None where it can't be shown."""
     if is_empty(value):
         return ""
-    shown = _written(value)
-    if shown is None:
-        try:
-            shown = json.dumps(value, ensure_ascii=False)
-        except (TypeError, ValueError):
-            return None
-    return shown if len(shown) <= LONGEST_TEXT and _fault(shown) is None else None
+    try:
+        shown = _written(value) or json.dumps(value, ensure_ascii=False)
+        check_text(shown, "", "", LONGEST_TEXT)
+    except (TypeError, ValueError):  # RowError is a ValueError too
+        return None
+    return shown
 
 
-def check_characters(value: str, where: str, cell: str) -> None:
-    """Raise RowError if a text contains what no request can carry; `cell` says which cell of the row it is."""
-    fault = _fault(value)
-    if fault is not None:
-        kind = fault.partition(" at character ")[0]
-        raise RowError(where, f"{cell} holds {fault}", "remove it", f"{cell} holds {kind}")
-
-
-def _fault(value: str) -> str | None:
+def check_text(value: str, where: str, cell: str, most: int) -> None:
+    """Raise RowError if a text is too long, or contains what no request can carry; `cell` says which cell it is."""
+    if len(value) > most:
+        fault = f"{cell} has {len(value):,} characters; at most {most:,} are taken"
+        fix = "is it the right column? Else shorten it or remove the row"
+        raise RowError(where, fault, fix, f"{cell} has too many characters")
     if "\0" in value:
-        return "a NUL character"
+        raise RowError(where, f"{cell} holds a NUL character", "remove it")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        return f"half a surrogate pair at character {error.start + 1}"
-    return None
+        kind = f"{cell} holds half a surrogate pair"
+        raise RowError(where, f"{kind} at character {error.start + 1}", "remove it", kind) from error
 
 
 def is_empty(value: Any) -> bool:
@@ -173,4 +171,4 @@ def is_empty(value: Any) -> bool:
 
 def column_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The columns of a table, in the order in which they first appear in its rows."""
-    return list(dict.fromkeys(name for row in rows for name in row if isinstance(name, str)))
+    return [name for name in dict.fromkeys(itertools.chain.from_iterable(rows)) if isinstance(name, str)]

@@ -16,10 +16,7 @@ LABEL_NAMES = ("label", "class", "category", "target", "intent", "sentiment")
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """The columns that the caller names; any others are found by customary names.
-
-    Raises InputError if both `text` and `inputs` are given, or an input is named twice.
-    """
+    """The columns that the caller names; any others are found by customary names."""
 
     inputs: tuple[str, ...] = ()  # the columns that a prompt is shown
     label: str | None = None
@@ -30,17 +27,10 @@ class ColumnChoice:
     def __post_init__(self) -> None:
         """Refuse a choice that contradicts itself."""
         if self.inputs and self.text is not None:
-            raise InputError(
-                f"the inputs are {listed(self.inputs)}, and the text column {self.text!r}: name one or other"
-            )
+            raise InputError(f"inputs are {listed(self.inputs)}, and the text column {self.text!r}: name one or other")
         for name in self.inputs:
             if self.inputs.count(name) > 1:
                 raise InputError(f"column {name!r} stands twice among the inputs; leave one out")
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Every column that is named."""
-        return (*self.inputs, *(name for name in (self.text, self.label, self.pinned) if name is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +51,9 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
 
     Messages name `source`, and the `option` that sets the column of texts; `names` are the table's columns. If no name
     fits, `label` is None.
-
-    Raises DataError if a given column or the texts are missing (the message lists the columns that exist), or if the
-    labels are among the inputs.
     """
-    for column in choice.named:
-        if column not in names:
+    for column in (*choice.inputs, choice.text, choice.label, choice.pinned):
+        if column is not None and column not in names:
             raise DataError(f"{source}: has no column {column!r}{nearest(column, names)}; its columns: {listed(names)}")
     text = choice.text or _customary([name for name in names if name != choice.label], TEXT_NAMES)
     if not choice.inputs and text is None:
@@ -74,13 +61,11 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     inputs = choice.inputs or (str(text),)
     label = choice.label or _customary([name for name in names if name not in inputs], LABEL_NAMES)
     if label in inputs:
-        kind = "an input" if choice.inputs else "the texts"
-        raise DataError(
-            f"{source}: column {label!r} can't hold both {kind} and the labels: a prompt that shows it tells the answer"
-        )
+        why = "a prompt that shows it tells the answer"
+        raise DataError(f"{source}: column {label!r} can't hold both an input and the labels: {why}")
     free = [name for name in names if name not in (*inputs, label)]
-    roles = {name: name for name in ("id", "split", "subclass") if name in free}
-    pinned = choice.pinned or ("pinned" if "pinned" in free else None)
+    roles = {name: name for name in ("id", "split", "subclass", "pinned") if name in free}
+    pinned = choice.pinned or roles.get("pinned")
     if pinned is not None and pinned in (*inputs, label):
         raise DataError(f"{source}: column {pinned!r} can't say both what is pinned and what is shown or right")
     if len(inputs) > 1 and "id" in inputs:
@@ -95,11 +80,7 @@ def missing_column(source: str, names: Sequence[str], kind: str, option: str) ->
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Names of columns; a single one may be given as a plain string.
-
-    >>> as_names("body"), as_names(["subject", "body"])
-    (('body',), ('subject', 'body'))
-    """
+    """Names of columns; a single one may be given as a plain string."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from importlib import resources
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     TrainTest = tuple[tuple["Sample", ...], tuple["Sample", ...]]
 
@@ -44,12 +45,9 @@ class DatasetInfo:
     name: str
     source: Source
     sha256: str
-    note: str = ""
-    """One plain line for the user, e.g. why the bundled sample replaces the real data."""
-    test_is_drawn: bool = False
-    """Whether test was drawn at random, since the data mark none."""
-    revision: str = ""
-    """For a data set on the hub, the commit."""
+    note: str = ""  # one plain line for the user, e.g. why the bundled sample replaces the real data
+    test_is_drawn: bool = False  # whether test was drawn at random, since the data mark none
+    revision: str = ""  # for a data set on the hub, the commit
 
     def noted(self, *notes: str) -> DatasetInfo:
         """The same with further notes; empty ones are left out."""
@@ -70,11 +68,7 @@ class RemoteFile:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The names of the files that a reader needs.
-
-        >>> RemoteFile("a.zip", "https://x.org/a.zip", "", 0, members=("a/train.csv", "a/test.csv")).needed
-        ('train.csv', 'test.csv')
-        """
+        """The names of the files that a reader needs."""
         return tuple(PurePosixPath(member).name for member in self.members) or (self.name,)
 
 
@@ -89,22 +83,27 @@ class Builtin:
     read: Callable[[Path], TrainTest]  # returns (train, test) from the files in it; val is drawn from train
     package: str  # the package that holds ``task.toml`` and the sample written for this project
     read_bundled: Callable[[Path], TrainTest]  # returns (train, test) of that sample
-    page: str = ""  # where a person finds the files
+    page: str  # where a person finds the files
     fields: tuple[str, ...] = ("text",)  # the fields of a sample that a prompt may name
     layout: str = ""  # how several fields, each in braces, make up a text
 
     @property
     def archive(self) -> RemoteFile | None:
         """The archive that holds the files, or None where they are published one by one."""
-        return self.files[0] if self.files[0].members else None
+        return next((file for file in self.files if file.members), None)
+
+    @property
+    def bundled_folder(self) -> Path:
+        """The folder of `package`."""
+        return Path(str(resources.files(self.package)))
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The names of the files that the reader needs."""
-        return tuple(name for file in self.files for name in file.needed)
+        return tuple(itertools.chain.from_iterable(file.needed for file in self.files))
 
     @property
     def folders(self) -> tuple[str, ...]:
         """Where in a folder the files may be: directly, or in the subfolder that an unpacked archive makes."""
-        members = [member for file in self.files for member in file.members]
+        members = itertools.chain.from_iterable(file.members for file in self.files)
         return tuple(dict.fromkeys([".", *(str(PurePosixPath(member).parent) for member in members)]))

@@ -40,10 +40,7 @@ _BY_NUMBER = {str(number): label for number, label in enumerate(LABELS, start=1)
 
 
 def read_published(folder: Path) -> TrainTest:
-    """Read (train, test) from the published files: 2,000 samples of each, balanced.
-
-    Raises DataError if a file can't be read, or a line is not class number, title, text.
-    """
+    """Read (train, test) from the published files: 2,000 samples of each, balanced."""
     return read_articles(folder / TRAIN, "train", stream=1), read_articles(folder / TEST, "test", stream=2)
 
 

@@ -13,8 +13,7 @@ import threading
 import zipfile
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING
@@ -26,11 +25,9 @@ from psopt.tasks._hub import HubName, fetch_tables, is_hub_name, is_offline
 from psopt.text import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from psopt.tasks._data import Builtin, RemoteFile, Source
-
-    Entry = tuple[str, Callable[[], IO[bytes] | None]]
 
 
 # Without a network the bundled sample is used after the first wait, so it is short; the second is for slow origins.
@@ -57,8 +54,8 @@ class DatasetStatus:
 
     name: str
     description: str
-    path: Path | None  # the folder that holds the files; None if they are not available
-    source: str | None  # ``local``, or None if they are not available
+    path: Path | None = None  # the folder that holds the files; None if they are not available
+    source: str | None = None  # ``local``, or None if they are not available
     files: tuple[str, ...] = ()  # the names of the files that are needed
     n_bytes: int = 0  # the published size: of these files, or of the archive that holds them
     note: str = ""  # what is unusual about the files found, in one line
@@ -70,20 +67,15 @@ def list_datasets() -> list[DatasetStatus]:
 
 
 def _status(builtin: Builtin) -> DatasetStatus:
-    origin, note = None, ""
+    n_bytes = sum(file.n_bytes for file in builtin.files)
+    status = DatasetStatus(builtin.name, builtin.description, files=builtin.needed, n_bytes=n_bytes)
     try:
         origin = find_local(builtin)
     except DataError as error:
-        note = str(error)
-    return DatasetStatus(
-        builtin.name,
-        builtin.description,
-        path=origin.path if origin else None,
-        source=origin.source if origin else None,
-        files=builtin.needed,
-        n_bytes=sum(file.n_bytes for file in builtin.files),
-        note=origin.note if origin else note,
-    )
+        return replace(status, note=str(error))
+    if origin is None:
+        return status
+    return replace(status, path=origin.path, source=origin.source, note=origin.note)
 
 
 def find_local(builtin: Builtin) -> Origin | None:
@@ -91,8 +83,6 @@ def find_local(builtin: Builtin) -> Origin | None:
 
     In the data folder, which is the user's own, files that differ from the published ones are used, with a note if
     digests are known; in the cache they don't count. An archive that was unpacked into a subfolder is found too.
-
-    Raises DataError if the data folder holds some of the files but not all, or can't be read.
     """
     own = data_folder(builtin.name)
     if own:
@@ -135,25 +125,26 @@ def cached_folder(builtin: Builtin) -> Path:
     Files unpacked from an archive are in a folder named by the archive's digest, which is either complete or absent.
     """
     folder = user_folder(builtin.name)
-    return folder / f"unpacked-{builtin.archive.sha256[:12]}" if builtin.archive else folder
+    if builtin.archive:
+        folder /= f"unpacked-{builtin.archive.sha256[:12]}"
+    return folder
 
 
 def by_hand(builtin: Builtin) -> str:
     """Say how a person gets the files without `psopt data fetch`."""
-    getting = f"get {builtin.archive.name}" if builtin.archive else "get them"
     folder = data_folder(builtin.name) or Path("$PSOPT_DATA_DIR", builtin.name)
-    where = builtin.page or builtin.files[0].url
-    return f"to do it by hand, {getting} at {where} and put {', '.join(builtin.needed)} into {folder}"
+    published = ", ".join(file.name for file in builtin.files)
+    return f"to do it by hand, get {published} at {builtin.page} and put {', '.join(builtin.needed)} into {folder}"
 
 
 def _differences(builtin: Builtin, folder: Path) -> str:
-    for file in () if builtin.archive else builtin.files:
+    if builtin.archive:  # the digests of its files are not known
+        return ""
+    for file in builtin.files:
         digest = _digest(folder / file.name)
         if digest != file.sha256:
-            return (
-                f"{folder / file.name} is used although it is not the published file: "
-                f"sha256 {digest[:12]}.., published {file.sha256[:12]}.."
-            )
+            digests = f"sha256 {digest[:12]}.., published {file.sha256[:12]}.."
+            return f"{folder / file.name} is used although it is not the published file: {digests}"
     return ""
 
 
@@ -181,10 +172,7 @@ def fetch_dataset(name: str) -> Path:
 
 
 def download(builtin: Builtin) -> Path:
-    """Download what the user's cache lacks, and return the folder.
-
-    Raises DownloadError if that is not possible now; without a network, within about two seconds.
-    """
+    """Download what the user's cache lacks, and return the folder."""
     check_online()
     target = cached_folder(builtin)
     if builtin.archive and target.is_dir():
@@ -204,10 +192,7 @@ def download(builtin: Builtin) -> Path:
 
 
 def check_online() -> None:
-    """Respect ``PSOPT_OFFLINE``.
-
-    Raises DownloadError if it is set.
-    """
+    """Raise DownloadError if ``PSOPT_OFFLINE`` is set."""
     if is_offline():
         raise DownloadError("PSOPT_OFFLINE is set")
 
@@ -260,9 +245,6 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
 
     Only the content of ordinary files is copied, each to the last part of its path, so that no entry can be written
     elsewhere, even if it is called ``../x`` or is a link. The folder appears only once it is complete.
-
-    Raises DataError if the archive can't be read, or lacks a file that is needed. Raises OSError if the folder can't be
-    written.
     """
     with TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as temporary:
         target = Path(temporary) / folder.name
@@ -281,27 +263,25 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
 def _copy(archive: Path, wanted: tuple[str, ...], target: Path) -> set[str]:
     copied = set()
     try:
-        for path, open_entry in _entries(archive):
-            source = open_entry() if path in wanted else None
-            if source is not None:
-                with source, (target / PurePosixPath(path).name).open("wb") as copy:
-                    shutil.copyfileobj(source, copy)
-                copied.add(path)
+        for path, source in _entries(archive, wanted):
+            with source, (target / PurePosixPath(path).name).open("wb") as copy:
+                shutil.copyfileobj(source, copy)
+            copied.add(path)
     except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         reason = str(error).partition("\n")[0].rstrip(":")
         raise DataError(f"{archive}: can't be unpacked: {reason}; remove it and fetch it again") from error
     return copied
 
 
-def _entries(archive: Path) -> Iterator[Entry]:
-    """Paths of the ordinary files in an archive, each with what opens it while it is the current one."""
+def _entries(archive: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, IO[bytes]]]:
+    """The wanted files in an archive, each open while it is the current one; links and the like are none."""
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as file:
-            for info in file.infolist():
-                if not info.is_dir():
-                    yield info.filename, partial(file.open, info)
+            for path in file.namelist():
+                if path in wanted:
+                    yield path, file.open(path)
         return
     with tarfile.open(archive) as tar:
         for entry in tar:
-            if entry.isreg():
-                yield entry.name, partial(tar.extractfile, entry)
+            if entry.isreg() and entry.name in wanted and (source := tar.extractfile(entry)):
+                yield entry.name, source

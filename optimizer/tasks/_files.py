@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.errors import DataError, nearest
+from psopt.errors import DataError
 from psopt.tasks._formats import delimited_rows, json_rows, parquet_rows
 from psopt.tasks._promptfoo_tests import is_tests, read_tests
-from psopt.text import read_text
+from psopt.text import nearest_sibling, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,19 +19,13 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".ndjson")
 
 
 def read_rows(path: Path) -> list[Record]:
-    """Read a .csv, .tsv, .jsonl or .parquet file, or the tests of a promptfoo configuration.
-
-    Text is UTF-8, with or without a byte order mark.
-
-    Raises DataError if the file does not exist, can't be read as what its ending says, or holds no rows.
-    """
+    """Read a .csv, .tsv, .jsonl or .parquet file, or the tests of a promptfoo configuration."""
     check_file(path)
     if is_tests(path):
         return read_tests(path).rows
     rows = list(_rows(path))
     if not rows:
-        only_header = "a header but " if path.suffix.lower() in (".csv", ".tsv") else ""
-        raise DataError(f"{path}: holds {only_header}no rows; add samples")
+        raise DataError(f"{path}: holds no rows, or only a header; add samples")
     return rows
 
 
@@ -39,25 +33,23 @@ def _rows(path: Path) -> Iterator[Record]:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return parquet_rows(path)
-    if suffix in (".jsonl", ".ndjson"):
-        return json_rows(path, read_filled(path))
-    return delimited_rows(path, read_filled(path), delimiter="\t" if suffix == ".tsv" else ",")
+    text = read_filled(path)
+    if suffix == ".tsv":
+        return delimited_rows(path, text, delimiter="\t")
+    if suffix == ".csv":
+        return delimited_rows(path, text, delimiter=",")
+    return json_rows(path, text)
 
 
 def check_file(path: Path) -> None:
-    """Refuse anything that is not a data file, or can't be opened.
-
-    Raises DataError.
-    """
+    """Refuse anything that is not a data file, or can't be opened."""
     try:
         if path.is_dir():
             raise DataError(f"{path}: is a folder; name a file in it ({' '.join(SUFFIXES)})")
         if not path.exists():
-            names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-            raise DataError(f"{path}: no such file{nearest(path.name, names)}")
+            raise DataError(f"{path}: no such file{nearest_sibling(path)}")
         if path.suffix.lower() not in SUFFIXES and not is_tests(path):
-            ending = f"ending in {path.suffix!r}" if path.suffix else "without an ending"
-            raise DataError(f"{path}: files {ending} can't be read; convert it to one of {' '.join(SUFFIXES)}")
+            raise DataError(f"{path}: its ending is {path.suffix!r}; convert it to one of {' '.join(SUFFIXES)}")
         if not path.stat().st_size:
             raise DataError(f"{path}: is empty")
     except OSError as error:
@@ -65,10 +57,7 @@ def check_file(path: Path) -> None:
 
 
 def read_filled(path: Path) -> str:
-    """Read a file of UTF-8 text.
-
-    Raises DataError if it can't be read, is not UTF-8 text, or is empty.
-    """
+    """Read a file of UTF-8 text."""
     text = read_text(path, error=DataError)
     if not text.strip():
         raise DataError(f"{path}: is empty")

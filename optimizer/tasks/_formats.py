@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from psopt.errors import DataError, import_extra
 from psopt.text import parse_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 _STATED = re.compile(r"sep=(?P<delimiter>[,;|\t])\r?\n")
@@ -37,7 +38,7 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
     """
     if delimiter == "\t" and (lines := _plain_lines(text)) is not None:
         header, *rows = lines
-        _check_header(path, header)
+        check_names(f"{path}, line 1", filter(str.strip, header))
         for number, fields in enumerate(rows, start=2):
             if fields != [""]:
                 yield Record(f"line {number}", _by_name(path, number, header, fields))
@@ -46,13 +47,13 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
         text, delimiter = text[stated.end() :], stated["delimiter"]
     first = text.lstrip().split("\n", 1)[0]
     if delimiter == "," and "," not in first:
-        delimiter = max(";\t|", key=first.count) if any(sign in first for sign in ";\t|") else delimiter
+        delimiter = max(",;\t|", key=first.count)  # the comma where none occurs
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     start = 1
     try:
         with wide_fields():
             header = next(reader)
-            _check_header(path, header)
+            check_names(f"{path}, line 1", filter(str.strip, header))
             start = reader.line_num + 1
             for fields in reader:
                 if fields:
@@ -67,14 +68,15 @@ def _plain_lines(text: str) -> list[list[str]] | None:
     lines = [line.split("\t") for line in text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")]
     if any(len(fields) != len(lines[0]) for fields in lines if fields != [""]):
         return None
-    return [[_unquoted(field) for field in fields] for fields in lines]
+    return [list(map(_unquoted, fields)) for fields in lines]
 
 
 def _unquoted(field: str) -> str:
     """A field without the quotes around all of it, if the quotes inside are doubled, as in quoted fields."""
     inner = field[1:-1]
-    is_quoted = len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if is_quoted else field
+    if len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inner.replace('""', ""):
+        return inner.replace('""', '"')
+    return field
 
 
 @contextmanager
@@ -87,22 +89,26 @@ def wide_fields() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _check_header(path: Path, header: list[str]) -> None:
-    for name in header:
-        if name.strip() and header.count(name) > 1:
-            raise DataError(f"{path}, line 1: two columns are called {name!r}; rename one")
+def check_names(where: str, names: Iterable[Any]) -> None:
+    """Raise DataError if two columns have the same name."""
+    for name, n in Counter(names).items():
+        if n > 1:
+            raise DataError(f"{where}: two columns are called {name!r}; rename one")
 
 
 def _by_name(path: Path, line: int, header: list[str], fields: list[str]) -> dict[str, str]:
     if len(fields) > len(header) and not any(fields[len(header) :]):
         fields = fields[: len(header)]
     if len(fields) != len(header):
-        raise DataError(
-            f"{path}, line {line}: {len(fields)} fields where the header has {len(header)}; "
-            'put "quotes" around a text that holds the delimiter'
-        )
-    named = [(name.strip() and name) or f"column {place}" for place, name in enumerate(header, start=1)]
-    return {name: field for name, heading, field in zip(named, header, fields, strict=True) if heading.strip() or field}
+        fix = 'put "quotes" around a text that holds the delimiter'
+        raise DataError(f"{path}, line {line}: {len(fields)} fields where the header has {len(header)}; {fix}")
+    values = {}
+    for place, (name, field) in enumerate(zip(header, fields, strict=True), start=1):
+        if name.strip():
+            values[name] = field
+        elif field:
+            values[f"column {place}"] = field
+    return values
 
 
 def in_words(error: csv.Error) -> str:

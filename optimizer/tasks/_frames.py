@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._cells import is_empty
-from psopt.tasks._formats import Record
+from psopt.tasks._formats import Record, check_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,15 +19,14 @@ def rows_of_frame(source: str, data: Any) -> list[Record] | None:
 
     The number of a Hugging Face class (``ClassLabel``) becomes its name. With several tables, a row's column ``split``
     is the table's name; ids that occur in more than one table begin with it.
-
-    Raises DataError if two columns have the same name, or one of several tables is no table.
     """
     if isinstance(data, Mapping):
-        return _rows_of_splits(source, data) if any(is_frame(table) for table in data.values()) else None
+        if not any(map(is_frame, data.values())):
+            return None
+        return _rows_of_splits(source, data)
     if not is_frame(data):
         return None
-    rows = enumerate(_values(source, data), start=1)
-    return [Record(f"row {number}", values) for number, values in rows]
+    return [Record(f"row {number}", values) for number, values in enumerate(_values(source, data), start=1)]
 
 
 def is_frame(data: Any) -> bool:
@@ -52,33 +51,28 @@ def _reader(data: Any) -> Callable[[Any], Iterable[Mapping[str, Any]]] | None:
 
 
 def _values(source: str, frame: Any) -> Iterable[Mapping[str, Any]]:
-    doubled = [name for name, n in Counter(_column_names(frame)).items() if n > 1]
-    if doubled:
-        raise DataError(f"{source}: two columns are called {doubled[0]!r}; rename one")
+    library = type(frame).__module__.partition(".")[0]
+    columns = {"pandas": "columns", "pyarrow": "column_names"}.get(library, "")  # others allow no duplicate names
+    check_names(source, getattr(frame, columns, ()))
     read = _reader(frame)
     if read is None:
         raise DataError(f"{source}: a {type(frame).__name__} is no table; give a DataFrame or a Dataset")
     return read(frame)
 
 
-def _column_names(frame: Any) -> list[Any]:
-    """The columns of a table whose library allows duplicate names: pandas, Arrow."""
-    library = type(frame).__module__.partition(".")[0]
-    attribute = {"pandas": "columns", "pyarrow": "column_names"}.get(library)
-    return list(getattr(frame, attribute)) if attribute and hasattr(frame, attribute) else []
-
-
 def _named_classes(dataset: Any) -> Iterator[Mapping[str, Any]]:
     """Rows of a Hugging Face dataset, with the names of classes in place of their numbers."""
     coded = {column: names for column, feature in (dataset.features or {}).items() if (names := _class_names(feature))}
     for row in dataset:
-        yield {column: _named(value, coded[column]) if column in coded else value for column, value in row.items()}
+        yield {**row, **{column: _named(row[column], names) for column, names in coded.items()}}
 
 
 def _class_names(feature: Any) -> list[str]:
     """The names of a ``ClassLabel``, or of a list of them; empty for other features."""
-    while type(feature).__name__ in ("List", "LargeList", "Sequence", "list"):
-        feature = feature[0] if isinstance(feature, list) else feature.feature
+    while isinstance(feature, list):
+        feature = feature[0]
+    if type(feature).__name__ in ("List", "LargeList", "Sequence"):
+        return _class_names(feature.feature)
     return list(getattr(feature, "names", None) or ())
 
 
@@ -92,7 +86,9 @@ def _named(value: Any, names: list[str]) -> Any:
 
 def _rows_of_splits(source: str, tables: Mapping[Any, Any]) -> list[Record]:
     of_splits = {str(name): list(_values(f"{source}, {name}", table)) for name, table in tables.items()}
-    ids = Counter(str(row_id) for rows in of_splits.values() for row_id in {row.get("id") for row in rows})
+    ids: Counter[str] = Counter()
+    for of_split in of_splits.values():
+        ids.update({str(row.get("id")) for row in of_split})
     rows = []
     for split, of_split in of_splits.items():
         for number, values in enumerate(of_split, start=1):

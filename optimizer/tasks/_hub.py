@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from psopt.errors import DataError, InputError, import_extra
+from psopt.errors import DataError, InputError, first_line, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,21 +45,17 @@ class HubName:
         """
         match = _FORM.fullmatch(name)
         if match is None:
-            raise InputError(
-                f"{name}: hf:ORG/NAME is expected, with :CONFIG and @REVISION where they are needed, "
-                "such as hf:nyu-mll/glue:sst2"
-            )
+            raise InputError(f"{name}: hf:ORG/NAME[:CONFIG][@REVISION] is expected, such as hf:nyu-mll/glue:sst2")
         return cls(**match.groupdict())
 
     def __str__(self) -> str:
-        """The name as it is written in full.
-
-        >>> str(HubName("nyu-mll/glue", "sst2", "v1.0"))
-        'hf:nyu-mll/glue:sst2@v1.0'
-        """
-        config = f":{self.config}" if self.config else ""
-        revision = f"@{self.revision}" if self.revision else ""
-        return f"{PREFIX}{self.repository}{config}{revision}"
+        """The name as it is written in full."""
+        name = f"{PREFIX}{self.repository}"
+        if self.config:
+            name += f":{self.config}"
+        if self.revision:
+            name += f"@{self.revision}"
+        return name
 
     @property
     def short(self) -> str:
@@ -68,8 +64,7 @@ class HubName:
         >>> HubName("nyu-mll/glue", "sst2").short
         'glue-sst2'
         """
-        own = self.repository.partition("/")[2]
-        return f"{own}-{self.config}" if self.config else own
+        return "-".join(filter(None, (self.repository.partition("/")[2], self.config)))
 
 
 def is_hub_name(dataset: object) -> bool:
@@ -101,23 +96,22 @@ def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
 
     A branch is resolved to its commit first, so that all data are from one commit. If the hub can't be reached, the
     newest copy in the cache is used, and a note says so.
-
-    Raises DataError, in one line, if there is no such data set, configuration or revision, no access, no connection and
-    no copy, or data that can't be read. Raises MissingExtraError if the library is not installed.
     """
     if is_offline():
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     datasets = import_extra("datasets", str(name), "hub")
     with _as_data_errors(name), _progress_bars(datasets, shown=shows_progress):
-        commit = _commit_of(name)
-        builder = _builder_of(datasets, name, commit) if commit else _cached(name)
+        note = ""
+        if commit := _commit_of(name):
+            builder = _builder_of(datasets, name, commit)
+        else:
+            builder = _cached(name)
+            note = f"the hub can't be reached, so the copy in the cache is used: commit {str(builder.hash)[:12]}"
         builder.download_and_prepare()
         tables = builder.as_dataset()
-    revision = str(builder.hash)
     if not tables:
         raise DataError(f"{name}: holds no data")
-    note = "" if commit else f"the hub can't be reached, so the copy in the cache is used: commit {revision[:12]}"
-    return HubTables(tables, revision, Path(builder.cache_dir), note)
+    return HubTables(tables, str(builder.hash), Path(builder.cache_dir), note)
 
 
 def _commit_of(name: HubName) -> str | None:
@@ -127,12 +121,10 @@ def _commit_of(name: HubName) -> str | None:
     errors = _errors()
     try:
         return str(HfApi().dataset_info(name.repository, revision=name.revision).sha)
-    except errors.HfHubHTTPError as error:
-        if error.response.status_code < 500:
+    except (errors.HTTPError, OSError) as error:
+        if isinstance(error, errors.HfHubHTTPError) and error.response.status_code < 500:
             raise
-    except (errors.HTTPError, OSError):  # these include HfHubHTTPError, which is handled above
-        pass
-    return None
+        return None
 
 
 def _builder_of(datasets: Any, name: HubName, commit: str) -> Any:
@@ -161,10 +153,8 @@ def _cached(name: HubName) -> Any:
     if Path(named.cache_dir).is_dir():
         return named
     # The message gives the full commit: the hub does not accept an abbreviated one.
-    raise DataError(
-        f"{name}: no connection to {_host()}, and the copy in the cache is of another commit: go online, "
-        f"or name that one, {replace(name, revision=newest.hash)}"
-    )
+    other = f"the copy in the cache is of another commit: go online, or name {replace(name, revision=newest.hash)}"
+    raise DataError(f"{name}: no connection to {_host()}, and {other}")
 
 
 def _no_config(datasets: Any, name: HubName, path: str, commit: str) -> DataError | None:
@@ -172,7 +162,9 @@ def _no_config(datasets: Any, name: HubName, path: str, commit: str) -> DataErro
     configs = datasets.get_dataset_config_names(path, revision=commit)
     if name.config in configs or (name.config is None and len(configs) < 2):
         return None
-    which = f"no configuration {name.config!r}" if name.config else "several configurations"
+    which = "several configurations"
+    if name.config:
+        which = f"no configuration {name.config!r}"
     return DataError(f"{name}: has {which}: name one of {', '.join(configs)}, as hf:{name.repository}:{configs[0]}")
 
 
@@ -190,16 +182,13 @@ def _as_data_errors(name: HubName) -> Iterator[None]:
     except errors.GatedRepoError as error:
         raise DataError(f"{name}: {_gated(name)}") from error
     except errors.RepositoryNotFoundError as error:
-        raise DataError(
-            f"{name}: {_host()} has no such data set, or hides it: look at the name, "
-            "or set HF_TOKEN to a token that may read it"
-        ) from error
+        fix = "look at the name, or set HF_TOKEN to a token that may read it"
+        raise DataError(f"{name}: {_host()} has no such data set, or hides it: {fix}") from error
     except errors.RevisionNotFoundError as error:
         raise DataError(f"{name}: has no revision {name.revision!r}; name a branch, a tag or a commit of it") from error
     except errors.HfHubHTTPError as error:
         status = error.response.status_code
-        fix = "look at HF_TOKEN" if status in (401, 403) else "try again later"
-        raise DataError(f"{name}: {_host()} answers {status}; {fix}") from error
+        raise DataError(f"{name}: {_host()} answers {status}; look at HF_TOKEN, or try again later") from error
     except (errors.HTTPError, ConnectionError) as error:
         raise DataError(f"{name}: the connection to {_host()} broke off ({_in_words(error)}); try again") from error
     except (DatasetsError, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError) as error:
@@ -222,8 +211,9 @@ def _gated(name: HubName) -> str:
 
 def _in_words(error: BaseException) -> str:
     """The first line of an error's message, or of its cause's if the error itself says nothing."""
-    cause = error.__cause__ if type(error).__name__ == "DatasetGenerationError" and error.__cause__ else error
-    return next((line.strip() for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
+    if type(error).__name__ == "DatasetGenerationError" and error.__cause__:
+        error = error.__cause__
+    return first_line(error)
 
 
 def _host() -> str:
@@ -238,7 +228,7 @@ def _progress_bars(datasets: Any, *, shown: bool) -> Iterator[None]:
     from datasets.utils import logging
     from huggingface_hub import utils as hub
 
-    quiet = [] if shown else [library for library in (datasets, hub) if not library.are_progress_bars_disabled()]
+    quiet = [library for library in (datasets, hub) if not (shown or library.are_progress_bars_disabled())]
     verbosity = logging.get_verbosity()
     logging.set_verbosity(logging.CRITICAL)
     for library in quiet:

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
+from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,27 +28,21 @@ _FEWEST_DIFFERENT = 10
 _SHORTEST_MISSPELT = 4
 _TIMES_AS_FREQUENT = 10
 _MOST_MISSPELT = 5  # in one line
-_SPACE = re.compile(r"\s+")
 _PARTING = re.compile(r"(?<!\d)[\s_\-\u2010-\u2015.'\u2019]+|[\s_\-\u2010-\u2015.'\u2019]+(?!\d)")
 
 
 def check_classes(
     where: str, labels: Sequence[str], definitions: Iterable[str], subclasses: Mapping[str, object]
 ) -> None:
-    """Check the labels, and that definitions and subclasses are for labels; `where` begins the messages.
-
-    Raises DataError if there are fewer than two labels; if one is empty, doubled, has several lines or contains a
-    control character; or if a definition or subclass names no label.
-    """
+    """Check the labels, and that definitions and subclasses are for labels; `where` begins the messages."""
     _check_labels(where, labels)
-    _check_named(where, "definitions", definitions, labels)
-    _check_named(where, "subclasses", subclasses, labels)
+    check_among(where, definitions, labels, role="definitions name")
+    check_among(where, subclasses, labels, role="subclasses name")
 
 
 def _check_labels(where: str, labels: Sequence[str]) -> None:
     if len(labels) < 2:
-        only = f"only {labels[0]!r}" if labels else "none"
-        raise DataError(f"{where}: a classification needs at least two labels, and this has {only}")
+        raise DataError(f"{where}: a classification needs at least two labels, and these are {list(labels)}")
     for label in labels:
         if not label.strip():
             raise DataError(f"{where}: a label is empty; give it a name")
@@ -55,15 +50,16 @@ def _check_labels(where: str, labels: Sequence[str]) -> None:
             raise DataError(f"{where}: label {label!r} holds a line break; write it on one line")
         if any(sign != "\t" and unicodedata.category(sign) == "Cc" for sign in label):
             raise DataError(f"{where}: label {label!r} holds a control character, which terminals follow; remove it")
-        if list(labels).count(label) > 1:
+        if labels.count(label) > 1:
             raise DataError(f"{where}: label {label!r} stands twice; remove one")
 
 
-def _check_named(where: str, table: str, named: Iterable[str], labels: Sequence[str]) -> None:
-    for label in named:
-        if label not in labels:
-            hint = nearest(label, labels) or f"; the labels: {', '.join(labels)}"
-            raise DataError(f"{where}: {table} name {label!r}, which is no label{hint}")
+def check_among(where: str, names: Iterable[str], labels: Sequence[str], role: str = "label") -> None:
+    """Raise DataError if a name is none of the labels; messages call it by its role."""
+    for name in names:
+        if name not in labels:
+            hint = nearest(name, labels) or f": {', '.join(labels)}"
+            raise DataError(f"{where}: {role} {name!r} is none of the labels{hint}")
 
 
 def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
@@ -81,7 +77,7 @@ def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str])
     ids = set()
     for sample in samples:
         if classes and sample.label not in allowed:
-            raise DataError(f"{where}: sample {sample.id!r} has label {sample.label!r}, which is no label of the task")
+            check_among(f"{where}, sample {sample.id}", [str(sample.label)], classes)
         if sample.id in ids:
             raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")
         ids.add(sample.id)
@@ -95,18 +91,13 @@ def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[t
 
     Raises DataError if an order is needed and there is none, or if it lacks a label.
 
-    Examples
-    --------
     >>> in_order("reviews.csv", ["1", "10", "2"], [])
     (('1', '2', '10'), (1.0, 2.0, 10.0))
     >>> in_order("tickets.csv", ["high", "low"], ["low", "medium", "high"])
     (('low', 'medium', 'high'), (0.0, 1.0, 2.0))
     """
     if order:
-        for label in labels:
-            if label not in order:
-                hint = nearest(label, order) or f": {', '.join(order)}"
-                raise DataError(f"{where}: label {label!r} is not in the order of labels{hint}")
+        check_among(f"{where}, in the order", labels, order)
         if len(set(order)) < len(order):
             raise DataError(f"{where}: the order of labels names one twice: {', '.join(order)}")
         return tuple(order), tuple(map(float, range(len(order))))
@@ -131,27 +122,17 @@ def number_of(label: str) -> float | None:
 
 
 def scale_hint(labels: Sequence[str]) -> str:
-    """Say that labels look ordered if all are numbers; otherwise return an empty text.
-
-    >>> scale_hint(["1", "2", "3"])
-    'the labels are numbers: if near ones are nearly right, say so with --answers ordinal'
-    """
+    """Say that labels look ordered if all are numbers; otherwise return an empty text."""
     if len(labels) < _FEWEST_ON_A_SCALE or any(number_of(label) is None for label in labels):
         return ""
     return "the labels are numbers: if near ones are nearly right, say so with --answers ordinal"
 
 
 def several_hint(labels: Sequence[str]) -> str:
-    """Say that labels look like several in one if their parts occur in other labels; otherwise return an empty text.
-
-    >>> several_hint(["billing", "billing, sales", "sales"])
-    "label 'billing, sales' looks like several in one: if it is, say --answers 'labels:,'"
-    >>> several_hint(["Paris, France", "Rome, Italy"])
-    ''
-    """
+    """Say that labels look like several in one if their parts occur in other labels; otherwise return an empty text."""
     for separator in _SEPARATORS:
-        parts = {label: {part.strip() for part in label.split(separator)} for label in labels}
-        n_labels = Counter(part for own in parts.values() for part in own)
+        parts = {label: set(map(str.strip, label.split(separator))) for label in labels}
+        n_labels = Counter(itertools.chain.from_iterable(parts.values()))
         for label, own in parts.items():
             if len(own) > 1 and all(n_labels[part] > 1 for part in own):
                 return f"label {label!r} looks like several in one: if it is, say --answers 'labels:{separator}'"
@@ -175,8 +156,7 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
         alike = next((rival for rival in by_frequency[:number] if _is_misspelt(label, rival, sizes)), None)
         if alike is not None:
             pairs.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
-    others = f", and {len(pairs) - _MOST_MISSPELT:,} more are alike" if len(pairs) > _MOST_MISSPELT else ""
-    return f"label {', '.join(pairs[:_MOST_MISSPELT])}{others}" if pairs else ""
+    return f"label {shortened_list(pairs, _MOST_MISSPELT)}" if pairs else ""
 
 
 def _is_misspelt(label: str, rival: str, sizes: Mapping[str, int]) -> bool:
@@ -190,8 +170,9 @@ def _is_misspelt(label: str, rival: str, sizes: Mapping[str, int]) -> bool:
 
 def _bare(label: str) -> str:
     """A label without case, white space and the signs that separate words; signs between digits stay."""
-    has_letters = any(map(str.isalpha, label))
-    return (_PARTING if has_letters else _SPACE).sub("", label.casefold())
+    if any(map(str.isalpha, label)):
+        return _PARTING.sub("", label.casefold())
+    return "".join(label.casefold().split())
 
 
 def _is_one_edit(spelling: str, rival: str) -> bool:
@@ -218,11 +199,7 @@ def are_mostly_rare(sizes: Collection[int]) -> bool:
 
 
 def words_hint(sizes: Mapping[str, int]) -> str:
-    """Say that a column holds answers rather than classes if most values occur once or twice; otherwise nothing.
-
-    >>> words_hint({f"{number} EUR": 1 for number in range(40)})
-    'its 40 labels are mostly met once or twice'
-    """
+    """Say that a column holds answers rather than classes if most values occur once or twice; otherwise nothing."""
     if len(sizes) < _FEWEST_DIFFERENT or not are_mostly_rare(sizes.values()):
         return ""
     return f"its {len(sizes):,} labels are mostly met once or twice"

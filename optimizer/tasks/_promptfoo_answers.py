@@ -38,11 +38,7 @@ class UnreadError(Exception):
 
 
 def filled(text: str, variables: Mapping[str, Any]) -> str:
-    """Fill in names in double braces, as Nunjucks does in the simplest case; unknown names stay.
-
-    >>> filled("{{ team }} of {{org}}", {"team": "Sales"})
-    'Sales of {{org}}'
-    """
+    """Fill in names in double braces, as Nunjucks does in the simplest case; unknown names stay."""
 
     def value(match: re.Match[str]) -> str:
         variable = variables.get(match["name"])
@@ -52,31 +48,25 @@ def filled(text: str, variables: Mapping[str, Any]) -> str:
 
 
 def assertion_of_cell(cell: str) -> dict[str, Any]:
-    """Read an assertion from a column ``__expected``.
-
-    >>> assertion_of_cell("icontains: Billing"), assertion_of_cell("Note: none")
-    ({'type': 'icontains', 'value': 'Billing'}, {'type': 'equals', 'value': 'Note: none'})
-    """
-    match = _IN_A_CELL.fullmatch(cell.strip())
-    kind = _SHORT.get(match["type"], match["type"]) if match else ""
-    if match is None or kind.removeprefix("not-") not in _ONE | _SEVERAL | _FORMS | _OF_THE_CALL | _OTHERS:
-        is_form = cell.strip() in _FORMS | _OF_THE_CALL
-        return {"type": cell.strip()} if is_form else {"type": "equals", "value": cell.strip()}
-    value: Any = match["value"].strip()
-    return {"type": kind, "value": [part.strip() for part in value.split(",")] if kind in _SEVERAL else value}
+    """Read an assertion from a column ``__expected``."""
+    text = cell.strip()
+    if text in _FORMS | _OF_THE_CALL:
+        return {"type": text}
+    if match := _IN_A_CELL.fullmatch(text):
+        kind = _SHORT.get(match["type"], match["type"])
+        if kind.removeprefix("not-") in _ONE | _SEVERAL | _FORMS | _OF_THE_CALL | _OTHERS:
+            return {"type": kind, "value": match["value"].strip()}
+    return {"type": "equals", "value": text}
 
 
 def answer_of(assertion: Any, variables: Mapping[str, Any], read_file: Callable[[str], str]) -> Any:
     """Return the answer that an assertion says is right; None if it does not say which is.
 
     Its value may name variables of its test; `read_file` reads the files that it names by ``file://``.
-
-    Raises UnreadError if it gives no answer to compare with.
     """
-    kind = assertion.get("type") if isinstance(assertion, dict) else None
-    if not isinstance(kind, str):
+    if not isinstance(assertion, dict) or not isinstance(assertion.get("type"), str):
         raise UnreadError("an assertion without a type")
-    value = assertion.get("value")
+    kind, value = assertion["type"], assertion.get("value")
     if isinstance(value, str) and value.startswith("file://"):
         value = read_file(value)
     if kind in _OF_THE_CALL or (kind in _FORMS and value in (None, "")):
@@ -87,9 +77,9 @@ def answer_of(assertion: Any, variables: Mapping[str, Any], read_file: Callable[
         return _compared(value, variables)
     if kind in _SEVERAL:
         return _one_of_several(kind, value, variables)
-    if kind not in _ONE or value is None:
-        raise UnreadError(kind)
-    return _filled_whole(kind, value, variables)
+    if kind in _ONE and value is not None:
+        return _filled_whole(kind, value, variables)
+    raise UnreadError(kind)
 
 
 def is_loose(assertion: Any) -> bool:
@@ -98,10 +88,7 @@ def is_loose(assertion: Any) -> bool:
 
 
 def only_answer(answers: Sequence[Any]) -> Any:
-    """Return the answer that all assertions of a test name; the first spelling if they differ only in case.
-
-    Raises UnreadError if they name several.
-    """
+    """Return the answer that all assertions of a test name; the first spelling if they differ only in case."""
     by_form = {_written(answer).strip().casefold(): answer for answer in reversed(answers)}
     if len(by_form) > 1:
         raise UnreadError(f"several answers ({', '.join(repr(answer) for answer in reversed(by_form.values())):.60})")
@@ -116,10 +103,11 @@ def _filled_whole(kind: str, value: Any, variables: Mapping[str, Any]) -> str:
 
 
 def _one_of_several(kind: str, value: Any, variables: Mapping[str, Any]) -> Any:
-    members = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-    if not isinstance(members, list) or not members or (len(members) > 1 and kind.endswith("any")):
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list) or not value or (len(value) > 1 and kind.endswith("any")):
         raise UnreadError(kind)
-    texts = [_filled_whole(kind, member, variables) for member in members]
+    texts = [_filled_whole(kind, member, variables) for member in value]
     return texts[0] if len(texts) == 1 else texts
 
 
@@ -131,7 +119,7 @@ def _compared(code: str, variables: Mapping[str, Any]) -> str:
         if match["name"] not in variables:
             raise UnreadError(f"javascript of {match['name']}")
         return _written(variables[match["name"]]).strip()
-    return str(match["single"] if match["double"] is None else match["double"]).strip()
+    return (match["single"] or match["double"] or "").strip()
 
 
 def _in_schema(kind: str, schema: Any) -> Any:
@@ -144,23 +132,23 @@ def _in_schema(kind: str, schema: Any) -> Any:
     if not isinstance(schema, dict):
         raise UnreadError(f"{kind} with a schema that is none")
     fixed = dict(_fixed(schema))
-    if len(fixed) == 1:
-        return next(iter(fixed.values()))
-    return json.dumps(fixed, ensure_ascii=False) if fixed else None
+    if len(fixed) > 1:
+        return json.dumps(fixed, ensure_ascii=False)
+    return next(iter(fixed.values()), None)
 
 
 def _fixed(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     members = schema.get("properties")
-    for name, member in members.items() if isinstance(members, dict) else ():
-        allowed = member.get("enum") if isinstance(member, dict) else None
-        if isinstance(member, dict) and "const" in member:
-            yield name, member["const"]
-        elif isinstance(allowed, list) and len(allowed) == 1:
-            yield name, allowed[0]
+    if not isinstance(members, dict):
+        return
+    for name, member in members.items():
+        match member:
+            case {"const": value} | {"enum": [value]}:
+                yield name, value
 
 
 def _written(value: Any) -> str:
     """A value as JavaScript writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list)) else str(value)
+    if isinstance(value, (bool, dict, list)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.tasks._formats import Record, delimited_rows, json_rows
 from psopt.tasks._promptfoo_answers import UnreadError, answer_of, assertion_of_cell, filled, is_loose, only_answer
-from psopt.text import Node, json_node, read_text, yaml_node
+from psopt.text import Node, json_node, read_text, shortened_list, yaml_node
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,22 +37,17 @@ class PromptfooTests:
     unread: tuple[tuple[str, str], ...] = ()  # assertions that psopt can't use: what they are, and where
 
     def note(self, *, skip: bool) -> str:
-        """What is left out; empty if nothing is.
-
-        Raises DataError if something would be left out without `skip`.
-        """
+        """What is left out; empty if nothing is."""
         if not self.unread:
             return ""
-        counts = Counter(kind for kind, _ in self.unread)
-        first = dict(reversed(self.unread))
-        kinds = [f"{kind} ({first[kind]}{f', and {n - 1:,} more' if n > 1 else ''})" for kind, n in counts.items()]
-        more = f", and {len(kinds) - _MOST_NAMED:,} other kinds" if len(kinds) > _MOST_NAMED else ""
-        told = ", ".join(kinds[:_MOST_NAMED]) + more
+        places: dict[str, list[str]] = {}
+        for kind, where in self.unread:
+            places.setdefault(kind, []).append(where)
+        kinds = [f"{kind} ({shortened_list(of_kind, 1)})" for kind, of_kind in places.items()]
+        told = f"assertions that name no answer to compare with: {shortened_list(kinds, _MOST_NAMED)}"
         if not skip:
-            raise DataError(
-                f"{self.path}: assertions that name no answer to compare with: {told}; --skip-unread leaves these out"
-            )
-        return f"assertions are left out that name no answer to compare with: {told}"
+            raise DataError(f"{self.path}: {told}; --skip-unread leaves these out")
+        return f"left out: {told}"
 
 
 def is_tests(path: Path) -> bool:
@@ -60,33 +56,32 @@ def is_tests(path: Path) -> bool:
 
 
 def read_tests(path: Path) -> PromptfooTests:
-    """Read the tests of a promptfoo configuration, or a list of tests.
-
-    Raises DataError if the file can't be read, is neither, or holds no tests.
-    """
+    """Read the tests of a promptfoo configuration, or a list of tests."""
     text = read_text(path, error=DataError)
     root = _document(path, text)
-    members = root.value if isinstance(root.value, dict) else {"tests": root}
-    if not isinstance(members["tests"].value if "tests" in members else None, (list, dict, str)):
-        if not members.keys() & {"prompts", "providers", "tests", "scenarios", "defaultTest"}:
-            raise DataError(f"{path}: is no promptfoo configuration; data are .csv, .tsv, .jsonl or .parquet files")
-        scenarios = ", and scenarios are not read" if "scenarios" in members else ""
-        raise DataError(f"{path}: holds no tests{scenarios}; add tests: with vars and assert: to each")
+    members = {"tests": root}
+    if isinstance(root.value, dict):
+        members = root.value
+    if not members.keys() & {"prompts", "providers", "tests", "scenarios", "defaultTest"}:
+        raise DataError(f"{path}: is no promptfoo configuration; data are .csv, .tsv, .jsonl or .parquet files")
     reader = _Reader(path, text, root)
-    default = members.get("defaultTest")
-    if default is not None and isinstance(default.value, str):
+    default = members.get("defaultTest", Node({}, 0, 0))
+    if isinstance(default.value, str):
         file = reader.beside(default.value, "defaultTest")
         default = _document(file, read_text(file, error=DataError))
-    reader.add(members["tests"], _members(f"{path}, defaultTest", default.plain() if default is not None else {}))
+    tests = members.get("tests")
+    if tests is not None and isinstance(tests.value, (list, dict, str)):
+        reader.add(tests, _members(f"{path}, defaultTest", default.plain()))
     if not reader.rows:
-        raise DataError(f"{path}: holds no tests; add tests: with vars and assert: to each")
+        raise DataError(f"{path}: holds no tests (scenarios are not read); add tests: with vars and assert: to each")
     return PromptfooTests(path, _completed(reader.rows, reader.loose), tuple(reader.unread))
 
 
 def _completed(rows: Sequence[Record], loose: Collection[int]) -> list[Record]:
     """Rows with all columns, that of answers last; an answer whose case does not matter gets the commonest spelling."""
-    names = dict.fromkeys(name for row in rows for name in row.values)
-    empty = dict.fromkeys([*(name for name in names if name != EXPECTED), EXPECTED])
+    names = dict.fromkeys(itertools.chain.from_iterable(row.values for row in rows))
+    names.pop(EXPECTED, None)
+    empty: dict[str, Any] = {**names, EXPECTED: None}
     spelling: dict[str, str] = {}
     answers = [row.values[EXPECTED] for row in rows]
     exact = Counter(str(answer) for index, answer in enumerate(answers) if answer is not None and index not in loose)
@@ -113,27 +108,21 @@ class _Reader:
     loose: set[int] = field(default_factory=set)  # rows whose answer is right in upper or lower case
 
     def beside(self, name: str, where: str) -> Path:
-        """The file that a name stands for, relative to the configuration.
-
-        Raises DataError if it is a program, or not a local file.
-        """
+        """The file that a name stands for, relative to the configuration."""
         stated = name.removeprefix(_FILE)
         if "://" in stated:
-            hub = ": give --dataset hf:ORG/NAME and --prompt" if stated.startswith("huggingface") else ": save it here"
-            raise DataError(f"{self.path}, {where}: {stated:.60} is read from elsewhere{hub}")
+            fix = "save it here, or give --dataset hf:ORG/NAME and --prompt"
+            raise DataError(f"{self.path}, {where}: {stated:.60} is read from elsewhere: {fix}")
         if Path(stated.split(":")[0]).suffix.lower() in _PROGRAMS:
             raise DataError(f"{self.path}, {where}: {stated:.60} is a program: write what it makes to a CSV file")
         return self.path.parent / stated
 
     def add(self, tests: Node, default: Mapping[str, Any]) -> None:
         """Add the tests of a node: a list of tests, or names of files."""
-        is_list = isinstance(tests.value, list)
-        for number, test in enumerate(tests.value if is_list else [tests], start=1):
+        for number, test in enumerate(_items(tests), start=1):
             line = self.text.count("\n", 0, test.start) + 1
-            where = f"test {number}, line {line}" if is_list else f"tests, line {line}"
-            named = test.value
-            if isinstance(named, dict) and "path" in named:
-                named = named["path"].value
+            where = f"test {number}, line {line}"
+            named = test.members.get("path", test).value
             if isinstance(named, str):
                 for file in self._files(named, where):
                     self._add_file(file, where, default)
@@ -157,24 +146,23 @@ class _Reader:
         if suffix == ".csv":
             for row in delimited_rows(file, text, ","):
                 self._add_test(f"{file.name}, {row.where}", _test_of_row(row.values), default)
-            return
-        if suffix == ".jsonl":
-            tests = [(row.where, row.values) for row in json_rows(file, text)]
+        elif suffix == ".jsonl":
+            for row in json_rows(file, text):
+                self._add_test(f"{file.name}, {row.where}", row.values, default)
         else:
-            plain = _document(file, text).plain()
-            listed = plain if isinstance(plain, list) else [plain]
-            tests = [(f"test {number}", test) for number, test in enumerate(listed, start=1)]
-        for place, test in tests:
-            self._add_test(f"{file.name}, {place}", test, default)
+            for number, test in enumerate(_items(_document(file, text)), start=1):
+                self._add_test(f"{file.name}, test {number}", test.plain(), default)
 
     def _add_test(self, where: str, test: Any, default: Mapping[str, Any]) -> None:
         """Add the rows of a test: one, or one for each combination of values from variables that are lists."""
         test = _members(f"{self.path}, {where}", test)
         variables = {**_variables(self.path, "defaultTest", default), **_variables(self.path, where, test)}
-        assertions = [assertion for part in (default, test) for assertion in (part.get("assert") or ())]
+        assertions = [*(default.get("assert") or ()), *(test.get("assert") or ())]
+        choices = iter([variables])
         options = test.get("options")
-        is_expanded = not (isinstance(options, dict) and options.get("disableVarExpansion"))
-        for choice in _choices(f"{self.path}, {where}", variables, is_expanded=is_expanded):
+        if not (isinstance(options, dict) and options.get("disableVarExpansion")):
+            choices = _choices(f"{self.path}, {where}", variables)
+        for choice in choices:
             values = {name: self._value(value, choice, f"{where}, {name}") for name, value in choice.items()}
             answer = self._answer(where, assertions, values)
             self.rows.append(Record(where, {**values, EXPECTED: answer}))
@@ -197,8 +185,7 @@ class _Reader:
                 raise UnreadError("a program") from error
             return read_text(file, f"{self.path}, {where}: {file}", DataError).strip()
 
-        exact: list[Any] = []
-        loose: list[Any] = []
+        answers: list[tuple[bool, Any]] = []
         for assertion in map(self._resolved, assertions):
             try:
                 answer = answer_of(assertion, variables, read_file)
@@ -206,24 +193,32 @@ class _Reader:
                 self.unread.append((str(unread), where))
             else:
                 if answer is not None:
-                    (loose if is_loose(assertion) else exact).append(answer)
-        if loose and not exact:
+                    answers.append((is_loose(assertion), answer))
+        answers.sort(key=operator.itemgetter(0))  # exact ones first
+        if answers and answers[0][0]:
             self.loose.add(len(self.rows))
         try:
-            return only_answer([*exact, *loose])
+            return only_answer([answer for _, answer in answers])
         except UnreadError as unread:
             self.unread.append((str(unread), where))
             return None
 
     def _resolved(self, assertion: Any) -> Any:
         """An assertion, or the one of the configuration that it stands for (``$ref: '#/assertionTemplates/NAME'``)."""
-        reference = assertion.get("$ref") if isinstance(assertion, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            return assertion
-        node: Node | None = self.root
-        for name in reference.removeprefix("#/").split("/"):
-            node = node.members.get(name) if node is not None else None
-        return node.plain() if node is not None else assertion
+        match assertion:
+            case {"$ref": str(reference)} if reference.startswith("#/"):
+                node = self.root
+                for name in reference.removeprefix("#/").split("/"):
+                    if name not in node.members:
+                        return assertion
+                    node = node.members[name]
+                return node.plain()
+        return assertion
+
+
+def _items(node: Node) -> list[Node]:
+    """The tests of a list; anything else stands for one."""
+    return node.value if isinstance(node.value, list) else [node]
 
 
 def _document(path: Path, text: str) -> Node:
@@ -262,13 +257,10 @@ def _variables(path: Path, where: str, test: Mapping[str, Any]) -> dict[str, Any
     return variables
 
 
-def _choices(where: str, variables: Mapping[str, Any], *, is_expanded: bool) -> Iterator[dict[str, Any]]:
+def _choices(where: str, variables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The variables, once for each combination of values from those that are lists of texts, as promptfoo does."""
-    listed = {
-        name: value
-        for name, value in variables.items()
-        if is_expanded and isinstance(value, list) and value and isinstance(value[0], str)
-    }
+    listed = {name: value for name, value in variables.items() if isinstance(value, list) and value}
+    listed = {name: value for name, value in listed.items() if isinstance(value[0], str)}
     if math.prod(map(len, listed.values())) > _MOST_ROWS:
         raise DataError(f"{where}: the lists among its vars make over {_MOST_ROWS:,} tests; make them shorter")
     for choice in itertools.product(*listed.values()):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,22 +61,16 @@ def split_rows(
     seed: int,
     require_labels: bool = True,
 ) -> dict[str, Any]:
-    """Make samples from rows and those of a test file, split them, and put a task's fields together.
-
-    `info` is what is known about the data so far.
-    """
+    """Make samples from rows and those of a test file, split them, and put a task's fields together."""
     choice, spec, skips = described.columns, described.spec, described.skip_empty
-    table = make_samples(source, rows, choice, require_labels=require_labels, spec=spec, skip_empty=skips)
-    tables = [table]
-    separate_test = None
-    if described.test:
-        of_test = read_rows(described.test)
-        name_of_test = str(described.test)
-        tables.append(make_samples(name_of_test, of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
-        separate_test = tables[1].placed
-    splits = make_splits(source, table.placed, separate_test, seed=seed, by_label=not spec.is_open)
-    info = replace(info.noted(*left_out(tables, splits)), test_is_drawn=draws_test(table.placed, separate_test))
-    return assemble(described, splits, info, table.label_column)
+    tables = [make_samples(source, rows, choice, require_labels=require_labels, spec=spec, skip_empty=skips)]
+    if path := described.test:
+        of_test = read_rows(path)
+        tables.append(make_samples(str(path), of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
+    placed = [table.placed for table in tables]
+    splits = make_splits(source, *placed, seed=seed, by_label=not spec.is_open)
+    info = replace(info.noted(*left_out(tables, splits)), test_is_drawn=draws_test(*placed))
+    return assemble(described, splits, info, tables[0].label_column)
 
 
 def refuse(name: str, **options: object) -> None:
@@ -96,9 +89,7 @@ def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubN
     if path.suffix.lower() != ".toml":
         return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
     if task_file:
-        raise InputError(
-            f"{path} and {task_file} are both task files; give the data file with --dataset, or leave one out"
-        )
+        raise InputError(f"{path} and {task_file} are both task files; leave one out, or give data with --dataset")
     described = read_task_file(path)
     if described.data is None:
         raise DataError(f'{path}: names no data; add a line such as data = "samples.csv"')
@@ -109,15 +100,8 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
     """The columns of a data file, or the fields of a built-in data set's samples that a prompt may name.
 
     A column counts if any row has it; loading reports rows that lack an input. Nothing is downloaded, except data on
-    the hub.
+    the hub. Raises InputError if there is no such data set, or the file can't be read.
 
-    Raises
-    ------
-    DataError, UnknownNameError, InputError
-        If there is no such data set, or the file can't be read.
-
-    Examples
-    --------
     >>> columns_of("cb")
     ('premise', 'hypothesis')
     """
@@ -125,7 +109,7 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
         return BUILTINS[str(dataset)].fields
     place, _ = described_data(str(dataset), task_file)
     if isinstance(place, HubName):
-        return tuple(dict.fromkeys(name for table in fetch_tables(place).tables.values() for name in table.features))
+        return tuple(column_names([table.features for table in fetch_tables(place).tables.values()]))
     return tuple(column_names([row.values for row in read_rows(place)]))
 
 
@@ -134,8 +118,6 @@ def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -
 
     Other splits are left out. So are splits without any label where another has labels, as with the test splits of many
     contests.
-
-    Raises DataError if none of several splits is called train, or a column is missing.
     """
     if len(tables) == 1:
         return _rows(source, next(iter(tables.values()))), []
@@ -158,12 +140,12 @@ def _rows(source: str, tables: Any) -> list[Record]:
 
 def _without_labels(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> list[str]:
     """The splits in which no row has a label; empty if that is so in all."""
-    names = list(dict.fromkeys(name for table in tables.values() for name in table.features))
+    names = column_names([table.features for table in tables.values()])
     label = find_columns(source, names, choice).label
     if label is None:
         return []
     empty = [split for split, table in tables.items() if _is_unlabelled(source, table, label)]
-    return empty if len(empty) < len(tables) else []
+    return [] if len(empty) == len(tables) else empty
 
 
 def _is_unlabelled(source: str, table: Any, label: str) -> bool:
@@ -173,27 +155,24 @@ def _is_unlabelled(source: str, table: Any, label: str) -> bool:
 
 
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]:
-    """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample.
-
-    Raises DataError if local files can't be used or, if `strict`, no files are available.
-    """
-    package = _bundled_folder(builtin)
-    described = read_task_file(package / "task.toml")
+    """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample."""
+    described = read_task_file(builtin.bundled_folder / "task.toml")
     try:
         origin = find_local(builtin) or Origin(download(builtin), "downloaded")
         train, test = builtin.read(origin.path)
     except DownloadError as error:
-        folder = data_folder(builtin.name)
-        looked = f"not in {folder}" if folder else "PSOPT_DATA_DIR is not set"
+        looked = "PSOPT_DATA_DIR is not set"
+        if folder := data_folder(builtin.name):
+            looked = f"not in {folder}"
         missing = f"{builtin.name.upper()}'s files are not at hand ({looked}; {error})"
         fix = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
         if strict:
             raise DataError(f"{missing}: {fix}") from error
-        train, test = builtin.read_bundled(package)
+        train, test = builtin.read_bundled(builtin.bundled_folder)
         own = f"using psopt's own sample of {len(train) + len(test)} {described.noun}s in their place"
-        origin = Origin(package, "bundled", f"{missing}; {own}. For the real data: {fix}")
+        origin = Origin(builtin.bundled_folder, "bundled", f"{missing}; {own}. For the real data: {fix}")
     placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
-    splits = make_splits(builtin.name, placed, None, seed=seed)
+    splits = make_splits(builtin.name, placed, seed=seed)
     return assemble(described, splits, DatasetInfo(builtin.name, origin.source, "", origin.note))
 
 
@@ -202,16 +181,9 @@ def read_bundled(name: str) -> TrainTest:
 
     Raises UnknownNameError if there is no such data set.
 
-    Examples
-    --------
     >>> train, test = read_bundled("trec")
     >>> test[0].label
     'Number'
     """
     builtin = find_builtin(name)
-    return builtin.read_bundled(_bundled_folder(builtin))
-
-
-def _bundled_folder(builtin: Builtin) -> Path:
-    """The folder with the sample and its ``task.toml``."""
-    return Path(str(resources.files(builtin.package)))
+    return builtin.read_bundled(builtin.bundled_folder)

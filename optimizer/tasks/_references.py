@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
-from psopt.tasks._cells import RowError, check_characters, is_empty, of_each_row
+from psopt.tasks._cells import RowError, check_text, is_empty, of_each_row, whole
 from psopt.text import whole_number
 
 if TYPE_CHECKING:
@@ -20,66 +20,57 @@ if TYPE_CHECKING:
     from psopt.tasks._formats import Record
 
 LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; chosen, not measured
+_WANTED = {NUMBER: "a number", JSON: "JSON"}
 
 
 def read_references(source: str, rows: Sequence[Record], column: str, spec: AnswerSpec) -> list[str | None]:
     """Return the right answer of each row, in the form of `Sample.label`; all None if the whole column is empty.
 
     A number is written plainly, several labels as `written_set` does, several texts as a JSON list.
-
-    Raises DataError, which names the rows that can't be read, at most ten of them.
     """
     cells = [row.values.get(column) for row in rows]
     if all(is_empty(cell) for cell in cells):
         return [None] * len(rows)
     separator = spec.detail if spec.kind == LABELS else ""
     if separator and not any(separator in str(cell) for cell in cells):
-        raise DataError(
-            f"{source}: the separator {separator!r} of --answers {LABELS}:{separator} never occurs in column "
-            f"{column!r}: name another, or leave it out where the column holds lists"
-        )
-    return of_each_row(
-        source, rows, lambda index, row: _reference(cells[index], f"{source}, {row.where}", column, spec)
-    )
+        fault = f"the separator {separator!r} of --answers {LABELS}:{separator} never occurs in column {column!r}"
+        raise DataError(f"{source}: {fault}: name another, or leave it out where the column holds lists")
+
+    def read(index: int, row: Record) -> str:
+        return _reference(cells[index], f"{source}, {row.where}", column, spec)
+
+    return of_each_row(source, rows, read)
 
 
 def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
-    """The right answer in one cell.
-
-    Raises RowError if it can't be read.
-    """
+    """The right answer in one cell."""
     name = f"the answer (column {column!r})"
-    value = "empty" if is_empty(cell) else f"{str(cell)[:60]!r}"
     if spec.kind == LABELS:
-        members = _members(cell, spec.detail)
-        if members is None:
-            kind = (
-                f"{name} is a list, where others are parted by {spec.detail!r}" if spec.detail else f"{name} is no list"
-            )
-            fix = f"write all as lists, or name what parts the labels of all, such as --answers {LABELS}:;"
-            raise RowError(where, f"{kind}: {value}", fix, kind)
-        reference: str | None = written_set(members, sorted(set(members)))
+        reference = _set(cell, spec.detail)
+        kind = f"{name} is no list"
+        if spec.detail:
+            kind = f"{name} is a list, where others are parted by {spec.detail!r}"
+        fix = f"write all as lists, or name what parts the labels of all, such as --answers {LABELS}:;"
     else:
         reference = as_reference(cell, spec)
+        kind = f"{name} is not {_WANTED.get(spec.form, 'a text, or a list of texts')}"
+        fix = "correct it or remove the row"
     if reference is None:
-        wanted = {NUMBER: "a number", JSON: "JSON"}.get(spec.form, "a text, or a list of texts")
-        kind = f"{name} is not {wanted}"
-        raise RowError(where, f"{kind}: {value}", "correct it or remove the row", kind)
-    if len(reference) > LONGEST_REFERENCE:
-        fault = f"{name} has {len(reference):,} characters; at most {LONGEST_REFERENCE:,} are taken"
-        raise RowError(where, fault, "is it the right column?", f"{name} has too many characters")
-    check_characters(reference, where, name)
+        raise RowError(where, f"{kind}: {str(cell)[:60]!r}", fix, kind)
+    check_text(reference, where, name, LONGEST_REFERENCE)
     return reference
 
 
-def _members(cell: Any, separator: str) -> list[str] | None:
+def _set(cell: Any, separator: str) -> str | None:
     """The labels of a cell, none if it is empty; None if they can't be told apart."""
-    if is_empty(cell):
-        return []
-    listed = _as_list(cell)
-    if not separator:
-        return listed
-    return [part.strip() for part in str(cell).split(separator) if part.strip()] if listed is None else None
+    members: list[str] | None = []
+    if not is_empty(cell):
+        members = _as_list(cell)
+        if separator and members is not None:
+            return None
+        if separator:
+            members = [part.strip() for part in str(cell).split(separator) if part.strip()]
+    return None if members is None else written_set(members, sorted(set(members)))
 
 
 def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> str | None:
@@ -93,10 +84,14 @@ def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> st
         members = _as_list(value)
         if members is None and isinstance(value, str) and value.strip() in labels:
             members = [value.strip()]
-        return None if members is None or not set(members) <= set(labels) else written_set(members, labels)
+        if members is None or not set(members) <= set(labels):
+            return None
+        return written_set(members, labels)
     if is_empty(value):
         return None
-    return (_number if spec.kind == NUMBER else _json if spec.form == JSON else _text)(value)
+    if spec.kind == NUMBER:
+        return _number(value)
+    return _json(value) if spec.form == JSON else _text(value)
 
 
 def written_number(value: float) -> str:
@@ -105,7 +100,9 @@ def written_number(value: float) -> str:
     >>> written_number(1250.0), written_number(0.1)
     ('1250', '0.1')
     """
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
 
 
 def written_set(labels: Iterable[str], among: Sequence[str]) -> str:
@@ -147,15 +144,15 @@ def references_of(text: str) -> tuple[str, ...]:
     >>> references_of("Paris"), references_of('["NYC", "New York"]')
     (('Paris',), ('NYC', 'New York'))
     """
-    listed = _list_of_texts(text)
-    return tuple(listed) if listed else (text,)
+    return tuple(_list_of_texts(text) or (text,))
 
 
 def _number(cell: Any) -> str | None:
-    if isinstance(cell, bool):
+    if isinstance(cell, str):
+        cell = whole_number(cell)
+    if isinstance(cell, bool) or not isinstance(cell, (int, float)) or not math.isfinite(cell):
         return None
-    value = whole_number(cell) if isinstance(cell, str) else float(cell) if isinstance(cell, (int, float)) else None
-    return None if value is None or not math.isfinite(value) else written_number(value)
+    return written_number(float(cell))
 
 
 def _json(cell: Any) -> str | None:
@@ -176,10 +173,12 @@ def _text(cell: Any) -> str | None:
         texts = [str(text).strip() for text in cell if isinstance(text, (str, int, float)) and str(text).strip()]
         if len(texts) < len(cell) or not texts:
             return None
-        return texts[0] if len(texts) == 1 else json.dumps(texts, ensure_ascii=False)
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)  # pandas turns whole numbers into floats where some are missing
-    return str(cell).strip() if isinstance(cell, (str, int, float)) else None
+        if len(texts) > 1:
+            return json.dumps(texts, ensure_ascii=False)
+        return texts[0]
+    if not isinstance(cell, (str, int, float)):
+        return None
+    return str(whole(cell)).strip()
 
 
 def _list_of_texts(text: str) -> list[str] | None:
@@ -201,5 +200,6 @@ def _as_list(cell: Any) -> list[str] | None:
         return _list_of_texts(cell.strip())
     if not isinstance(cell, (list, tuple, set, frozenset)):
         return None
-    members = [str(member).strip() for member in cell if isinstance(member, (str, int))]
-    return members if len(members) == len(cell) else None
+    if not all(isinstance(member, (str, int)) for member in cell):
+        return None
+    return [str(member).strip() for member in cell]

@@ -16,15 +16,9 @@ class Row(str):
     Its text is the content of the input columns: the plain value of a single column; several as ``name: value``, one
     per line, without empty ones. Code that needs no fields can use it as an ordinary string.
 
-    Attributes
-    ----------
-    fields : dict of column to value
-        In the order of the data; never the label.
-    inputs : tuple of str
-        The columns that the text was made of.
+    Its `fields` are in the order of the data, and never the label; its `inputs` are the columns that the text was made
+    of.
 
-    Examples
-    --------
     >>> row = Row.of({"id": "7", "subject": "Bill", "body": "Too high."}, inputs=("subject", "body"))
     >>> print(row)
     subject: Bill
@@ -59,7 +53,7 @@ def fields_of(text: str) -> dict[str, str]:
     >>> fields_of("Too high.")
     {'text': 'Too high.'}
     """
-    return {"text": str(text), **text.fields} if isinstance(text, Row) else {"text": text}
+    return {"text": str(text), **dict(columns_of_row(text))}
 
 
 def columns_of_row(text: str) -> tuple[tuple[str, str], ...]:
@@ -119,8 +113,7 @@ def sample_shows(text: str, phrase: str) -> bool:
     (True, False, True)
     """
     field, alone = field_and_phrase(phrase)
-    fields = text.fields if isinstance(text, Row) else {}
-    return shows(fields.get(field, text), alone)
+    return shows(dict(columns_of_row(text)).get(field, text), alone)
 
 
 def shown_words(text: str) -> str:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABELS, AnswerSpec
-from psopt.tasks._cells import OR_SKIP, RowError, check_characters, column_names, is_empty, of_each_row, text_of
+from psopt.tasks._cells import OR_SKIP, RowError, check_text, column_names, is_empty, of_each_row, text_of, whole
 from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
 from psopt.tasks._files import read_rows
 from psopt.tasks._references import read_references
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from psopt.tasks._columns import Columns
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 LONGEST_LABEL = 200
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
 ONE_LABEL = AnswerSpec()
-SPLIT_NAMES = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
-    ("val", "valid", "validation", "dev"), "val"
-)
-"""The split that each customary name means."""
-_PINNED = dict.fromkeys(("true", "1", "yes", "y", "x"), True) | dict.fromkeys(("", "false", "0", "no", "n"), False)
+# The split that each customary name means
+SPLIT_NAMES = {"train": "train", "training": "train", "test": "test", "val": "val", "valid": "val"}
+SPLIT_NAMES |= {"validation": "val", "dev": "val"}
+_PINNED = dict.fromkeys(("true", "1", "yes", "y", "x"), True) | dict.fromkeys(("false", "0", "no", "n"), False)
 
 
 class Placed(NamedTuple):
@@ -68,16 +67,13 @@ def make_samples(
     If labels aren't required, data without a label column, or with an empty one, give unlabelled samples. With
     `skip_empty`, rows without a text or a label are left out (but a set of labels may be empty); the numbers of the
     others stay.
-
-    Raises DataError if a column is missing, a text or a label can't be used, or two samples have the same id. All
-    faults in rows are reported at once.
     """
     names = column_names([row.values for row in rows])
     columns = find_columns(source, names, choice)
-    label_column = columns.label
-    if label_column is None and require_labels:
+    label_column = columns.label or ""
+    if not label_column and require_labels:
         raise missing_column(source, names, "label", "--label-column")
-    if label_column and not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
+    if not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
     code_column = ""
     if columns.label and not choice.label and (named := _names_beside(rows, columns)):
@@ -86,19 +82,20 @@ def make_samples(
         columns = replace(columns, label=named, others=others)
     with_text = numbered = list(enumerate(rows, start=1))
     if skip_empty:
-        with_text = numbered = [
-            (number, row)
-            for number, row in numbered
-            if not all(is_empty(row.values.get(name)) for name in columns.inputs)
-        ]
+        with_text = numbered = _filled(numbered, columns.inputs)
         if not with_text:
             raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
         if columns.label and spec.kind != LABELS:  # with several labels, an empty cell means that there is none
-            numbered = [(number, row) for number, row in with_text if not is_empty(row.values.get(columns.label))]
+            numbered = _filled(with_text, [columns.label])
         if not numbered:
             raise DataError(f"{source}: no row has a label (column {columns.label!r}); name another column")
     placed = _all_placed(source, numbered, columns, spec, only_texts=not choice.inputs)
-    return Table(placed, label_column or "", len(rows) - len(with_text), len(with_text) - len(placed), code_column)
+    return Table(placed, label_column, len(rows) - len(with_text), len(with_text) - len(placed), code_column)
+
+
+def _filled(numbered: Sequence[tuple[int, Record]], columns: Sequence[str]) -> list[tuple[int, Record]]:
+    """The rows that have something in one of these columns."""
+    return [(number, row) for number, row in numbered if not all(map(is_empty, map(row.values.get, columns)))]
 
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
@@ -128,22 +125,22 @@ def _all_placed(
 
     def place(index: int, row: Record) -> Placed:
         where, values = f"{source}, {row.where}", row.values
-        subclass = values.get(columns.subclass) if columns.subclass else None
-        sample = Sample(
-            id=_id(values.get(columns.id), where) if columns.id else str(numbered[index][0]),
-            text=text_of(where, values, columns, only_texts=only_texts, may_skip=True),
-            subclass=None if is_empty(subclass) else str(subclass).strip(),
-            pinned=_pinned(values.get(columns.pinned), where, columns.pinned) if columns.pinned else False,
-        )
-        split = _split(values.get(columns.split), where) if columns.split else None
-        if columns.label:
-            label = references[index] if spec.is_open else _label(values.get(columns.label), where, columns.label)
-            sample = replace(sample, label=label)
-        if sample.id in places:
-            fault = f"id {sample.id!r} is that of {places[sample.id]} too"
+        sample_id, label, split = str(numbered[index][0]), None, None
+        if columns.id:
+            sample_id = _id(values.get(columns.id), where)
+        text = text_of(where, values, columns, OR_SKIP, only_texts=only_texts)
+        pinned = columns.pinned is not None and _pinned(values.get(columns.pinned), where, columns.pinned)
+        if columns.split:
+            split = _split(values.get(columns.split), where)
+        if references:
+            label = references[index]
+        elif columns.label:
+            label = _label(values.get(columns.label), where, columns.label)
+        if sample_id in places:
+            fault = f"id {sample_id!r} is that of {places[sample_id]} too"
             raise RowError(where, fault, "ids must differ", "the id is that of another row too")
-        places[sample.id] = row.where
-        return Placed(sample, split)
+        places[sample_id] = row.where
+        return Placed(Sample(sample_id, text, label, _subclass(values, columns.subclass), pinned), split)
 
     return of_each_row(source, rows, place)
 
@@ -162,8 +159,7 @@ def samples_of(path: Path, rows: Sequence[Record], prefix: str) -> tuple[Sample,
 
 def read_train_test(folder: Path) -> TrainTest:
     """Read (train, test) from ``train.jsonl`` and ``test.jsonl``: text, label and, if there is one, subclass."""
-    train = folder / "train.jsonl"
-    test = folder / "test.jsonl"
+    train, test = folder / "train.jsonl", folder / "test.jsonl"
     return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
 
 
@@ -172,19 +168,15 @@ def _label(value: Any, where: str, column: str) -> str:
     cell = f"the label (column {column!r})"
     if is_empty(value):
         raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{OR_SKIP}")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # pandas turns whole numbers into floats where some are missing
+    value = whole(value)
     if not isinstance(value, (str, int)):
         fault = f"{cell} is {reprlib.repr(value)}, not the name of a class"
         raise RowError(where, fault, "name another column", f"{cell} is not the name of a class")
     label = str(value).strip()
-    if len(label) > LONGEST_LABEL:
-        fault = f"{cell} has {len(label):,} characters; at most {LONGEST_LABEL} are taken"
-        raise RowError(where, fault, "is it the right column?", f"{cell} has too many characters")
+    check_text(label, where, cell, LONGEST_LABEL)
     if len(label.splitlines()) > 1:
         kind = f"{cell} holds a line break"
         raise RowError(where, f"{kind}: {label!r}", "write it on one line", kind)
-    check_characters(label, where, cell)
     return label
 
 
@@ -192,6 +184,12 @@ def _id(value: Any, where: str) -> str:
     if is_empty(value):
         raise RowError(where, "the id is empty", "fill it in, or leave the column out")
     return str(value).strip()
+
+
+def _subclass(values: Mapping[str, Any], column: str | None) -> str | None:
+    if column is None or is_empty(values.get(column)):
+        return None
+    return str(values[column]).strip()
 
 
 def _split(value: Any, where: str) -> str:
@@ -204,7 +202,9 @@ def _split(value: Any, where: str) -> str:
 
 def _pinned(value: Any, where: str, column: str) -> bool:
     """Whether a cell says that its sample must stay right; an empty one means that it need not."""
-    cell_text = "" if is_empty(value) else str(value).strip().lower().removesuffix(".0")  # pandas' floats
+    if is_empty(value):
+        return False
+    cell_text = str(value).strip().lower().removesuffix(".0")  # pandas' floats
     if cell_text not in _PINNED:
         kind = f"the column {column!r} says neither yes nor no"
         fix = "it must be true or false (1, 0, yes, no); rename the column if it is about something else"

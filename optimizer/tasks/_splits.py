@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections import defaultdict
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from psopt.errors import DataError
 from psopt.tasks._labels import words_hint
 from psopt.tasks._strata import class_sizes, part_off
+from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set
@@ -33,13 +35,15 @@ class Splits(NamedTuple):
     @property
     def labels(self) -> list[str]:
         """The label of each sample that has one."""
-        return [sample.label for split in self for sample in split if sample.label is not None]
+        return [sample.label for sample in itertools.chain(*self) if sample.label is not None]
 
     def relabelled(self, new: Callable[[str], str]) -> Splits:
         """The same samples with new labels; those without a label stay unchanged."""
 
         def of(sample: Sample) -> Sample:
-            return sample if sample.label is None else replace(sample, label=new(sample.label))
+            if sample.label is None:
+                return sample
+            return replace(sample, label=new(sample.label))
 
         return Splits(*(tuple(map(of, split)) for split in self))
 
@@ -47,22 +51,16 @@ class Splits(NamedTuple):
 def make_splits(
     source: str,
     placed: Sequence[Placed],
-    separate_test: Sequence[Placed] | None,
+    separate_test: Sequence[Placed] = (),
     *,
     seed: int,
     by_label: bool = True,
 ) -> Splits:
     """Split samples as the data say, and at random where they don't.
 
-    ================================  =========================================================
-    the data say                      then
-    ================================  =========================================================
-    nothing                           60 : 20 : 20
-    which are test                    val is a fifth of the rest, at most 1,000
-    which are val                     test is a fifth of the rest
-    all three                         nothing is drawn
-    no labels                         all are val: there is nothing to learn from or to score
-    ================================  =========================================================
+    - If they say nothing, 60 : 20 : 20.
+    - If they say which are test, val is a fifth of the rest, at most 1,000; if they say which are val, test likewise.
+    - If they have no labels, all are val: there is nothing to learn from or to score.
 
     A given test set stays unchanged, including duplicate texts, so that results are comparable with published
     ones. Elsewhere, equal texts (apart from case and white space) are kept once, and those with conflicting
@@ -73,15 +71,10 @@ def make_splits(
     If labels are not classes (`by_label` False), samples are drawn regardless of their labels. A class with too few
     samples for all drawn splits stays in train (`rare_note` says so). If all classes are so rare, samples are also
     drawn regardless of their labels.
-
-    Raises DataError if there is only one class, a class of val or test is missing from train, labels are answers rather
-    than classes, or there are fewer samples than splits.
     """
     if all(sample.label is None for sample, _ in placed):
         if separate_test:
-            raise DataError(
-                f"{source}: has no labels, so a test file is of no use; leave it out, or add a label column"
-            )
+            raise DataError(f"{source}: has no labels, so leave the test file out, or add a label column")
         return Splits((), tuple(sample for sample, _ in placed), ())
     marked = _as_marked(source, placed, separate_test)
     if by_label:
@@ -90,12 +83,12 @@ def make_splits(
     train = _without_duplicates(marked.train, but=(*marked.val, *marked.test))
     n_splits = 1 + (not val) + (not marked.test)
     if len(train) < n_splits:
-        raise DataError(
-            f"{source}: has {len(train)} different samples, where {n_splits} splits need one each; add some"
-        )
+        raise DataError(f"{source}: {n_splits} splits need a different sample each; it has {len(train)}: add some")
     marked = Splits(train, val, marked.test)
-    drawn = _drawn_by_label(source, marked, seed, n_splits) if by_label else _draw(marked, seed, by_label=False)
-    return drawn if marked.test else _pinned_in_test(drawn, {sample.id for sample, split in placed if split is None})
+    drawn = _drawn(source, marked, seed, n_splits, by_label=by_label)
+    if marked.test:
+        return drawn
+    return _pinned_in_test(drawn, {sample.id for sample, split in placed if split is None})
 
 
 def _pinned_in_test(splits: Splits, movable: Set[str]) -> Splits:
@@ -117,17 +110,17 @@ def pinned_note(splits: Splits) -> str:
     n_elsewhere = sum(sample.pinned for sample in (*splits.train, *splits.val))
     if not n_elsewhere or not splits.test:
         return ""
-    which = "1 pinned sample is" if n_elsewhere == 1 else f"{n_elsewhere:,} pinned samples are"
-    return f"{which} in train or val: psopt check looks at them, and the gate of a run at those in test alone"
+    gate = "the gate of a run looks at those in test alone, and psopt check at all"
+    return f"train and val hold pinned samples ({n_elsewhere:,}): {gate}"
 
 
-def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> bool:
+def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] = ()) -> bool:
     """Whether test is drawn at random: the data mark none, and have labels."""
     marks_test = bool(separate_test) or any(split == "test" for _, split in placed)
     return not marks_test and any(sample.label is not None for sample, _ in placed)
 
 
-def _as_marked(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
+def _as_marked(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed]) -> Splits:
     """Put each sample where the data say; samples without a split go to train."""
     marked: dict[str, list[Sample]] = {"train": [], "val": [], "test": []}
     for sample, split in placed:
@@ -144,33 +137,28 @@ def _as_marked(source: str, placed: Sequence[Placed], separate_test: Sequence[Pl
 def _check_classes(source: str, marked: Splits) -> None:
     labels = {sample.label for sample in marked.train}
     if len(labels) < 2:
-        where = "train samples" if marked.val or marked.test else "samples"
-        raise DataError(f"{source}: all {where} have the label {min(labels, key=str)!r}; at least two are needed")
+        raise DataError(f"{source}: all samples to learn from have the label {labels.pop()!r}; two or more are needed")
     for name in ("val", "test"):
         for sample in getattr(marked, name):
             if sample.label not in labels:
-                raise DataError(
-                    f"{source}: {name} sample {sample.id!r} has label {sample.label!r}, which no train "
-                    f"sample has; add some to train, or remove it from {name}"
-                )
+                fault = f"{name} sample {sample.id!r} has label {sample.label!r}, which no train sample has"
+                raise DataError(f"{source}: {fault}; add some to train, or remove it from {name}")
 
 
-def _drawn_by_label(source: str, marked: Splits, seed: int, n_splits: int) -> Splits:
-    """Draw the splits that are still empty from classes with enough samples for each; the others stay in train."""
+def _drawn(source: str, marked: Splits, seed: int, n_splits: int, *, by_label: bool) -> Splits:
+    """Draw the splits that are still empty, from classes with enough samples for each; the others stay in train."""
+    if not by_label:
+        return _draw(marked, seed, by_label=False)
     sizes = class_sizes(marked.train)
     for label in sorted(class_sizes((*marked.val, *marked.test))):
         if not sizes[label]:
-            raise DataError(
-                f"{source}: class {label!r} has too few samples to split: 0 are left in train, whose texts stand "
-                "in val or test too, or have several labels; add some, or remove the class"
-            )
+            why = "0 are left in train, whose texts stand in val or test too, or have several labels"
+            raise DataError(f"{source}: class {label!r} has too few samples to split: {why}; add some, or remove it")
     if min(sizes.values(), default=0) >= n_splits:
         return _draw(marked, seed, by_label=True)
     if hint := words_hint(sizes):
-        raise DataError(
-            f"{source}: {hint}; name a column of classes with --label-column, or say what they are, such as "
-            "--answers number or --answers text"
-        )
+        fix = "name a column of classes with --label-column, or say what they are, such as --answers number or text"
+        raise DataError(f"{source}: {hint}; {fix}")
     common = tuple(sample for sample in marked.train if sizes[str(sample.label)] >= n_splits)
     if not common:
         return _draw(marked, seed, by_label=False)
@@ -180,13 +168,7 @@ def _drawn_by_label(source: str, marked: Splits, seed: int, n_splits: int) -> Sp
 
 
 def rare_note(splits: Splits) -> str:
-    """Say which classes are too rare to be in val and test, and where they are missing; otherwise nothing.
-
-    >>> from psopt.tasks import Sample
-    >>> one, other = Sample("1", "a", "press"), Sample("2", "b", "sales")
-    >>> rare_note(Splits((one,), (other,), (other,)))
-    "too few samples to split: class 'press' (1) stays in train, and no score on val and test is of it"
-    """
+    """Say which classes are too rare to be in val and test, and where they are missing; otherwise nothing."""
     in_train, in_val, in_test = map(class_sizes, splits)
     if not in_val and not in_test:
         return ""
@@ -195,15 +177,10 @@ def rare_note(splits: Splits) -> str:
         missing = " and ".join(name for name, there in (("val", in_val), ("test", in_test)) if label not in there)
         if missing and size < len(splits):
             by_missing.setdefault(missing, []).append(f"{label!r} ({size})")
-    told = [_stay(classes, missing) for missing, classes in by_missing.items()]
-    return f"too few samples to split: {'; '.join(told)}" if told else ""
-
-
-def _stay(classes: Sequence[str], missing: str) -> str:
-    named = ", ".join(classes[:_MOST_NAMED])
-    others = f" and {len(classes) - _MOST_NAMED:,} more" if len(classes) > _MOST_NAMED else ""
-    words = ("class", "stays", "it") if len(classes) == 1 else ("classes", "stay", "them")
-    return f"{words[0]} {named}{others} {words[1]} in train, and no score on {missing} is of {words[2]}"
+    if not by_missing:
+        return ""
+    told = [f"no score on {missing} is of {shortened_list(by_missing[missing], _MOST_NAMED)}" for missing in by_missing]
+    return f"classes with too few samples to split stay in train: {'; '.join(told)}"
 
 
 def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
@@ -238,9 +215,5 @@ def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample]) -> 
 
 
 def normalised(text: str) -> str:
-    """The form in which duplicates are compared: Unicode's compatibility form, case folded, white space collapsed.
-
-    >>> normalised("Ｗho   won ? ")
-    'who won ?'
-    """
+    """The form in which duplicates are compared: Unicode's compatibility form, case folded, white space collapsed."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

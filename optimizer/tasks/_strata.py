@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -54,7 +55,9 @@ def class_sizes(samples: Sequence[Sample]) -> Counter[str]:
 
 
 def _strata(samples: Sequence[Sample], *, by_label: bool) -> list[str]:
-    return [str(sample.label) if by_label else "" for sample in samples]
+    if not by_label:
+        return [""] * len(samples)
+    return [str(sample.label) for sample in samples]
 
 
 def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
@@ -66,7 +69,7 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     total = sum(sizes.values())
     labels = sorted(sizes)
     exact = {label: n * sizes[label] / total for label in labels}
-    least = 1 if n >= len(labels) else 0
+    least = int(n >= len(labels))
     counts = {label: max(least, int(exact[label])) for label in labels}
     by_remainder = sorted(labels, key=lambda label: (counts[label] - exact[label], label))
     for label in by_remainder[: max(0, n - sum(counts.values()))]:
@@ -93,8 +96,8 @@ def draw_balanced(items: Iterable[tuple[str, T]], labels: Sequence[str], n: int,
             heapq.heappush(heap, (-key, number, item))
         elif heap and -key > heap[0][0]:
             heapq.heapreplace(heap, (-key, number, item))
-    by_number = {number: item for heap in heaps.values() for _, number, item in heap}
-    return [by_number[number] for number in sorted(by_number)]
+    drawn = sorted(itertools.chain.from_iterable(heaps.values()), key=lambda entry: entry[1])
+    return [item for _, _, item in drawn]
 
 
 def _keys(stream: int) -> Iterator[float]:

@@ -32,24 +32,13 @@ RTE_LABELS = {"entailment": "entailment", "not_entailment": "contradiction/neutr
 _OWN_LABELS = {label: label for label in (*CB_LABELS.values(), *RTE_LABELS.values())}
 
 
-def read_published(labels: Mapping[str, str], folder: Path) -> TrainTest:
-    """Read (train, test) from the published files; `labels` as for `read_pairs`."""
-    return read_pairs(folder / TRAIN, "train", labels), read_pairs(folder / TEST, "test", labels)
-
-
-def read_bundled(folder: Path) -> TrainTest:
-    """Read (train, test) from a sample written for this project; its labels are psopt's own."""
-    train = folder / "train.jsonl"
-    test = folder / "test.jsonl"
-    return read_pairs(train, "train", _OWN_LABELS), read_pairs(test, "test", _OWN_LABELS)
+def read_pair_files(train: str, test: str, labels: Mapping[str, str], folder: Path) -> TrainTest:
+    """Read (train, test) from two files; `labels` as for `read_pairs`."""
+    return read_pairs(folder / train, "train", labels), read_pairs(folder / test, "test", labels)
 
 
 def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Sample, ...]:
-    """Read a file of pairs; `labels` maps the labels in the file to psopt's names.
-
-    Raises DataError if the file can't be read, or a line is no object with a premise, a hypothesis and one of the
-    labels.
-    """
+    """Read a file of pairs; `labels` maps the labels in the file to psopt's names."""
     return samples_of(path, [_row(f"{path}, {row.where}", row, labels) for row in read_rows(path)], prefix)
 
 
@@ -77,9 +66,9 @@ def _builtin(name: str, description: str, labels: Mapping[str, str], sha256: str
         name=name,
         description=description,
         files=(RemoteFile(archive, _ORIGIN + archive, sha256, n_bytes, members),),
-        read=partial(read_published, labels),
+        read=partial(read_pair_files, TRAIN, TEST, labels),
         package=f"psopt.tasks.bundled_{name}",
-        read_bundled=read_bundled,
+        read_bundled=partial(read_pair_files, "train.jsonl", "test.jsonl", _OWN_LABELS),
         page="https://super.gluebenchmark.com/tasks",
         fields=FIELDS,
         layout=LAYOUT,

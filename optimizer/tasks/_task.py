@@ -12,16 +12,16 @@ from psopt.errors import DataError, InputError
 from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._builtin import BUILTINS, check_fields
-from psopt.tasks._columns import ColumnChoice, as_names, listed
+from psopt.tasks._columns import ColumnChoice, as_names
 from psopt.tasks._data import DatasetInfo
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
 from psopt.tasks._labels import check_classes, check_positions, check_samples, number_of
 from psopt.tasks._read import described_data, read_builtin, read_data, refuse, split_rows
-from psopt.tasks._row import Row
+from psopt.tasks._row import columns_of_row
 from psopt.tasks._samples import make_samples
-from psopt.tasks._strata import subset
+from psopt.tasks._strata import class_sizes, subset
 from psopt.tasks._taskfile import TaskFile
 
 if TYPE_CHECKING:
@@ -94,18 +94,16 @@ class Task:
 
     def _repr_html_(self) -> str:
         """The labels with their numbers of samples, and a few samples of train, as notebooks show them."""
-        of_labels = [_row_of_label(self, label) for label in self.labels[:_LABELS_SHOWN]]
-        hidden = len(self.labels) - len(of_labels)
-        shown = [(sample.id, sample.text, sample.label) for sample in self.train[:_SAMPLES_SHOWN]]
-        counted = table(("label", *_SPLITS, "what it means"), of_labels) if self.classes else ""
-        return card(
-            repr(self)[1:-1],
-            line(self.description),
-            line(self.info.note),
-            counted,
-            line(f"and {hidden} labels more" if hidden > 0 else ""),
-            folded("samples of train", table(("id", self.noun, "label"), shown)) if shown else "",
-        )
+        parts = [line(self.description), line(self.info.note)]
+        if self.classes:
+            of_labels = [_row_of_label(self, label) for label in self.labels[:_LABELS_SHOWN]]
+            parts.append(table(("label", *_SPLITS, "what it means"), of_labels))
+        if len(self.labels) > _LABELS_SHOWN:
+            parts.append(line(f"and {len(self.labels) - _LABELS_SHOWN} labels more"))
+        if self.train:
+            shown = [(sample.id, sample.text, sample.label) for sample in self.train[:_SAMPLES_SHOWN]]
+            parts.append(folded("samples of train", table(("id", self.noun, "label"), shown)))
+        return card(repr(self)[1:-1], *parts)
 
     def __post_init__(self) -> None:
         """Refuse an unusable task."""
@@ -143,10 +141,10 @@ class Task:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that every sample has, in the order of the data; ``text`` for plain texts."""
-        of_samples = [_columns(sample.text) for sample in self.samples]
+        of_samples = [dict(columns_of_row(sample.text)) or {"text": ""} for sample in self.samples]
         if not of_samples:
             return ("text",)
-        shared = set(of_samples[0]).intersection(*map(set, of_samples))
+        shared = set(of_samples[0]).intersection(*of_samples)
         return tuple(name for name in of_samples[0] if name in shared)
 
     @classmethod
@@ -232,10 +230,7 @@ class Task:
 
 
 def as_task(task: Task | str | Path) -> Task:
-    """Return a task; a data set's name or file is loaded with `load_task`.
-
-    Raises InputError if it is none of these.
-    """
+    """Return a task, by `load_task` if it is a data set's name or file; raise InputError if it is none of these."""
     if isinstance(task, str | Path):
         return load_task(task)
     if not isinstance(task, Task):
@@ -314,14 +309,14 @@ def load_task(
         return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))
     place, described = described_data(name, task_file)
     described = described.overruled(
-        inputs=as_names(inputs) if inputs else (),
+        inputs=inputs and as_names(inputs),
         text_column=text_column,
         label_column=label_column,
         answers=answers,
         order=tuple(order),
         skip_empty=skip_empty,
         pinned_column=pinned_column,
-        test=Path(test_file) if test_file else None,
+        test=test_file and Path(test_file),
     )
     return Task(**read_data(place, described, seed=seed, require_labels=require_labels, skip_unread=skip_unread))
 
@@ -343,21 +338,13 @@ def read_samples(
     choice = ColumnChoice(as_names(inputs), label_column if has_labels else None, text_column)
     table = make_samples(str(path), rows, choice, require_labels=False, spec=task.spec)
     samples = tuple(placed.sample for placed in table.placed)
-    for sample in samples:
-        if sample.label is not None and task.classes and sample.label not in task.classes:
-            raise DataError(
-                f"{path}, sample {sample.id}: {sample.label!r} is none of the task's labels: {listed(task.labels)}"
-            )
+    check_samples(str(path), samples, task.classes)
     return samples
-
-
-def _columns(text: str) -> Iterable[str]:
-    return text.fields if isinstance(text, Row) else ("text",)
 
 
 def _row_of_label(task: Task, label: str) -> tuple[str | int, ...]:
     """How many samples of each split have a label, and what it means."""
-    counts = [sum(sample.label == label for sample in getattr(task, split)) for split in _SPLITS]
+    counts = [class_sizes(getattr(task, split))[label] for split in _SPLITS]
     return (label, *counts, task.definitions.get(label, ""))
 
 

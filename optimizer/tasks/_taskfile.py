@@ -68,10 +68,7 @@ KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
 
 
 def read_task_file(path: Path) -> TaskFile:
-    """Read a task file.
-
-    Raises DataError if it can't be read, is no TOML, or holds a key that is unknown or of the wrong type.
-    """
+    """Read a task file."""
     content = read_toml(path, error=DataError)
     for key in content:
         if key not in KEYS:

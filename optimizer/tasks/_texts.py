@@ -38,7 +38,9 @@ class InputColumns:
     def of_builtin(cls, name: str) -> InputColumns:
         """The columns of a built-in data set's samples, joined as in that data set."""
         builtin = find_builtin(name)
-        return cls(builtin.fields, layout=builtin.layout) if builtin.layout else cls()
+        if not builtin.layout:
+            return cls()
+        return cls(builtin.fields, layout=builtin.layout)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,28 +101,25 @@ def texts_of_records(
 ) -> list[str]:
     r"""Make texts from texts and mappings in memory: a plain text is the only input.
 
-    Raises
-    ------
-    DataError
-        If a text stands for several inputs, or a column is missing or can't be used.
+    Raises DataError if a text stands for several inputs, or a column is missing or can't be used.
 
-    Examples
-    --------
     >>> texts_of_records([{"subject": "Bill", "body": "Hi"}], InputColumns(("subject", "body")))
     ['subject: Bill\nbody: Hi']
     """
-    rows = []
-    texts: dict[int, str] = {}
+    texts: list[str] = []
+    rows: dict[int, Record] = {}
     for number, record in enumerate(records):
         where = f"record {number + 1}"
         if isinstance(record, str):
-            texts[number] = _alone(f"{source}, {where}", record, columns)
+            texts.append(_alone(f"{source}, {where}", record, columns))
         elif isinstance(record, Mapping):
-            rows.append(Record(where, record))
+            rows[number] = Record(where, record)
+            texts.append("")
         else:
             raise DataError(f"{source}, {where}: expected a text or a mapping, not {reprlib.repr(record)}")
-    of_rows = iter(_texts(source, rows, columns))
-    return [texts[number] if number in texts else next(of_rows) for number in range(len(texts) + len(rows))]
+    for number, text in zip(rows, _texts(source, list(rows.values()), columns), strict=True):
+        texts[number] = text
+    return texts
 
 
 def _alone(where: str, text: str, columns: InputColumns) -> str:
@@ -138,13 +137,14 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
     names = column_names([row.values for row in rows])
     choice = columns.of(names)
     places = find_columns(source, names, choice, option="--input")
-    only_texts = not choice.inputs
-    texts = of_each_row(
-        source,
-        rows,
-        lambda _, row: text_of(f"{source}, {row.where}", row.values, places, only_texts=only_texts),
-    )
-    return [_laid_out(text, columns.layout) for text in texts] if columns.layout else texts
+
+    def read(_: int, row: Record) -> str:
+        return text_of(f"{source}, {row.where}", row.values, places, only_texts=not choice.inputs)
+
+    texts = of_each_row(source, rows, read)
+    if not columns.layout:
+        return texts
+    return [_laid_out(text, columns.layout) for text in texts]
 
 
 def _laid_out(text: str, layout: str) -> str:

@@ -32,19 +32,16 @@ LABELS = (
 SIZE = 2000  # as in E25, the paper behind psopt
 
 
-def read_published(folder: Path, *, n: int = SIZE) -> TrainTest:
-    """Read (train, test) from the published files: `n` samples of each, balanced.
+def read_published(folder: Path) -> TrainTest:
+    """Read (train, test) from the published files: 2,000 samples of each, balanced.
 
     There is no test file, so test is drawn first, and train from the rest. Sample ids contain the line number.
-
-    Raises DataError if a file can't be read, a line holds no abstract or no domain number, or the files differ in
-    length.
     """
     rows = _rows(folder)
     labelled = [(row.values["label"], row) for row in rows]
-    test = draw_balanced(labelled, LABELS, n, stream=3)
+    test = draw_balanced(labelled, LABELS, SIZE, stream=3)
     taken = {row.where for row in test}
-    train = draw_balanced([(label, row) for label, row in labelled if row.where not in taken], LABELS, n, stream=4)
+    train = draw_balanced([(label, row) for label, row in labelled if row.where not in taken], LABELS, SIZE, stream=4)
     path = folder / TEXTS
     if not train:
         raise DataError(f"{path}: {len(rows)} abstracts are too few; {len(LABELS)} or more must be left beside test")
@@ -57,10 +54,8 @@ def _rows(folder: Path) -> list[Record]:
     areas = _lines(folder / AREAS) if (folder / AREAS).is_file() else []
     for name, numbers in ((DOMAINS, domains), (AREAS, areas or texts)):
         if len(texts) != len(numbers):
-            raise DataError(
-                f"{folder}: {TEXTS} has {len(texts):,} lines and {name} {len(numbers):,}; they must have one for each "
-                "abstract: fetch both again"
-            )
+            n_lines = f"{TEXTS} has {len(texts):,} lines and {name} {len(numbers):,}"
+            raise DataError(f"{folder}: {n_lines}; they must have one for each abstract: fetch both again")
     rows = []
     for index, (text, domain) in enumerate(zip(texts, domains, strict=True)):
         label = LABELS[_number(folder / DOMAINS, index, domain, len(LABELS))]

@@ -1,7 +1,7 @@
 """Reading text files, and finding things in texts: phrases, private data, labels, changed lines."""
 
 from psopt.text._document import Node, json_node, yaml_node
-from psopt.text._files import as_text, parse_json, read_bytes, read_json, read_text, read_toml
+from psopt.text._files import as_text, nearest_sibling, parse_json, read_bytes, read_json, read_text, read_toml
 from psopt.text._label_mentions import (
     LabelMention,
     Statements,
@@ -35,6 +35,7 @@ from psopt.text._shown_text import (
     markdown_table,
     one_line,
     shell_line,
+    shortened_list,
     unified_diff,
 )
 
@@ -57,6 +58,7 @@ __all__ = [
     "line_changes",
     "markdown_table",
     "names_label",
+    "nearest_sibling",
     "normal_form",
     "numbers_in",
     "one_line",
@@ -71,6 +73,7 @@ __all__ = [
     "read_text",
     "read_toml",
     "shell_line",
+    "shortened_list",
     "shown_signs",
     "shows",
     "statements",

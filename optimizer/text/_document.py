@@ -7,13 +7,17 @@ import itertools
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.text._files import parse_json
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _DEEPEST = 1000  # brackets within brackets: Python's own limit of recursion
 _MOST_VALUES = 100_000  # a file of 2 MB holds fewer; aliases of aliases can stand for any number
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
 
@@ -50,10 +54,7 @@ def json_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
 def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Node:
     """Read YAML; callers must not change the result, which is cached.
 
-    Raises
-    ------
-    InputError
-        Or `error`: if it is no YAML, is nested too deeply, or repeats itself by aliases; names the line.
+    Raises `error` if it is no YAML, is nested too deeply, or repeats itself by aliases; names the line.
     """
     import yaml
 
@@ -80,16 +81,19 @@ def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
 
 def _depth(text: str) -> int:
     """How deeply brackets are nested, including those in strings: no file by a person has a thousand either way."""
-    steps = [1 if sign in "[{" else -1 for sign in text if sign in "[]{}"]
-    return max(itertools.accumulate(steps), default=0)
+    return max(itertools.accumulate(_STEPS[sign] for sign in text if sign in _STEPS), default=0)
 
 
 def _n_values(node: Any, counted: dict[int, int]) -> int:
     """How many values a YAML node holds with every alias expanded; each node is visited once."""
     if id(node) not in counted:
         counted[id(node)] = 1  # for a node that contains itself
-        children = node.value if isinstance(getattr(node, "value", None), list) else []
-        parts = [part for child in children for part in (child if isinstance(child, tuple) else (child,))]
+        parts: Iterable[Any] = ()
+        match getattr(node, "id", ""):
+            case "sequence":
+                parts = node.value
+            case "mapping":
+                parts = itertools.chain.from_iterable(node.value)
         counted[id(node)] += sum(_n_values(part, counted) for part in parts)
     return counted[id(node)]
 
@@ -121,12 +125,12 @@ def _json_items(text: str, position: int, closing: str) -> tuple[list[Node], int
 def _yaml_node(loader: Any, node: Any) -> Node:
     import yaml
 
-    start, end = (node.start_mark.index, node.end_mark.index) if node is not None else (0, 0)
+    if node is None:
+        return Node(None, 0, 0, "yaml")
+    start, end = node.start_mark.index, node.end_mark.index
     if isinstance(node, yaml.MappingNode):
         members = {str(loader.construct_object(key, deep=True)): _yaml_node(loader, item) for key, item in node.value}
         return Node(members, start, end, "yaml")
     if isinstance(node, yaml.SequenceNode):
         return Node([_yaml_node(loader, item) for item in node.value], start, end, "yaml")
-    if node is None:
-        return Node(None, start, end, "yaml")
     return Node(loader.construct_object(node, deep=True), start, end, node.style or "")

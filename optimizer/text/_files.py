@@ -17,15 +17,9 @@ _WITH_BACKSLASH = re.compile(r'".*\\')
 
 
 def read_text(path: Path, name: str = "", error: type[InputError] = InputError) -> str:
-    """Read a UTF-8 file, with or without a byte order mark.
+    """Read a UTF-8 file, with or without a byte order mark; raise `error` if it can't be read, or is not UTF-8.
 
-    Parameters
-    ----------
-    path : Path
-    name : str
-        What messages call it, such as ``--config psopt.toml``; by default its path.
-    error : type
-        What is raised if it can't be read, or is not UTF-8.
+    Messages call it by `name`, such as ``--config psopt.toml``; by default its path.
     """
     return as_text(read_bytes(path, name, error), name or str(path), error)
 
@@ -36,10 +30,16 @@ def read_bytes(path: Path, name: str = "", error: type[InputError] = InputError)
     try:
         return path.read_bytes()
     except FileNotFoundError as missing:
-        names = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise error(f"{name} can't be read: no such file{nearest(path.name, names)}") from missing
+        raise error(f"{name} can't be read: no such file{nearest_sibling(path)}") from missing
     except OSError as refused:
         raise error(f"{name} can't be read: {refused.strerror}") from refused
+
+
+def nearest_sibling(path: Path) -> str:
+    """Return ``; did you mean 'x'?`` for the file beside a missing one whose name is nearest, or nothing."""
+    if not path.parent.is_dir():
+        return ""
+    return nearest(path.name, [sibling.name for sibling in path.parent.iterdir()])
 
 
 def as_text(data: bytes, name: str, error: type[InputError] = InputError) -> str:
@@ -54,10 +54,8 @@ def as_text(data: bytes, name: str, error: type[InputError] = InputError) -> str
         return data.decode()
     except UnicodeDecodeError as wrong:
         line = data.count(b"\n", 0, wrong.start) + 1
-        raise error(
-            f"{name}, line {line}: byte 0x{data[wrong.start]:02x} is not UTF-8; convert the file, "
-            "for example with: iconv -f latin1 -t utf-8"
-        ) from wrong
+        fix = "convert the file, for example with: iconv -f latin1 -t utf-8"
+        raise error(f"{name}, line {line}: byte 0x{data[wrong.start]:02x} is not UTF-8; {fix}") from wrong
 
 
 def read_json(path: Path, name: str = "", error: type[InputError] = InputError) -> Any:
@@ -93,6 +91,6 @@ def read_toml(path: Path, name: str = "", error: type[InputError] = InputError) 
 def _backslash_hint(wrong: str, text: str) -> str:
     """How to write a Windows path, if the invalid line has a backslash in double quotes."""
     place = re.search(r"line (\d+)", wrong)
-    line = text.splitlines()[int(place[1]) - 1 : int(place[1])] if place else []
-    is_path = any(map(_WITH_BACKSLASH.search, line))
-    return "; a path with backslashes stands in single quotes: 'C:\\data\\my.csv'" if is_path else ""
+    if place and any(map(_WITH_BACKSLASH.search, text.splitlines()[int(place[1]) - 1 : int(place[1])])):
+        return "; a path with backslashes stands in single quotes: 'C:\\data\\my.csv'"
+    return ""

@@ -44,15 +44,10 @@ class LabelMention:
 def names_label(text: str, label: str, *, match_case: bool = False) -> bool:
     """Tell whether a text names a label, as a whole word or words.
 
-    Parameters
-    ----------
-    match_case : bool
-        Writers of rephrasings and notes may start a sentence with a label or write it in lower case, so only its words
-        count for them. Where a model reads a prompt by its labels (`label_mentions`), only case distinguishes the
-        label Number from the word number.
+    Writers of rephrasings and notes may start a sentence with a label or write it in lower case, so only its words
+    count for them. Where a model reads a prompt by its labels (`label_mentions`), only case (`match_case`)
+    distinguishes the label Number from the word number.
 
-    Examples
-    --------
     >>> names_label("Is it a number or an entity?", "Number"), names_label("Numbers only.", "Number")
     (True, False)
     >>> names_label("Is it a number or an entity?", "Number", match_case=True)
@@ -106,19 +101,18 @@ def quoted_cues(sentence: str) -> tuple[str, ...]:
     ('^when', 'refund')
     """
     cues = []
-    opens = False
-    field = ""
+    opening, field = "", ""
     end = 0
     for match in _QUOTED.finditer(sentence):
         between = sentence[end : match.start()]
-        if _ANYWHERE.search(between):
-            opens = False
         if _OPENING.search(between):
-            opens = True
+            opening = "^"
+        elif _ANYWHERE.search(between):
+            opening = ""
         field = _field(between, field)
         words = " ".join(words_of(match.group(1) or match.group(2)))
         if words:
-            cues.append(phrase_of_field(field, ("^" if opens else "") + words))
+            cues.append(phrase_of_field(field, opening + words))
         end = match.end()
     return tuple(cues)
 
@@ -160,7 +154,8 @@ def statements(text: str, labels: Sequence[str]) -> Statements:
             continue  # the form of an answer
         elif label_mentions(line, labels):
             notes.append(line)
-            other_lines += [] if is_item else [line]
+            if not is_item:
+                other_lines.append(line)
         else:
             other_lines.append(line)
     joined = tuple((label, "; ".join(meanings)) for label, meanings in definitions.items())
@@ -189,10 +184,9 @@ def _definition(line: str, labels: Sequence[str]) -> tuple[str, str] | None:
     """A line that says what a label means: ``label: ..``, or a tag that names the label."""
     for label in sorted(labels, key=len, reverse=True):
         name = re.escape(label)
-        meaning = re.match(rf"{name}\s*(?::|=|->|→|[–—]|- )\s*(\S.*)", line) or re.match(
-            rf"<\w+[^>]*[\"']{name}[\"'][^>]*>(.+?)</\w+>", line
-        )
-        meaning = meaning or re.match(rf"<{name}>(.+?)</{name}>", line)
-        if meaning:
-            return label, meaning[1]
+        said = rf"{name}\s*(?::|=|->|→|[–—]|- )\s*(\S.*)"
+        tagged = rf"<\w+[^>]*[\"']{name}[\"'][^>]*>(.+?)</\w+>"
+        for form in (said, tagged, rf"<{name}>(.+?)</{name}>"):
+            if meaning := re.match(form, line):
+                return label, meaning[1]
     return None

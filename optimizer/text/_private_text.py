@@ -102,5 +102,5 @@ def private_words(texts: Iterable[str]) -> frozenset[str]:
     private: Counter[str] = Counter()
     for text in texts:
         holding.update(set(words_of(text)))
-        private.update({word for piece in private_pieces(text, with_cases=True) for word in words_of(piece)} - _NOBODY)
+        private.update({*words_of(" ".join(private_pieces(text, with_cases=True)))} - _NOBODY)
     return frozenset(word for word, n in private.items() if 2 * n >= holding[word])

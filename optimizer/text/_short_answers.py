@@ -84,18 +84,19 @@ def whole_number(text: str) -> float | None:
     >>> [whole_number(text) for text in ("$1.2M", "5k", "2 Mio. EUR", "1,5 Mrd.", "3 m", "$(50)")]
     [1200000.0, 5000.0, 2000000.0, 1500000000.0, 3.0, -50.0]
     """
-    plain = _normal(text[:_LONGEST]).strip()
     if len(text) > _LONGEST:
         return None
+    plain = _normal(text).strip()
     matches = list(_NUMBER.finditer(plain))
     if len(matches) != 1:
         return None
     before, after = plain[: matches[0].start()], plain[matches[0].end() :]
-    is_alone = all(_UNIT.fullmatch(part.strip()) for part in (before, after))
-    value = _value(matches[0]) if is_alone else None
-    # Accounts put debts in brackets, and a currency next to the number shows that it is an amount.
-    is_owed = value is not None and _OWED.fullmatch(plain) is not None
-    return -value if is_owed and value else value
+    if not all(_UNIT.fullmatch(part.strip()) for part in (before, after)):
+        return None
+    value = _value(matches[0])
+    if value and _OWED.fullmatch(plain):  # accounts put debts in brackets, and the currency shows that it is an amount
+        return -value
+    return value
 
 
 def _value(match: re.Match[str]) -> float | None:
@@ -104,13 +105,13 @@ def _value(match: re.Match[str]) -> float | None:
     if number is None or match["bound"] or match["more"] or (is_money and _UNSURE.fullmatch(match["digits"])):
         return None
     value = float(f"{number}{match['power'] or ''}")
-    if match["below"]:
-        below = float(match["below"])
-        value = value / below if below else math.nan
-    value *= _scale(match, is_money=is_money)
-    if "-" in (match["sign"], match["inner"]):
-        value = -value
-    return value if math.isfinite(value) else None
+    below = float(match["below"] or 1)
+    if not below:
+        return None
+    value = value / below * _scale(match, is_money=is_money)
+    if not math.isfinite(value):
+        return None
+    return -value if "-" in (match["sign"], match["inner"]) else value
 
 
 def _scale(match: re.Match[str], *, is_money: bool) -> float:
@@ -134,18 +135,17 @@ def _plain(digits: str) -> str | None:
     bare = re.sub(r"[\s'\u2019_]", "", digits)
     points, commas = bare.count("."), bare.count(",")
     if points and commas:
-        last = max(bare.rfind("."), bare.rfind(","))
-        separator = "," if bare[last] == "." else "."
-        if bare.count(bare[last]) > 1:
+        whole, point, decimals = re.split(r"([.,])(?=\d*\Z)", bare)
+        if point in whole:
             return None
-        return bare.replace(separator, "").replace(bare[last], ".")
+        return f"{re.sub('[.,]', '', whole)}.{decimals}"
     if commas == 1 and not re.fullmatch(r"\d{1,3},\d{3}", bare):
         return bare.replace(",", ".")
     if points > 1 and not re.fullmatch(r"\d{1,3}(\.\d{3})+", bare):
         return None  # a version, a date
     if commas > 1 and not re.fullmatch(r"\d{1,3}(,\d{2,3})*,\d{3}", bare):
         return None  # a list; in India, digits above the thousands are grouped in pairs
-    return bare.replace(",", "").replace(".", "" if points > 1 else ".")
+    return bare.replace(".", "") if points > 1 else bare.replace(",", "")
 
 
 def answer_words(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_SIGNS = "\\`*_[]<&|#~"  # signs that begin markup, HTML or an entity within a line, or end a table cell
+_SIGN = re.compile(r"[\\`*_\[\]<&|#~]")  # begins markup, HTML or an entity within a line, or ends a table cell
 
 
 def one_line(text: str) -> str:
@@ -26,6 +26,18 @@ def one_line(text: str) -> str:
     'no [31m way 0m'
     """
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+
+
+def shortened_list(items: Sequence[str], most: int) -> str:
+    """Return at most so many items on one line, and how many more there are.
+
+    >>> shortened_list(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    line = ", ".join(items[:most])
+    if len(items) > most:
+        line += f" and {len(items) - most:,} more"
+    return line
 
 
 def shell_line(words: Iterable[object], system: str = os.name) -> str:
@@ -50,12 +62,12 @@ def escaped_markdown(text: str) -> str:
     >>> print(escaped_markdown("don't <b>shout</b> | #1"))
     don't \<b>shout\</b> \| \#1
     """
-    return "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in " ".join(text.split()))
+    return _SIGN.sub(r"\\\g<0>", " ".join(text.split()))
 
 
 def fenced(text: str, language: str = "text") -> str:
     """Return a text in a code block whose fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    longest = max(map(len, re.findall("`+", text)), default=2)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{text}\n{ticks}"
 
@@ -68,8 +80,11 @@ def markdown_table(rows: Sequence[Mapping[str, str]]) -> str:
     | --- | --- |
     | a&#124;b | 5.9 |
     """
-    lines = [[*rows[0]], ["---"] * len(rows[0]), *([*row.values()] for row in rows)]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+    return "\n".join(map(_markdown_row, [rows[0], ["---"] * len(rows[0]), *(row.values() for row in rows)]))
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "".join(f"| {cell.replace('|', '&#124;')} " for cell in cells) + "|"
 
 
 def latex_table(rows: Sequence[Mapping[str, str]]) -> str:

@@ -72,7 +72,7 @@ def test_rare_classes_are_measured_where_all_samples_are(folder: Path) -> None:
     done = psopt(folder, "diagnose", "--skip-empty", *OWN, "--split", "all", code=0)
     said = " ".join(done.stderr.split())
     assert "1 row without a text is left out" in said
-    assert "classes 'press' (2), 'suport' (1) stay in train" in said
+    assert "no score on val and test is of 'press' (2), 'suport' (1)" in said
     assert "label 'suport' (1) looks like 'support' (20)" in said
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80

@@ -123,7 +123,7 @@ def test_the_screen_run_json_and_the_report_say_how_both_prompts_fare_on_ones_ow
         ("--heldout-from", "people.txt", b"\xff\xfe\x00", "is UTF-16"),
         ("--heldout-from", "missing.txt", None, "can't be read"),
         ("--probe", "probe.csv", None, "there is no such file"),
-        ("--probe", "probe.csv", b"text,label\nx,Foo\n", "'Foo' is none of the task's labels"),
+        ("--probe", "probe.csv", b"text,label\nx,Foo\n", "'Foo' is none of the labels"),
         ("--probe", "probe.csv", b"", "probe.csv"),
     ],
 )

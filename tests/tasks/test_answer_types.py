@@ -83,7 +83,7 @@ def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
     [
         (["1", "many", "2", "few"], "number", "is not a number in 2 rows: record 2, record 4 (the first: "),
         (["1", True, "2", "3"], "number", "record 2: the answer (column 'label') is not a number: 'True'"),
-        (["1", None, "2", "3"], "number", "is not a number: empty"),
+        (["1", None, "2", "3"], "number", "is not a number: 'None'"),
         (["x"] * 25, "number", "record 10 and 15 more (the first: "),
         (["x"] * 25, "number", "is not a number in 25 rows: record 1, "),
         (["a;b", "c", "d"], "labels:|", "the separator '|' of --answers labels:| never occurs in column 'label'"),
@@ -98,7 +98,7 @@ def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
         ([["a", 1.5, None], "b", "c"], "text", "is not a text, or a list of texts: "),
         (["x" * 30_000, "b", "c"], "text", "30,000 characters; at most 20,000 are taken"),
         (["a\0b", "b", "c"], "text", "holds a NUL character"),
-        (["1", "2"], "number", "3 splits need one each"),
+        (["1", "2"], "number", "3 splits need a different sample each"),
     ],
 )
 def test_bad_answers_are_one_line(answers: list[Any], spec: str, why: str) -> None:
@@ -111,7 +111,7 @@ def test_bad_answers_are_one_line(answers: list[Any], spec: str, why: str) -> No
 @pytest.mark.parametrize(
     ("answers", "spec", "options", "why"),
     [
-        ([["a"], ["b", "c"], ["a", "b"]], "labels", {"labels": ["a", "b"]}, "label 'c' is not among its labels"),
+        ([["a"], ["b", "c"], ["a", "b"]], "labels", {"labels": ["a", "b"]}, "label 'c' is none of the labels"),
         ([1, 2, 3], "number", {"labels": ["a", "b"]}, "answers are number, which have no labels"),
         ([1, 2, 3], "number", {"order": ["1", "2", "3"]}, "is for --answers ordinal"),
     ],
@@ -206,7 +206,7 @@ def test_a_task_file_says_the_order_and_the_caller_counts_for_more(tmp_path: Pat
     ("records", "answers", "order", "says"),
     [
         (LEVELS, "ordinal", (), "'high' is no number, so say the order"),
-        (LEVELS, "ordinal", ("low", "medium"), "'high' is not in the order"),
+        (LEVELS, "ordinal", ("low", "medium"), "in the order: label 'high' is none of"),
         (LEVELS, "ordinal", ("low", "medium", "hihg"), "did you mean 'hihg'"),
         (LEVELS, "ordinal", (*ORDER, "low"), "names one twice"),
         (LEVELS, "ordnal", (), "did you mean 'ordinal'"),

@@ -44,7 +44,7 @@ BAD_CSV: list[tuple[str, list[str]]] = [
     (HEAD + GOOD + " ,yes\n", ["line 12", "'text'", "is empty", "fill it in or remove"]),
     (HEAD + GOOD + "a,\n", ["line 12", "'label'", "is empty"]),
     (HEAD + '"a\nb",yes\nc,\n', ["line 4", "'label'", "is empty"]),
-    (HEAD + "a,x\nb,x\nc,x\n", ["all samples have the label 'x'", "at least two"]),
+    (HEAD + "a,x\nb,x\nc,x\n", ["all samples to learn from have the label 'x'", "two or more"]),
     ("id,text,label\n7,a,x\n8,b,y\n7,c,x\n", ["line 4", "id '7'", "line 2"]),
     ("id,text,label\n,a,x\n", ["line 2", "id is empty"]),
     (HEAD + GOOD + "a,\x1b[31myes\n", ["'\\x1b[31myes'", "control character"]),
@@ -54,7 +54,7 @@ BAD_CSV: list[tuple[str, list[str]]] = [
     (HEAD + GOOD + 'a,"x\ny"\n', ["line 12", "line break"]),
     ("text,label,split\na,x,trial\n", ["line 2", "'trial'", "train, val or test"]),
     ("text,label,split\na,x,test\nb,y,test\n", ["no sample as train"]),
-    ("text,label,split\na,x,train\nb,y,test\n", ["all train samples", "'x'"]),
+    ("text,label,split\na,x,train\nb,y,test\n", ["all samples to learn from", "'x'"]),
     ("text,label,split\na,x,train\nb,y,train\nc,z,test\n", ["test sample '3'", "'z'"]),
     ("text,label,split\na,x,train\nb,y,train\nc,z,val\n", ["val sample '3'", "'z'"]),
     (  # values that differ are one kind of fault
@@ -81,7 +81,7 @@ FILES += [
     ("d.csv", (HEAD + GOOD).encode("utf-16"), ["UTF-16"]),
     ("d.parquet", HEAD.encode(), ["can't be read as Parquet"]),
     ("d.xlsx", b"x", [".csv .tsv .jsonl .parquet"]),
-    ("plain", b"x", ["without an ending"]),
+    ("plain", b"x", ["its ending is ''"]),
 ]
 
 

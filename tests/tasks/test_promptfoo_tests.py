@@ -88,10 +88,10 @@ tests:
 
 
 FAULTS = [
-    ("", "holds no tests; add tests:"),
-    ("scenarios: []", "holds no tests, and scenarios are not read"),
+    ("", "holds no tests .*; add tests:"),
+    ("scenarios: []", "scenarios are not read"),
     ("tests: [1]", "test 1, line 2: is 1 and no test"),
-    ("tests: file://tests.csv", "tests, line 2: .*tests.csv can't be read: no such file"),
+    ("tests: file://tests.csv", "test 1, line 2: .*tests.csv can't be read: no such file"),
     ("tests: file://tests.py:make", "tests.py:make is a program: write what it makes to a CSV file"),
     ("tests: ['https://docs.google.com/x']", "is read from elsewhere: save it here"),
     ("tests: [{vars: {x: a}, assert: [{type: equals, value: A}]}, {vars: {x: b}}]", "test 2.* is empty"),

@@ -27,9 +27,9 @@ COLUMNS: dict[str, Any] = {"id": [f"s{i}" for i in range(20)], "text": TEXTS, "l
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        ({"labels": ()}, "at least two labels, and this has none"),
-        ({"labels": ("Number",)}, "only 'Number'"),
-        ({"labels": ("Number", "Place")}, "'Person', which is no label"),
+        ({"labels": ()}, "at least two labels, and these are []"),
+        ({"labels": ("Number",)}, "these are ['Number']"),
+        ({"labels": ("Number", "Place")}, "'Person' is none of the labels"),
         ({"definitions": {"Persons": "x"}}, "did you mean 'Person'?"),
         ({"subclasses": {"Persons": {"x": "y"}}}, "subclasses name 'Persons'"),
         ({"test": (Sample("train-0", "x", "Number"),)}, "id 'train-0' stands twice"),
@@ -52,7 +52,7 @@ def test_words_given_reach_the_task() -> None:
     task = Task.from_records(PAIRS, **words)
     assert {name: getattr(task, name) for name in words} == words
     assert task.info.name == "mood"
-    with pytest.raises(DataError, match="'bad' is not among its labels"):
+    with pytest.raises(DataError, match="'bad' is none of the labels"):
         Task.from_records(PAIRS, labels=["good", "ugly"])
 
 
@@ -64,7 +64,7 @@ def test_words_given_reach_the_task() -> None:
         ([*PAIRS, "ab"], "record 11: expected"),
         ([*PAIRS, 7], "record 11: expected"),
         ([*PAIRS, ("a", None)], "record 11: the label"),
-        ([("a", "x"), ("b", "x")], "all samples have the label 'x'"),
+        ([("a", "x"), ("b", "x")], "all samples to learn from have the label 'x'"),
     ],
 )
 def test_records_that_cannot_be_used_are_told(records: Any, part: str) -> None:

@@ -139,10 +139,10 @@ def test_a_class_too_rare_to_split_stays_in_train() -> None:
     assert (task.val, task.test) == (whole.val, whole.test)  # drawn as if there were no rare one
     assert task.labels == ("a", "b", "odd")
     assert task.info.note == (
-        "too few samples to split: class 'odd' (2) stays in train, and no score on val and test is of it"
+        "classes with too few samples to split stay in train: no score on val and test is of 'odd' (2)"
     )
     equal = Task.from_records([*records_of(a=9, b=9), ("x", "odd"), ("X", "odd"), (" x", "odd")])
-    assert "class 'odd' (1) stays in train" in equal.info.note
+    assert "stay in train: no score on val and test is of 'odd' (1)" in equal.info.note
     assert counts_of(Task.from_records(records_of(a=2, b=2, c=1))) == (3, 1, 1)  # where all are rare
 
 
@@ -200,7 +200,7 @@ def test_without_pinned_samples_the_splits_are_as_without_the_column() -> None:
 def test_pinned_samples_that_the_data_place_stay_there_and_the_last_of_a_class_in_train() -> None:
     task = Task.from_records(rows(split="val"))
     assert pinned(task, "val") == PINNED_IDS
-    assert "3 pinned samples are in train or val" in task.info.note
+    assert "train and val hold pinned samples (3)" in task.info.note
     records = [{"text": f"text {i}", "label": "a", "pinned": ""} for i in range(20)]
     task = Task.from_records([*records, {"text": "alone", "label": "b", "pinned": "1"}])
     assert [str(sample.text) for sample in task.train if sample.pinned] == ["alone"]
