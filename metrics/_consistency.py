@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ._inputs import read_choice, read_counts, read_labels
-from ._numerics import class_differences, class_distances, ratio
+from ._numerics import class_differences, class_distances, mean_of_defined, ratio
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -79,14 +79,13 @@ def consistency(
     y = read_labels(y, *table.shape)
     distances = class_distances(table, n_rephrasings, y)
     sizes = np.bincount(y, minlength=table.shape[1]).astype(np.float64)
-    pairs = sizes * (sizes if self_pairs else sizes - 1)
+    pairs = sizes * (sizes - int(not self_pairs))
     if average == "pooled":
         distances, pairs = distances.sum(), pairs.sum()
     values = np.clip(1 - ratio(distances, pairs), 0, 1)  # only rounding exceeds the ends
     if average is None:
         return values
-    defined = values[np.isfinite(values)]
-    return float(defined.mean()) if defined.size else float("nan")
+    return mean_of_defined(values)
 
 
 def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = True) -> NDArray[np.float64]:
@@ -122,7 +121,7 @@ def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = Tr
     table, n_rephrasings = read_counts(counts)
     y = read_labels(y, *table.shape)
     distances = class_differences(table, n_rephrasings, y)
-    partners = np.bincount(y)[y] - (0 if self_pairs else 1)
+    partners = np.bincount(y)[y] - int(not self_pairs)
     return np.clip(1 - ratio(distances, partners), 0, 1)
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ._inputs import Floats
+
 BLOCK_ENTRIES = 100_000  # measured: 4 times fewer or more costs 10 %, 16 times fewer takes three times as long
 
 
@@ -46,6 +48,12 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> NDArray[np.float64]:
     result = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
     np.divide(top, bottom, out=result, where=bottom > 0)
     return result
+
+
+def mean_of_defined(values: Floats) -> float:
+    """The mean without NaN; NaN if nothing else is left."""
+    defined = values[np.isfinite(values)]
+    return float(defined.mean()) if len(defined) else float("nan")
 
 
 def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:

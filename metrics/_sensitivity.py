@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ._inputs import Floats
+
 
 def sample_sensitivity(
     counts: ArrayLike,
@@ -81,12 +83,12 @@ def sample_sensitivity(
     if not normalize:
         return nats
     nats /= np.log(table.shape[1])
-    return nats if correction else np.minimum(nats, 1.0)  # uniform rows exceed 1 by rounding
+    if correction is not None:
+        return nats
+    return np.minimum(nats, 1.0)  # uniform rows exceed 1 by rounding
 
 
-def _corrected(
-    table: NDArray[Any], n_rephrasings: int | None, correction: str, kernel: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _corrected(table: NDArray[Any], n_rephrasings: int | None, correction: str, kernel: Floats | None) -> Floats:
     if n_rephrasings is None:
         raise ValueError("correction needs counts (integers): probabilities don't tell how many answers")
     if correction == "miller-madow" and kernel is not None:
@@ -213,4 +215,6 @@ def uncertainty(probabilities: ArrayLike, *, normalize: bool = False) -> NDArray
     """
     read = read_probabilities(probabilities, ndims=(2, 3))
     nats = entropy(read, None)
-    return np.minimum(nats / np.log(read.shape[-1]), 1.0) if normalize else nats
+    if not normalize:
+        return nats
+    return np.minimum(nats / np.log(read.shape[-1]), 1.0)

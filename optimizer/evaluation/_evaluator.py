@@ -78,8 +78,8 @@ class Evaluator:
         """The same evaluator with other rephrasings or samples; it asks the same model and uses the same budget."""
         return Evaluator(
             self.model,
-            self.rephrasings if rephrasings is None else rephrasings,
-            self.samples if samples is None else samples,
+            rephrasings or self.rephrasings,
+            samples or self.samples,
             from_probabilities=self.from_probabilities,
             budget=self.budget,
             answer_type=self.answer_type,
@@ -165,8 +165,9 @@ class Evaluator:
             answers = self.partial_answers(prompt, split)
             own = predictions_of(self.model, prompts, samples, answers, self.answer_type)
             others = tuple(replace(peer.predictions(prompt, split), model=peer.model.name) for peer in self.others)
-            name = self.model.name if others else ""
-            self._predictions[key] = replace(own, model=name, others=others, over=self.over)
+            if others:
+                own = replace(own, model=self.model.name, others=others, over=self.over)
+            self._predictions[key] = own
             self._answers.pop(key, None)
         return self._predictions[key]
 
@@ -177,32 +178,30 @@ class Evaluator:
             return self.predictions(prompt, split)
         texts, forms = self.rephrasings.on(split)
         rows = np.flatnonzero(answers.is_answered.any(axis=1))
+        samples = tuple(self.samples[split][row] for row in rows)
         return Predictions(
             answers.array[rows],
-            tuple(self.samples[split][row] for row in rows),
+            samples,
             prompt.labels,
             families=tuple(form.family for form in forms),
             rephrasings=tuple(texts),
             answers=self.answer_type,
-            parts_read=parts_read(self.model, [self.samples[split][row] for row in rows]),
+            parts_read=parts_read(self.model, samples),
         )
 
     def _ask(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> PartialAnswers:
         if self._on_ask is not None:
             self._on_ask(prompt, split)
-        counts_calls = capabilities_of(self.model).counts_calls
-        n_new = 0 if counts_calls else self.n_unkept(prompt, split, cells)
-        if not counts_calls:
-            self.budget.check_room(Need(n_new + self.prior_calls(prompt, split, cells)))
-        answers = ask_cells(
-            self.model,
-            self.rephrased(prompt, split),
-            self.samples[split],
-            cells,
-            self._on_progress,
-            from_probabilities=self.from_probabilities,
-        )
         # Models that are asked through a client count their own calls: an answer may be cached there, or asked twice.
+        counts_calls = capabilities_of(self.model).counts_calls
+        n_new = 0
+        if not counts_calls:
+            n_new = self.n_unkept(prompt, split, cells)
+            self.budget.check_room(Need(n_new + self.prior_calls(prompt, split, cells)))
+        prompts, samples = self.rephrased(prompt, split), self.samples[split]
+        answers = ask_cells(
+            self.model, prompts, samples, cells, self._on_progress, from_probabilities=self.from_probabilities
+        )
         if not counts_calls:
             self.budget.count(made=n_new, cached=int(cells.sum()) - n_new)
         return answers

@@ -55,13 +55,16 @@ class LabelRows:
     @property
     def consistency(self) -> float | None:
         """C pooled over the labels; None where no sample has any."""
-        return float(consistency(self._p_tau, self.labels)) if len(self.labels) else None
+        if not len(self.labels):
+            return None
+        return consistency(self._p_tau, self.labels)
 
     @property
     def consistency_no_self_pairs(self) -> float | None:
         """C without each row's pair with itself; None if no label has two samples."""
-        sizes = np.bincount(self.labels) if len(self.labels) else np.zeros(1)
-        return float(self.contributions.mean()) if sizes.max() > 1 else None
+        if np.bincount(self.labels, minlength=1).max() < 2:
+            return None
+        return float(self.contributions.mean())
 
     @property
     def consistency_of_labels(self) -> dict[int, float]:
@@ -93,9 +96,24 @@ class LabelRows:
 
     @property
     def _p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        cells = self.said != NOT_ASKED
-        counts = prediction_counts(np.where(cells, self.said, self.n_classes), self.n_classes + 1)[:, : self.n_classes]
-        return counts if cells.all() else counts / counts.sum(axis=1, keepdims=True)
+        return p_tau_where(self.said != NOT_ASKED, self.said, self.n_classes)
+
+
+def counts_where(is_asked: NDArray[np.bool_], answers: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+    """How often each class was answered, (N, C), in the cells, (N, Q), that were asked."""
+    # cells that were not asked count as one more class, which is dropped
+    with_unasked = np.where(is_asked, answers, n_classes)
+    return prediction_counts(with_unasked, n_classes + 1)[:, :n_classes]
+
+
+def p_tau_where(
+    is_asked: NDArray[np.bool_], answers: NDArray[np.int64], n_classes: int
+) -> NDArray[np.int64] | NDArray[np.float64]:
+    """The same counts or, if samples were asked under different numbers of rephrasings, each sample's shares."""
+    counts = counts_where(is_asked, answers, n_classes)
+    if is_asked.all():
+        return counts
+    return counts / counts.sum(axis=1, keepdims=True)
 
 
 def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np.bool_]:

@@ -41,7 +41,8 @@ def votes(predictions: Predictions) -> Votes:
     counts = predictions.counts
     if predictions.answers.open is not None:
         most = [next(iter(predictions.answers_to(row).items())) for row in range(n_samples)]
-        answers, shares = [answer for answer, _ in most], np.array([n for _, n in most]) / predictions.n_rephrasings
+        answers = [answer for answer, _ in most]
+        shares = np.array([n for _, n in most]) / predictions.n_rephrasings
     else:
         answers = [predictions.class_names[place] for place in counts.argmax(axis=1)]
         shares = counts.max(axis=1) / counts.sum(axis=1)
@@ -88,7 +89,9 @@ class Kept:
     @property
     def f1(self) -> float:
         """Micro-F1 of the kept answers, which is the share that is right; NaN if none is kept."""
-        return 1 - self.n_wrong / self.n_kept if self.n_kept else float("nan")
+        if not self.n_kept:
+            return float("nan")
+        return 1 - self.n_wrong / self.n_kept
 
     @property
     def least_f1(self) -> float:
@@ -115,7 +118,9 @@ def most_error(n_wrong: int, n: int, alpha: float = ALPHA) -> float:
     """
     from scipy.special import betaincinv
 
-    return 1.0 if n_wrong >= n else float(betaincinv(n_wrong + 1, n - n_wrong, 1 - alpha))
+    if n_wrong >= n:
+        return 1.0
+    return float(betaincinv(n_wrong + 1, n - n_wrong, 1 - alpha))
 
 
 def fewest_kept(error: float) -> int:
