@@ -17,22 +17,14 @@ if TYPE_CHECKING:
 
 @overload
 def consistency(
-    counts: ArrayLike,
-    y: ArrayLike,
-    average: Literal["pooled", "macro"] = "pooled",
-    *,
-    self_pairs: bool = True,
+    counts: ArrayLike, y: ArrayLike, average: Literal["pooled", "macro"] = "pooled", *, self_pairs: bool = True
 ) -> float: ...
 @overload
 def consistency(counts: ArrayLike, y: ArrayLike, average: None, *, self_pairs: bool = ...) -> NDArray[np.float64]: ...
 def consistency(
-    counts: ArrayLike,
-    y: ArrayLike,
-    average: Literal["pooled", "macro"] | None = "pooled",
-    *,
-    self_pairs: bool = True,
+    counts: ArrayLike, y: ArrayLike, average: Literal["pooled", "macro"] | None = "pooled", *, self_pairs: bool = True
 ) -> float | NDArray[np.float64]:
-    r"""Consistency C_y: one minus the mean distance between the answers to two samples of a class.
+    r"""Consistency C_y (E25, eqs. (5) to (7)): one minus the mean distance of the answers to two samples of a class.
 
         C_y = 1/|D_y|^2 sum_{x, x' in D_y} 1 - TVD(p_tau(.|x), p_tau(.|x'))
 
@@ -57,10 +49,6 @@ def consistency(
     float, or (n_classes,) float64 if average is None
         In [0, 1], higher is better. NaN where there is no pair: a class without samples and, without self-pairs, a
         class with a single sample (with self-pairs it has 1). An average over no value is NaN.
-
-    References
-    ----------
-    E25, eqs. (5) to (7).
 
     Examples
     --------
@@ -89,7 +77,7 @@ def consistency(
 
 
 def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = True) -> NDArray[np.float64]:
-    """Mean consistency of each sample with the samples of its own class.
+    """Mean consistency of each sample with its own class (E25, eq. (6)): appendices A and C sort by it.
 
         C(x) = 1/|D_y| sum_{x' in D_y} 1 - TVD(p_tau(.|x), p_tau(.|x'))
 
@@ -97,21 +85,13 @@ def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = Tr
 
     Parameters
     ----------
-    counts : (n_samples, n_classes) int or float
-        Integers: counts. Floats: p_tau.
-    y : (n_samples,) int
-        True labels in [0, n_classes).
-    self_pairs : bool
-        Count the sample itself among its class (the paper's convention) or leave it out.
+    counts, y, self_pairs
+        As in `consistency`.
 
     Returns
     -------
     (n_samples,) float64
         In [0, 1]. Low: unlike its class. The only sample of a class has 1, or NaN without self-pairs.
-
-    References
-    ----------
-    E25, eq. (6) averaged over the class; appendices A and C sort by it.
 
     Examples
     --------

@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 
 
 class Interval(NamedTuple):
-    """An estimate and its interval.
-
-    Attributes
-    ----------
-    estimate, low, high : float
-        low <= estimate <= high.
-    """
+    """An estimate and its interval: low <= estimate <= high."""
 
     estimate: float
     low: float
@@ -122,11 +116,7 @@ def score_intervals(
 
 
 def mean_interval(
-    scores: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    wordings: Wordings = "random",
-    confidence: float = 0.95,
+    scores: ArrayLike, *, weights: ArrayLike | None = None, wordings: Wordings = "random", confidence: float = 0.95
 ) -> Interval:
     """The interval of a mean over answers, such as a metric's mean score or the share of N/A.
 
@@ -233,10 +223,8 @@ def macro_f1_interval(
     many has the same variance. A class with one sample, or none and only answered, shows no scatter: its F1 may be
     anything in [0, 1].
 
-    Measured (benchmarks/coverage_macro.md: 30 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 and 10,
-    two to six classes of 60 to 2 %, macro-F1 .63 to .93): 95 % intervals cover the truth in 94 to 99 % of the cases,
-    and in 98 to 100 % where classes have at most one sample in most data sets. The truth lies beyond the worse end in
-    3.5 % at most, and beyond the better end in 4 %.
+    Measured (benchmarks/coverage_macro.md: 30 cells of 400 data sets, N 20 to 500, Q 5 and 10): 95 % intervals cover
+    the truth in 94 to 99 % of the cases, and in 98 to 100 % where most data sets have at most one sample of a class.
 
     Parameters
     ----------

@@ -60,10 +60,6 @@ def answer_entropy(table: NDArray[Any], n_draws: int | None, similarity: Floats 
     """Entropy in nats along the last axis of counts out of n_draws, or of shares, using the similarity kernel.
 
     If each sample has its own kernel, samples are the second-to-last axis.
-
-    >>> counts = np.array([[2, 2], [4, 0]])
-    >>> answer_entropy(counts, 4, np.array([[1, 0.5], [0.5, 1]])).round(3)
-    array([0.562, 0.   ])
     """
     if similarity is None:
         return entropy(table, n_draws)

@@ -178,10 +178,6 @@ def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> li
 
 
 def answered_phrase(scores: Mapping[str, Any]) -> str:
-    """Say which answer is most frequent, and how often it is given.
-
-    >>> answered_phrase({"answer_shares": {"Number": 0.94, "Human": 0.06}})
-    'answers Number to 94 % of the texts'
-    """
+    """Say which answer is most frequent, and how often it is given."""
     label = most_answered(scores["answer_shares"])
     return f"answers {label} to {100 * scores['answer_shares'][label]:.0f} % of the texts"

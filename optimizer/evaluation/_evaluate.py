@@ -37,9 +37,7 @@ def evaluate(
     """Let a model answer every sample under every rephrasing of a prompt's description.
 
     `anew` asks each column separately: with its own seed, and its own answers in the cache, even where rephrasings are
-    the same.
-
-    Raises InputError if probabilities are asked for, and the model gives none.
+    the same. See also `evaluate_prompts`.
     """
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     if anew:
@@ -76,10 +74,7 @@ def ask_cells(
     *,
     from_probabilities: bool = False,
 ) -> PartialAnswers:
-    """Let a model answer the samples and prompts where `cells`, (N, Q), is True.
-
-    Raises InputError if probabilities are asked for, and the model gives none.
-    """
+    """Let a model answer the samples and prompts where `cells`, (N, Q), is True; see `evaluate_prompts`."""
     texts = [sample.text for sample in samples]
     if not from_probabilities:
         return PartialAnswers(predict_cells(model, prompts, texts, cells, on_progress))

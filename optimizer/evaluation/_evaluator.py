@@ -30,20 +30,9 @@ Split = Literal["train", "val", "test"]
 class Evaluator:
     """Evaluate all prompts on the same samples and rephrasings (common random numbers), each prompt once.
 
-    Train and val use the search rephrasings, test the held-out ones.
-
-    Parameters
-    ----------
-    from_probabilities : bool
-        Ask the model for probabilities, and score those.
-    budget : Budget, optional
-        Counts what was asked.
-    answer_type : AnswerType
-        The task's: how answers are compared.
-    others : sequence of Evaluator
-        Evaluators of further models, on the same rephrasings and samples: their answers are part of the predictions.
-    over : "worst" or "mean"
-        How the scores of several models are combined.
+    Train and val use the search rephrasings, test the held-out ones. `from_probabilities` asks the model for
+    probabilities, and scores those. `others` evaluate further models, on the same rephrasings and samples: their
+    answers are part of the predictions, and `over` says how the scores of all are combined.
     """
 
     def __init__(
@@ -105,14 +94,10 @@ class Evaluator:
     def knows(self, prompt_id: str, split: Split) -> bool:
         """Whether a prompt's whole grid on a split is available."""
         key = (prompt_id, split)
-        return key in self._predictions or (key in self._answers and self._answers[key].is_whole)
+        return key in self._answers and self._answers[key].is_whole
 
     def remember(
-        self,
-        prompt: Prompt,
-        split: Split,
-        array: NDArray[np.int64],
-        probabilities: NDArray[np.float64] | None = None,
+        self, prompt: Prompt, split: Split, array: NDArray[np.int64], probabilities: NDArray[np.float64] | None = None
     ) -> None:
         """Take over answers of an earlier run or another worker, if answers alone are scored.
 
@@ -124,20 +109,15 @@ class Evaluator:
             return
         before = self.partial_answers(prompt, split)
         answers = before.filled(PartialAnswers(array, probabilities))
-        key = (prompt.id, split)
-        self._answers[key] = answers
-        self._n_recalled[key] += int((answers.is_answered & ~before.is_answered).sum())
+        self._answers[prompt.id, split] = answers
+        self._n_recalled[prompt.id, split] += int((answers.is_answered & ~before.is_answered).sum())
 
     def partial_answers(self, prompt: Prompt, split: Split) -> PartialAnswers:
         """Return the answers so far in a prompt's grid on a split; nothing is asked."""
-        key = (prompt.id, split)
-        if key in self._predictions:
-            return PartialAnswers(self._predictions[key].array, self._predictions[key].probabilities)
-        if key not in self._answers:
-            n_classes = len(prompt.labels) + 1 if self.from_probabilities else None
-            n_rephrasings = len(self.rephrasings.on(split)[0])
-            return PartialAnswers.empty(len(self.samples[split]), n_rephrasings, n_classes)
-        return self._answers[key]
+        if (prompt.id, split) in self._answers:
+            return self._answers[prompt.id, split]
+        n_classes = len(prompt.labels) + 1 if self.from_probabilities else None
+        return PartialAnswers.empty(len(self.samples[split]), len(self.rephrasings.on(split)[0]), n_classes)
 
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a prompt's answers on a split, (N, Q), including at least these cells; missing ones are asked.
@@ -153,7 +133,7 @@ class Evaluator:
         missing = cells & ~answers.is_answered
         if missing.any():
             answers = answers.filled(self._ask(prompt, split, missing))
-            self._answers[prompt.id, split] = answers
+        self._answers[prompt.id, split] = answers
         return answers.array.copy()
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
@@ -168,7 +148,6 @@ class Evaluator:
             if others:
                 own = replace(own, model=self.model.name, others=others, over=self.over)
             self._predictions[key] = own
-            self._answers.pop(key, None)
         return self._predictions[key]
 
     def predictions_so_far(self, prompt: Prompt, split: Split) -> Predictions:

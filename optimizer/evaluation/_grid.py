@@ -30,14 +30,7 @@ class Grid:
     cached_share: float = 0.0
 
     @classmethod
-    def of(
-        cls,
-        model: Any,
-        prompts: Sequence[Prompt],
-        texts: Sequence[str],
-        *,
-        ignoring_cache: bool = False,
-    ) -> Grid:
+    def of(cls, model: Any, prompts: Sequence[Prompt], texts: Sequence[str], *, ignoring_cache: bool = False) -> Grid:
         """Count what a model would be asked; `ignoring_cache`: as if nothing had been asked yet."""
         if not asks_in_chat(model):
             distinct = _distinct(Query(render(prompt, text)) for text, prompt in itertools.product(texts, prompts))

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
 
 _GIVEN, _NOT_GIVEN, _NA = range(3)
 _LEAST_WEIGHT = 1e-300  # where all weights are 0 the mean is 0, and nothing adds to it
@@ -25,15 +29,15 @@ _LEAST_WEIGHT = 1e-300  # where all weights are 0 the mean is 0, and nothing add
 class LabelRows:
     """One row for each label of each sample."""
 
-    given: NDArray[np.bool_]  # (N, Q, L): which labels each answer names
-    true: NDArray[np.bool_]  # (N, L): which labels each sample has
+    given: Flags  # (N, Q, L): which labels each answer names
+    true: Flags  # (N, L): which labels each sample has
     # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where it was not asked
-    said: NDArray[np.int64]
-    labels: NDArray[np.int64]  # the row's label
-    samples: NDArray[np.int64]  # the row's sample: rows of one sample are drawn together
+    said: Indices
+    labels: Indices  # the row's label
+    samples: Indices  # the row's sample: rows of one sample are drawn together
 
     @classmethod
-    def of(cls, array: NDArray[np.int64], true: Sequence[str], labels: Sequence[str]) -> LabelRows:
+    def of(cls, array: Indices, true: Sequence[str], labels: Sequence[str]) -> LabelRows:
         """Split a grid of answers, (N, Q), by the sets of correct labels, written as in `Sample.label`."""
         own = [set_written(written) for written in true]
         has_label = np.array([[label in names for label in labels] for names in own], dtype=np.bool_)
@@ -75,7 +79,7 @@ class LabelRows:
         return {int(label): float(of_labels[label]) for label in np.unique(self.labels)}
 
     @property
-    def consistency_of_samples(self) -> NDArray[np.float64]:
+    def consistency_of_samples(self) -> Floats:
         """Mean consistency of each sample with the others of its labels: (N,); 1 if it has no label or is alone."""
         if not len(self.labels):
             return np.ones(self.n_samples)
@@ -85,7 +89,7 @@ class LabelRows:
         return np.where(n_labels > 0, sums / np.maximum(n_labels, 1), 1.0)
 
     @property
-    def contributions(self) -> NDArray[np.float64]:
+    def contributions(self) -> Floats:
         """What each sample contributes to C without self-pairs, (N,): their mean is C, by Hajek's projection."""
         if not len(self.labels):
             return np.ones(self.n_samples)
@@ -95,20 +99,18 @@ class LabelRows:
         return np.asarray(pooled + self.n_samples / len(self.labels) * of_samples)
 
     @property
-    def _p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
+    def _p_tau(self) -> Indices | Floats:
         return p_tau_where(self.said != NOT_ASKED, self.said, self.n_classes)
 
 
-def counts_where(is_asked: NDArray[np.bool_], answers: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+def counts_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices:
     """How often each class was answered, (N, C), in the cells, (N, Q), that were asked."""
     # cells that were not asked count as one more class, which is dropped
     with_unasked = np.where(is_asked, answers, n_classes)
     return prediction_counts(with_unasked, n_classes + 1)[:, :n_classes]
 
 
-def p_tau_where(
-    is_asked: NDArray[np.bool_], answers: NDArray[np.int64], n_classes: int
-) -> NDArray[np.int64] | NDArray[np.float64]:
+def p_tau_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices | Floats:
     """The same counts or, if samples were asked under different numbers of rephrasings, each sample's shares."""
     counts = counts_where(is_asked, answers, n_classes)
     if is_asked.all():
@@ -116,7 +118,7 @@ def p_tau_where(
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np.bool_]:
+def _given_labels(array: Indices, labels: Sequence[str]) -> Flags:
     """Which labels each answer names: (N, Q, L) bool."""
     distinct, place = np.unique(array, return_inverse=True)
     named = np.zeros((len(distinct), len(labels)), dtype=np.bool_)
@@ -127,9 +129,7 @@ def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np
     return np.asarray(named[place.reshape(array.shape)])
 
 
-def mean_influences(
-    scores: NDArray[np.float64], weights: NDArray[np.float64] | None = None
-) -> tuple[float, NDArray[np.float64]]:
+def mean_influences(scores: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
     """Return the mean of one number per answer, (N, Q), and each sample's contribution, (N,); contributions sum to 0.
 
     With weights (N, Q) it is a ratio of sums, as micro-F1 over several labels is.
@@ -145,9 +145,7 @@ def mean_influences(
     return mean, np.asarray((weights * (scores - mean)).sum(axis=1) / total)
 
 
-def consistency_contributions(
-    with_others: NDArray[np.float64], labels: NDArray[np.int64]
-) -> tuple[float, NDArray[np.float64]]:
+def consistency_contributions(with_others: Floats, labels: Indices) -> tuple[float, Floats]:
     """Return C without self-pairs, and how far each row's contribution is from it, (M,): Hajek's projection.
 
     `with_others`, (M,), is the mean consistency of each row with the others of its class, or 1 if there are none.

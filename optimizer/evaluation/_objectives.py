@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
     Direction = Literal["maximize", "minimize"]
 
-OBJECTIVES: dict[str, Direction] = {
-    "f1": "maximize",
-    "sensitivity": "minimize",
-    "consistency": "maximize",
-}
+OBJECTIVES: dict[str, Direction] = {"f1": "maximize", "sensitivity": "minimize", "consistency": "maximize"}
 
 
 class Objectives(Protocol):
@@ -100,11 +96,7 @@ def compare_paired(
     )
     if first.quality is not None and second.quality is not None:
         differences["f1"] = mean_difference(
-            first.quality,
-            second.quality,
-            first_weights=first.weights,
-            second_weights=second.weights,
-            wordings=wordings,
+            first.quality, second.quality, first_weights=first.weights, second_weights=second.weights, wordings=wordings
         )
     if first.answers.open is not None:
         del differences["consistency"]

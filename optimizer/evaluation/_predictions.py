@@ -8,16 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from psopt.answers import (
-    FIRST_CODE,
-    ONE_LABEL,
-    AnswerType,
-    code_of,
-    places_of,
-    similarities_of,
-    text_of,
-    worths_of,
-)
+from psopt.answers import FIRST_CODE, ONE_LABEL, AnswerType, code_of, places_of, similarities_of, text_of, worths_of
 from psopt.evaluation._label_rows import LabelRows, counts_where, p_tau_where
 from psopt.metrics import prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
