@@ -147,6 +147,8 @@ def prompt_f1(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
 def spread(predictions: ArrayLike, y: ArrayLike) -> float:
     """Accuracy of the best rephrasing minus that of the worst. Lower is better.
 
+    Sclar et al., *Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design* (FormatSpread), 2024.
+
     Parameters
     ----------
     predictions, y
@@ -157,11 +159,6 @@ def spread(predictions: ArrayLike, y: ArrayLike) -> float:
     float
         In [0, 1]; 0 for a single rephrasing. It grows with the number of rephrasings. Samples that change in opposite
         directions cancel out; S_tau detects them.
-
-    References
-    ----------
-    Sclar et al., *Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design*
-    (FormatSpread), 2024.
 
     Examples
     --------

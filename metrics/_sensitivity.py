@@ -30,7 +30,7 @@ def sample_sensitivity(
     correction: Literal["miller-madow", "jackknife"] | None = None,
     similarity: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Sensitivity of each sample: the entropy of its answers over the rephrasings.
+    """Sensitivity of each sample: the entropy of its answers over the rephrasings (E25, eq. (3)).
 
         S_tau(x) = -sum_y p_tau(y|x) ln p_tau(y|x) / ln C
 
@@ -41,27 +41,22 @@ def sample_sensitivity(
     normalize : bool
         Divide by ln C, where N/A counts as a class, so that S lies in [0, 1]. False: nats.
     correction : "miller-madow", "jackknife" or None
-        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow add
-        (m - 1) / (2 Q), with m the classes seen; the jackknife, from 2 answers on, corrects more. At Q = 10 the plain
-        value reaches 70 to 77 % of S at infinitely many wordings, Miller and Madow's 79 to 85 %, the jackknife's 86 to
-        91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), measured in benchmarks/coverage.md. Needs counts. A corrected,
-        normalised value may exceed 1; cutting it would bias it again.
+        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow (1955) add
+        (m - 1) / (2 Q), with m the classes seen; the jackknife (Zahl, 1977), from 2 answers on, corrects more. At
+        Q = 10 the plain value reaches 70 to 77 % of S at infinitely many wordings, Miller and Madow's 79 to 85 %, the
+        jackknife's 86 to 91 % (benchmarks/coverage.md). Needs counts. A corrected, normalised value may exceed 1;
+        cutting it would bias it again.
     similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
         How alike two answers are, in [0, 1], if they can be partly alike: ordered labels, sets, texts. A kernel
         (positive semidefinite, 1 for each answer with itself) for all samples, or one per sample: open answers are not
         classes, and are numbered per sample. The entropy is then von Neumann's, -tr K ln K, of K = W / Q over the Q
-        answers; without similarities it equals that of E25 up to rounding. Miller and Madow's correction only applies
-        to classes.
+        answers (Nikitin, Kossen, Gal and Marttinen, *Kernel language entropy*, 2024); without similarities it equals
+        that of E25 up to rounding. Miller and Madow's correction only applies to classes.
 
     Returns
     -------
     (n_samples,) float64
         0: always the same answer. 1: all classes equally often.
-
-    References
-    ----------
-    E25, eq. (3). Miller (1955) and Zahl (1977) for the corrections. Nikitin, Kossen, Gal and Marttinen, *Kernel
-    language entropy*, 2024, for the entropy of a kernel of answers.
 
     Examples
     --------
@@ -204,9 +199,7 @@ def uncertainty(probabilities: ArrayLike, *, normalize: bool = False) -> NDArray
     """
     read = read_probabilities(probabilities, ndims=(2, 3))
     nats = entropy(read, None)
-    if not normalize:
-        return nats
-    return np.minimum(nats / np.log(read.shape[-1]), 1.0)
+    return np.minimum(nats / np.log(read.shape[-1]), 1.0) if normalize else nats
 
 
 def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:

@@ -210,9 +210,7 @@ def _readable(phrase: str) -> str:
     field, alone = field_and_phrase(phrase)
     if alone.startswith("^"):
         return f'{field} begins with "{alone[1:]}"'.lstrip()
-    if field:
-        return f'{field} contains "{alone}"'
-    return f'"{alone}"'
+    return f'{field} contains "{alone}"' if field else f'"{alone}"'
 
 
 def differ_in_one_word(phrase: str, other: str) -> bool:

@@ -59,16 +59,13 @@ class LabelRows:
     @property
     def consistency(self) -> float | None:
         """C pooled over the labels; None where no sample has any."""
-        if not len(self.labels):
-            return None
-        return consistency(self._p_tau, self.labels)
+        return consistency(self._p_tau, self.labels) if len(self.labels) else None
 
     @property
     def consistency_no_self_pairs(self) -> float | None:
         """C without each row's pair with itself; None if no label has two samples."""
-        if np.bincount(self.labels, minlength=1).max() < 2:
-            return None
-        return float(self.contributions.mean())
+        largest = np.bincount(self.labels, minlength=1).max()
+        return float(self.contributions.mean()) if largest > 1 else None
 
     @property
     def consistency_of_labels(self) -> dict[int, float]:

@@ -187,9 +187,7 @@ class Predictions:
         """The answers as classes, (N, Q): the array; open answers are numbered per sample, with -1 where not asked."""
         if self.same is not None:
             return self.same
-        if self.answers.open is None:
-            return self.array
-        return places_of(self.array, self.answers.open)
+        return self.array if self.answers.open is None else places_of(self.array, self.answers.open)
 
     @cached_property
     def similarity(self) -> NDArray[np.float64] | None:
@@ -207,9 +205,7 @@ class Predictions:
     @property
     def worths(self) -> NDArray[np.float64]:
         """The score of each open answer, (N, Q) in [0, 1]: by a metric, or compared with the truth."""
-        if self.metric_scores is not None:
-            return self.metric_scores
-        return self._open_worths[0]
+        return self._open_worths[0] if self.metric_scores is None else self.metric_scores
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
@@ -320,9 +316,7 @@ class Predictions:
         votes = self.counts[members].sum(axis=0)
         if besides is not None:
             votes[besides] = 0
-        if not votes.any():
-            return None
-        return self.class_names[int(votes.argmax())]
+        return self.class_names[int(votes.argmax())] if votes.any() else None
 
     def under(self, columns: Sequence[int]) -> Predictions:
         """The predictions under some of the rephrasings."""

@@ -266,9 +266,7 @@ def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) ->
 def _constant(predictions: Predictions) -> str | None:
     """The only answer, if there is just one."""
     distinct = np.unique(predictions.array[predictions.asked])
-    if len(distinct) > 1:
-        return None
-    return predictions.name_of(int(distinct[0]))
+    return predictions.name_of(int(distinct[0])) if len(distinct) == 1 else None
 
 
 def sensitivity_limit(predictions: Predictions) -> float | None:

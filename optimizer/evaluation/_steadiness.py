@@ -89,9 +89,7 @@ class Kept:
     @property
     def f1(self) -> float:
         """Micro-F1 of the kept answers, which is the share that is right; NaN if none is kept."""
-        if not self.n_kept:
-            return float("nan")
-        return 1 - self.n_wrong / self.n_kept
+        return 1 - self.n_wrong / self.n_kept if self.n_kept else float("nan")
 
     @property
     def least_f1(self) -> float:
@@ -118,9 +116,7 @@ def most_error(n_wrong: int, n: int, alpha: float = ALPHA) -> float:
     """
     from scipy.special import betaincinv
 
-    if n_wrong >= n:
-        return 1.0
-    return float(betaincinv(n_wrong + 1, n - n_wrong, 1 - alpha))
+    return 1.0 if n_wrong >= n else float(betaincinv(n_wrong + 1, n - n_wrong, 1 - alpha))
 
 
 def fewest_kept(error: float) -> int:
