@@ -105,7 +105,7 @@ def _right_and_wrong(
     predictions: NDArray[Any], y: NDArray[Any], labels: Sequence[int] | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """TP, and FP + FN, of each listed label, or of each that occurs."""
-    listed = np.arange(0)
+    listed: NDArray[Any] = np.arange(0)
     if labels is not None:
         listed = read_label_list(labels)
     n_classes = 1 + int(max(predictions.max(), y.max(), listed.max(initial=0)))

@@ -189,7 +189,7 @@ def class_intervals(
     of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), predicted.shape[1], wordings, n_samples)
     intervals = []
     for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
-        of_class = {}
+        of_class: dict[str, Interval] = {}
         own = truth == label
         if own.any():
             of_class = score_intervals(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,13 +74,14 @@ def bootstrap_ci(
         raise ValueError("predictions has one rephrasing; give 2 or more, or resample='samples'")
     array, truth, kernels = np.asarray(predictions), np.asarray(y), answers.similarity
 
-    def scores(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> list[float]:
+    def scores(rows: NDArray[Any], columns: NDArray[Any]) -> list[float]:
         kernel = kernels
         if kernels is not None and kernels.ndim == 3:
             kernel = kernels[rows]
         return [*joint_scores(array[rows][:, columns], truth[rows], n_classes, similarity=kernel).values()]
 
-    rows, columns = np.arange(n_samples), np.arange(n_rephrasings)
+    rows: NDArray[Any] = np.arange(n_samples)
+    columns: NDArray[Any] = np.arange(n_rephrasings)
     estimate = np.array(scores(rows, columns))
     # separate streams, so that one's draws do not depend on the other's
     of_rows, of_columns = np.random.default_rng(seed).spawn(2)

@@ -84,9 +84,11 @@ class PromptReport:
 
     def _repr_html_(self) -> str:
         """The measures, the groups of weak samples and the weakest samples, for notebooks."""
-        title, parts = repr(self)[1:-1], []
+        title = repr(self)[1:-1]
+        parts: list[str] = []
         if self.scores is not None:
-            title, parts = f"Diagnosis of prompt {self.prompt.id}", [self.scores._repr_html_()]
+            title = f"Diagnosis of prompt {self.prompt.id}"
+            parts.append(self.scores._repr_html_())
         groups = [
             (of.topic, of.label, of.predicted, len(of.samples), round(of.severity, 1))
             for of in distinct_slices(self.diagnosis.slices)[:_GROUPS_SHOWN]

@@ -116,7 +116,8 @@ def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
     alike = np.flatnonzero(_are_alike_and_wrong(predictions))
     if not len(alike):
         return Suspects(n_samples=n_samples)
-    classes, by_words = [""] * n_samples, [None] * len(alike)
+    classes = [""] * n_samples
+    by_words: list[bool | None] = [None] * len(alike)
     if not is_open:
         classes = [str(sample.label) for sample in predictions.samples]
         by_words = _by_words(predictions, alike, labelled)

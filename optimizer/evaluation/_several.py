@@ -86,13 +86,14 @@ def pooled(predictions: Predictions) -> Predictions:
         metric_scores=side_by_side("metric_scores"),
         families=sum((answers.families for answers in each), ()),
         rephrasings=sum((answers.rephrasings for answers in each), ()),
-        no_labels=tuple(_side_by_side(each)),
+        no_labels=tuple(_renumbered(each)),
         same=None,
         confidence=None,
     )
 
 
-def _side_by_side(each: Sequence[Predictions]) -> Iterator[NoLabel]:
+def _renumbered(each: Sequence[Predictions]) -> Iterator[NoLabel]:
+    """All models' N/A answers, by their columns in the joint grid."""
     for place, answers in enumerate(each):
         for missed in answers.no_labels:
             yield replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)
