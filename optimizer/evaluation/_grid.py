@@ -77,7 +77,7 @@ class Grid:
         written = self.answer.times(max(1, self.sent))
         total = read.middle * weight_in + written.middle * weight_out
         if not self.sent or not total:
-            return 0.2, 0.25
+            return 0.2, 0.25  # about what an estimate from a text leaves open (`tokens_of_text`)
         below = math.hypot((read.middle - read.low) * weight_in, (written.middle - written.low) * weight_out)
         above = math.hypot((read.high - read.middle) * weight_in, (written.high - written.middle) * weight_out)
         return below / total, above / total
@@ -88,7 +88,4 @@ def _distinct(queries: Iterable[Query]) -> list[Query]:
 
 
 def _total(queries: Iterable[Query]) -> TokenRange:
-    total = TokenRange()
-    for query in queries:
-        total += tokens_of_query(query)
-    return total
+    return sum(map(tokens_of_query, queries), TokenRange())
