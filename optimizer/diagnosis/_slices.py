@@ -74,7 +74,7 @@ class FailureSlice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, with the keys of weak_spots.json and of ``diagnose --json``."""
-        data = {
+        data: dict[str, Any] = {
             "view": self.view,
             "label": self.label,
             "predicted": self.predicted,

@@ -156,7 +156,10 @@ def _by_words(predictions: Predictions, rows: Indices, labelled: Sequence[Sample
     likely, _ = _likely_classes(predictions, labelled)
     answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
     of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
-    return list(np.where(np.isnan(of_answer) | np.isnan(own), None, of_answer > own))
+    likelier: list[bool | None] = (of_answer > own).tolist()
+    for place in np.flatnonzero(np.isnan(of_answer) | np.isnan(own)):
+        likelier[place] = None
+    return likelier
 
 
 def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Flags:

@@ -112,7 +112,7 @@ def p_tau_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices | 
     counts = counts_where(is_asked, answers, n_classes)
     if is_asked.all():
         return counts
-    return counts / counts.sum(axis=1, keepdims=True)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def _given_labels(array: Indices, labels: Sequence[str]) -> Flags:
