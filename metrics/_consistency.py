@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ._inputs import read_choice, read_counts, read_labels
-from ._numerics import class_differences, class_distances, ratio
+from ._numerics import class_differences, class_distances, mean_of_defined, ratio
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -17,22 +17,14 @@ if TYPE_CHECKING:
 
 @overload
 def consistency(
-    counts: ArrayLike,
-    y: ArrayLike,
-    average: Literal["pooled", "macro"] = "pooled",
-    *,
-    self_pairs: bool = True,
+    counts: ArrayLike, y: ArrayLike, average: Literal["pooled", "macro"] = "pooled", *, self_pairs: bool = True
 ) -> float: ...
 @overload
 def consistency(counts: ArrayLike, y: ArrayLike, average: None, *, self_pairs: bool = ...) -> NDArray[np.float64]: ...
 def consistency(
-    counts: ArrayLike,
-    y: ArrayLike,
-    average: Literal["pooled", "macro"] | None = "pooled",
-    *,
-    self_pairs: bool = True,
+    counts: ArrayLike, y: ArrayLike, average: Literal["pooled", "macro"] | None = "pooled", *, self_pairs: bool = True
 ) -> float | NDArray[np.float64]:
-    r"""Consistency C_y: one minus the mean distance between the answers to two samples of a class.
+    r"""Consistency C_y (E25, eqs. (5) to (7)): one minus the mean distance of the answers to two samples of a class.
 
         C_y = 1/|D_y|^2 sum_{x, x' in D_y} 1 - TVD(p_tau(.|x), p_tau(.|x'))
 
@@ -58,10 +50,6 @@ def consistency(
         In [0, 1], higher is better. NaN where there is no pair: a class without samples and, without self-pairs, a
         class with a single sample (with self-pairs it has 1). An average over no value is NaN.
 
-    References
-    ----------
-    E25, eqs. (5) to (7).
-
     Examples
     --------
     Both samples of class 0 agree; those of class 1 agree only with themselves.
@@ -79,18 +67,17 @@ def consistency(
     y = read_labels(y, *table.shape)
     distances = class_distances(table, n_rephrasings, y)
     sizes = np.bincount(y, minlength=table.shape[1]).astype(np.float64)
-    pairs = sizes * (sizes if self_pairs else sizes - 1)
+    pairs = sizes * (sizes - int(not self_pairs))
     if average == "pooled":
         distances, pairs = distances.sum(), pairs.sum()
     values = np.clip(1 - ratio(distances, pairs), 0, 1)  # only rounding exceeds the ends
     if average is None:
         return values
-    defined = values[np.isfinite(values)]
-    return float(defined.mean()) if defined.size else float("nan")
+    return mean_of_defined(values)
 
 
 def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = True) -> NDArray[np.float64]:
-    """Mean consistency of each sample with the samples of its own class.
+    """Mean consistency of each sample with its own class (E25, eq. (6)): appendices A and C sort by it.
 
         C(x) = 1/|D_y| sum_{x' in D_y} 1 - TVD(p_tau(.|x), p_tau(.|x'))
 
@@ -98,21 +85,13 @@ def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = Tr
 
     Parameters
     ----------
-    counts : (n_samples, n_classes) int or float
-        Integers: counts. Floats: p_tau.
-    y : (n_samples,) int
-        True labels in [0, n_classes).
-    self_pairs : bool
-        Count the sample itself among its class (the paper's convention) or leave it out.
+    counts, y, self_pairs
+        As in `consistency`.
 
     Returns
     -------
     (n_samples,) float64
         In [0, 1]. Low: unlike its class. The only sample of a class has 1, or NaN without self-pairs.
-
-    References
-    ----------
-    E25, eq. (6) averaged over the class; appendices A and C sort by it.
 
     Examples
     --------
@@ -122,7 +101,7 @@ def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = Tr
     table, n_rephrasings = read_counts(counts)
     y = read_labels(y, *table.shape)
     distances = class_differences(table, n_rephrasings, y)
-    partners = np.bincount(y)[y] - (0 if self_pairs else 1)
+    partners = np.bincount(y)[y] - int(not self_pairs)
     return np.clip(1 - ratio(distances, partners), 0, 1)
 
 

@@ -22,51 +22,35 @@ ROUNDING = 1e-12  # differences closer than this are equal: summation order must
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """How much the second prompt differs from the first in one score.
+    """How much the second prompt differs from the first in one score."""
 
-    Attributes
-    ----------
-    difference : float
-        Second minus first.
-    low, high : float
-        Bounds of its interval.
-    p_value : float
-        Two-sided, in (0, 1]: how often chance alone moves the difference this far from 0.
-    standard_error : float or None
-        0 if nothing varies; None if it cannot be estimated: from one sample, or for S from one wording.
-    df : float or None
-        Degrees of freedom of the t distribution; None if they cannot be estimated.
-    thin : float or None
-        The number of samples behind the rule of three, if too few samples differ to estimate a variance.
-    """
-
-    difference: float
+    difference: float  # second minus first
+    # Bounds of its interval
     low: float
     high: float
-    p_value: float
+    p_value: float  # two-sided, in (0, 1]: how often chance alone moves the difference this far from 0
+    # 0 if nothing varies; None if it cannot be estimated: from one sample, or for S from one wording
     standard_error: float | None = None
-    df: float | None = None
+    df: float | None = None  # degrees of freedom of the t distribution; None if they cannot be estimated
+    # The number of samples behind the rule of three, if too few samples differ to estimate a variance
     thin: float | None = None
 
     def p_above(self, bound: float = 0.0) -> float:
         """One-sided p-value of "the true difference is `bound` or less": a small one supports more than `bound`."""
-        return self._p_above(self.difference, bound)
-
-    def p_below(self, bound: float = 0.0) -> float:
-        """One-sided p-value of "the true difference is `bound` or more": a small one supports less than `bound`."""
-        return self._p_above(-self.difference, -bound)
-
-    def _p_above(self, difference: float, bound: float) -> float:
-        lead = difference - bound
         if self.standard_error is None:
             return 1.0
+        lead = self.difference - bound
         if self.standard_error > 0:
             p_value = upper_tail(lead / self.standard_error, self.df or np.inf)
         else:
             p_value = 0.0 if lead > ROUNDING else 1.0
         if self.thin is None:
             return p_value
-        return max(p_value, floor_p_value(difference, bound, self.thin, -1.0))
+        return max(p_value, floor_p_value(self.difference, bound, self.thin, -1.0))
+
+    def p_below(self, bound: float = 0.0) -> float:
+        """One-sided p-value of "the true difference is `bound` or more": a small one supports less than `bound`."""
+        return replace(self, difference=-self.difference).p_above(-bound)
 
 
 def compare_scores(
@@ -88,20 +72,13 @@ def compare_scores(
 
     The t quantiles are on the plain scale; the degrees of freedom depend on how many samples carry the variance. For
     truly equal prompts a test at the 5 % level reported a difference of F1 in 3.0 %, of S in 2.9 % and of C in 2.7 % of
-    the cases; in the worst of 60 cells in 8, 6 and 7 % (400 data sets per cell, so within 1.1 points:
-    benchmarks/coverage.md). The two worst cells with other seeds, 800 data sets each: 4.8, 5.0, 4.8 % and 5.9, 5.9, 5.1
-    %. On SmolLM2's real answers to TREC (experiments/real_grids.py: 36 cells of 300 draws) intervals of the difference
-    miss the true one in 3 to 7 % for F1, 3 to 9 % for S and 1 to 7 % for C.
+    the cases; in the worst of 60 cells in 8, 6 and 7 % (benchmarks/coverage.md; more in docs/guides/how-sure.md).
 
     Parameters
     ----------
-    first, second : (n_samples, n_rephrasings) int, or (n_samples, n_rephrasings, n_classes) float
-        Class numbers in [0, n_classes), N/A last, or probabilities, of the two prompts.
-    y : (n_samples,) int
-        True labels in [0, n_classes).
-    n_classes : int
-        Number of classes C, N/A included.
-    wordings, confidence, similarity, groups
+    first, second
+        The two prompts' answers, each as `predictions` in `score_intervals`.
+    y, n_classes, wordings, confidence, similarity, groups
         As in `score_intervals`.
     second_similarity : like `similarity`, optional
         For the second prompt's answers, if each prompt's answers are numbered separately.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._inputs import read_label_list, read_labels, read_predictions
-from ._numerics import ratio
+from ._numerics import mean_of_defined, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,9 +93,7 @@ def macro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     >>> macro_f1([[0, 0], [1, 1]], [0, 1], labels=[0, 1, 2])
     1.0
     """
-    values = class_f1(predictions, y, labels)
-    defined = values[np.isfinite(values)]
-    return float(defined.mean()) if len(defined) else float("nan")
+    return mean_of_defined(class_f1(predictions, y, labels))
 
 
 def _read_both(predictions: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -107,14 +105,17 @@ def _right_and_wrong(
     predictions: NDArray[Any], y: NDArray[Any], labels: Sequence[int] | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """TP, and FP + FN, of each listed label, or of each that occurs."""
-    listed = None if labels is None else read_label_list(labels)
-    n_classes = 1 + int(max(predictions.max(), y.max(), 0 if listed is None else listed.max()))
+    listed: NDArray[Any] = np.arange(0)
+    if labels is not None:
+        listed = read_label_list(labels)
+    n_classes = 1 + int(max(predictions.max(), y.max(), listed.max(initial=0)))
     hits = np.count_nonzero(predictions == y[:, None], axis=1)
     right = np.bincount(y, weights=hits, minlength=n_classes)
     true = np.bincount(y, minlength=n_classes) * predictions.shape[1]
     predicted = np.bincount(predictions.ravel().astype(np.intp, copy=False), minlength=n_classes)
-    shown = np.flatnonzero(true + predicted) if listed is None else listed
-    return right[shown], (true + predicted - 2 * right)[shown]
+    if labels is None:
+        listed = np.flatnonzero(true + predicted)
+    return right[listed], (true + predicted - 2 * right)[listed]
 
 
 def _f1(right: ArrayLike, wrong: ArrayLike) -> NDArray[np.float64]:
@@ -139,13 +140,14 @@ def prompt_f1(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
     >>> prompt_f1([[0, 0], [1, 0]], [0, 1])
     array([1. , 0.5])
     """
-    predictions = read_predictions(predictions)
-    y = read_labels(y, len(predictions))
+    predictions, y = _read_both(predictions, y)
     return np.asarray((predictions == y[:, None]).mean(axis=0))
 
 
 def spread(predictions: ArrayLike, y: ArrayLike) -> float:
     """Accuracy of the best rephrasing minus that of the worst. Lower is better.
+
+    Sclar et al., *Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design* (FormatSpread), 2024.
 
     Parameters
     ----------
@@ -157,11 +159,6 @@ def spread(predictions: ArrayLike, y: ArrayLike) -> float:
     float
         In [0, 1]; 0 for a single rephrasing. It grows with the number of rephrasings. Samples that change in opposite
         directions cancel out; S_tau detects them.
-
-    References
-    ----------
-    Sclar et al., *Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design*
-    (FormatSpread), 2024.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._inputs import read_either, read_labels
-from ._numerics import class_differences, ratio
+from ._numerics import class_differences, mean_of_defined, ratio
 from ._similarity import answer_entropy, read_similarity
 
 if TYPE_CHECKING:
@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Linearised = tuple[NDArray[np.float64], NDArray[np.float64]]
+    from ._inputs import Floats
+
+    Linearised = tuple[Floats, Floats]
     """Estimates (k,) of k scores, and the influences (k, N) of the samples on each."""
     Statistic = Callable[[int | None], Linearised]
     """Scores with all wordings (None), or with one left out."""
+
+
+LEAST_WEIGHT = 1e-300  # if all weights are 0, the mean is 0 and nothing adds to it
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,10 @@ class Answers:
 
     # (N * C, Q): what answer (i, q) gives class c: one or zero, or the probability p(c|x_i, rho_q)
     mass: NDArray[Any]
-    right: NDArray[np.float64]  # (N, Q): one where the (most probable) answer is right
+    right: Floats  # (N, Q): one where the (most probable) answer is right
     classes: NDArray[np.int64]  # (N,): the true label's index among the labels that occur
     hard: bool  # whether mass holds only zeros and ones, so that its sums over rephrasings are counts
-    similarity: NDArray[np.float64] | None = None  # (C, C) or (N, C, C): how alike two answers are
+    similarity: Floats | None = None  # (C, C) or (N, C, C): how alike two answers are
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -80,9 +85,9 @@ def joint_statistic(answers: Answers) -> Statistic:
 
     def at(without: int | None) -> Linearised:
         n_answers = n_rephrasings - (without is not None)
-        mass_left = mass if without is None else mass - answers.mass[:, without]
-        table, n_draws = _table(mass_left.reshape(n_samples, n_classes), n_answers, hard=answers.hard)
-        shares_right = (right if without is None else right - answers.right[:, without]) / n_answers
+        mass_left = _left(mass, answers.mass, without).reshape(n_samples, n_classes)
+        table, n_draws = _table(mass_left, n_answers, hard=answers.hard)
+        shares_right = _left(right, answers.right, without) / n_answers
         entropies = np.minimum(answer_entropy(table, n_draws, answers.similarity) / np.log(n_classes), 1.0)
         agreement = 1 - class_differences(table, n_draws, answers.classes) / sizes
         f1, sensitivity = shares_right.mean(), entropies.mean()
@@ -97,14 +102,21 @@ def joint_statistic(answers: Answers) -> Statistic:
     return at
 
 
-def _table(mass: NDArray[np.float64], n_answers: int, *, hard: bool) -> tuple[NDArray[Any], int | None]:
+def _left(total: Floats, parts: NDArray[Any], without: int | None) -> Floats:
+    """A sum over wordings, `parts`' last axis, without one of them."""
+    if without is None:
+        return total
+    return np.asarray(total - parts[..., without])
+
+
+def _table(mass: Floats, n_answers: int, *, hard: bool) -> tuple[NDArray[Any], int | None]:
     if hard:
         return np.rint(mass).astype(np.intp), n_answers
     shares = np.maximum(mass, 0.0)  # a difference of sums may fall slightly below 0
     return shares / shares.sum(axis=1, keepdims=True), None
 
 
-def mean_statistic(scores: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> Statistic:
+def mean_statistic(scores: Floats, weights: Floats | None = None) -> Statistic:
     """The mean of one number per answer, (N, Q): a metric's scores, or whether an answer is N/A.
 
     With weights (N, Q) it is a ratio of two sums, like micro-F1 over several labels; 0 if all weights are 0.
@@ -115,23 +127,21 @@ def mean_statistic(scores: NDArray[np.float64], weights: NDArray[np.float64] | N
     total = scores.sum(axis=1)
 
     def at(without: int | None) -> Linearised:
-        total_left = total if without is None else total - scores[:, without]
-        of_sample = total_left / (n_rephrasings - (without is not None))
+        of_sample = _left(total, scores, without) / (n_rephrasings - (without is not None))
         mean = of_sample.mean()
         return np.array([mean]), (of_sample - mean)[None] / n_samples
 
     return at
 
 
-def _ratio_statistic(parts: NDArray[np.float64], weights: NDArray[np.float64]) -> Statistic:
+def _ratio_statistic(parts: Floats, weights: Floats) -> Statistic:
     part, weight = parts.sum(axis=1), weights.sum(axis=1)
 
     def at(without: int | None) -> Linearised:
-        of_part = part if without is None else part - parts[:, without]
-        of_weight = weight if without is None else weight - weights[:, without]
-        total = of_weight.sum()
-        mean = of_part.sum() / total if total > 0 else 0.0
-        return np.array([mean]), (of_part - mean * of_weight)[None] / max(total, 1e-300)
+        of_part, of_weight = _left(part, parts, without), _left(weight, weights, without)
+        total = max(of_weight.sum(), LEAST_WEIGHT)
+        mean = of_part.sum() / total
+        return np.array([mean]), (of_part - mean * of_weight)[None] / total
 
     return at
 
@@ -158,7 +168,7 @@ def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[An
 
     def at(without: int | None) -> Linearised:
         n_answers = chosen.shape[1] - (without is not None)
-        n_given = total if without is None else total - answered[:, :, without]
+        n_given = _left(total, answered, without)
         hits, claims = 2 * true * n_given, n_answers * true + n_given
         n_claims = claims.sum(axis=1)
         f1 = ratio(hits.sum(axis=1), n_claims)
@@ -175,7 +185,7 @@ def macro_statistic(of_labels: Statistic) -> Statistic:
         is_defined = np.isfinite(scores)
         if not is_defined.any():
             return np.array([np.nan]), np.zeros((1, influences.shape[1]))
-        return np.array([scores[is_defined].mean()]), influences[is_defined].mean(axis=0)[None]
+        return np.array([mean_of_defined(scores)]), influences[is_defined].mean(axis=0)[None]
 
     return at
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    Floats = NDArray[np.float64]
+
 SCORES = ("f1", "sensitivity", "consistency")
 SHAPE = "(n_samples, n_rephrasings), or of probabilities (n_samples, n_rephrasings, n_classes)"
 ROW_SUM_TOLERANCE = 1e-5  # a float32 softmax over a hundred labels can miss 1 by more than 1e-6
@@ -60,9 +62,7 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
     return array, int(totals[0])
 
 
-def read_probabilities(
-    probabilities: ArrayLike, ndims: tuple[int, ...] = (3,), name: str = "probabilities"
-) -> NDArray[np.float64]:
+def read_probabilities(probabilities: ArrayLike, ndims: tuple[int, ...] = (3,), name: str = "probabilities") -> Floats:
     """Probabilities (n_samples, n_rephrasings, n_classes) whose last axis sums to one."""
     array = as_array(probabilities, name, ndims, "(n_samples, n_rephrasings, n_classes)")
     if array.shape[-1] < 2:
@@ -74,7 +74,7 @@ def read_probabilities(
 
 def read_either(
     predictions: ArrayLike, n_classes: int, name: str = "predictions"
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+) -> tuple[NDArray[Any], Floats | None]:
     """Hard predictions (N, Q), and the probabilities (N, Q, C) they come from, if given."""
     n_classes = read_n_classes(n_classes)
     array = as_array(predictions, name, (2, 3), SHAPE)
@@ -120,9 +120,7 @@ def read_groups(groups: ArrayLike | None, n_samples: int) -> NDArray[np.int64] |
     return array.astype(np.int64)
 
 
-def read_log_probabilities(
-    log_probabilities: ArrayLike, lengths: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def read_log_probabilities(log_probabilities: ArrayLike, lengths: ArrayLike) -> tuple[Floats, NDArray[Any]]:
     """Log-probabilities (n_samples, Q, Q) of answers under prompts, and their lengths (n_samples, Q)."""
     shape = "(n_samples, n_rephrasings, n_rephrasings)"
     array = as_array(log_probabilities, "log_probabilities", (3,), shape)
@@ -186,9 +184,7 @@ def _refuse_nan(array: NDArray[Any], name: str) -> None:
 
 def read_n_classes(n_classes: int) -> int:
     """An integer of two or more: with one class there is nothing to change between, and ln C is 0."""
-    if isinstance(n_classes, bool) or not isinstance(n_classes, int | np.integer) or n_classes < 2:
-        raise ValueError(f"n_classes is {n_classes!r}; it must be an integer of 2 or more, N/A included")
-    return int(n_classes)
+    return read_size(n_classes, "n_classes", 2, ", N/A included")
 
 
 def read_label_list(labels: Sequence[int] | ArrayLike) -> NDArray[Any]:
@@ -212,8 +208,8 @@ def read_tail(confidence: float) -> float:
     return (1 - float(confidence)) / 2
 
 
-def read_size(value: int, name: str, least: int = 1) -> int:
+def read_size(value: int, name: str, least: int = 1, note: str = "") -> int:
     """An integer that is large enough."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} is {value!r}; it must be an integer of {least} or more")
+        raise ValueError(f"{name} is {value!r}; it must be an integer of {least} or more{note}")
     return int(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 
 
 class Interval(NamedTuple):
-    """An estimate and its interval.
-
-    Attributes
-    ----------
-    estimate, low, high : float
-        low <= estimate <= high.
-    """
+    """An estimate and its interval: low <= estimate <= high."""
 
     estimate: float
     low: float
@@ -69,22 +63,11 @@ def score_intervals(
     scale: no replicates, and reproducible. If hardly any sample deviates, each end is at least as far out as 3.69
     further samples (for 95 %), all at the scale's end, would put it.
 
-    Measured (benchmarks/coverage.md: 60 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 to 30, F1 .78 to
-    .98, S .01 to .25, accuracy scattering by 0 and .05 over wordings): 95 % intervals cover the truth in 93 to 98 % of
-    the cases for F1, 94 to 98 % for C, and 92 to 98 % for S, at Q = 5 in 91 to 98 %; on average in 96 %. The truth lies
-    beyond the worse end of F1 in 4 %, of C in 3 %, and of S in 6 % at most (where one wording in ten changes the
-    answers to otherwise stable samples), in 2 % on average.
-
-    On SmolLM2's real answers to TREC (experiments/real_grids.py: 72 cells of 300 draws; N 100 to 300, Q 5 and 10) F1 is
-    covered in 90 to 97 %. Under people's wordings, with the label prior taken out, S is covered in 93 to 98 % and C in
-    91 to 98; S in 73 to 87 % if few of the drawn wordings are of the kind that moves a prompt most, and in 56 to 96 if
-    nearly everything gets one answer.
-
-    For ordered labels, with their similarities (benchmarks/coverage_ordered.md: 24 cells of 400 data sets), S is
-    covered in 92 to 99 %, and the mean closeness (`mean_interval`) in 94 to 99 %; for truly equal prompts the paired
-    tests report a difference of either in 6 % at most. For several labels (benchmarks/coverage_open.md: 18 cells of 300
-    data sets) micro-F1 is covered in 94 to 98 %, S in 89 to 99 % (at Q = 10 in 94 to 98) and C in 93 to 99 %; equal
-    prompts seem to differ in 6, 6 and 8 % at most.
+    Measured (benchmarks/coverage.md: 60 cells of 400 data sets, N 20 to 500, Q 5 to 30): 95 % intervals cover the truth
+    in 93 to 98 % of the cases for F1, 94 to 98 % for C, and 92 to 98 % for S, at Q = 5 in 91 to 98 %. On a language
+    model's real answers S is covered less often where few of the drawn wordings are of the kind that moves a prompt
+    most (experiments/real_grids.py). All figures, with those for ordered and several labels: docs/guides/how-sure.md,
+    benchmarks/coverage_ordered.md and benchmarks/coverage_open.md.
 
     Parameters
     ----------
@@ -133,11 +116,7 @@ def score_intervals(
 
 
 def mean_interval(
-    scores: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    wordings: Wordings = "random",
-    confidence: float = 0.95,
+    scores: ArrayLike, *, weights: ArrayLike | None = None, wordings: Wordings = "random", confidence: float = 0.95
 ) -> Interval:
     """The interval of a mean over answers, such as a metric's mean score or the share of N/A.
 
@@ -201,25 +180,31 @@ def class_intervals(
     >>> round(first["f1"].estimate, 3), second["sensitivity"].bounds
     (0.889, (0.0, 1.0))
     """
-    predicted, probabilities = read_either(predictions, n_classes)
-    answers = read_answers(predictions, y, n_classes)
+    predicted, _ = read_either(predictions, n_classes)
+    truth = read_labels(y, len(predicted), n_classes)
     tail = read_tail(confidence)
-    truth = np.asarray(y)
     wanted = np.arange(n_classes) if labels is None else np.asarray(labels)
-    source = predicted if probabilities is None else probabilities
-    n_rephrasings = answers.shape[1]
-    claimed = [((predicted == label).any(axis=1) | (truth == label)).sum() for label in wanted]
-    of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), n_rephrasings, wordings, np.maximum(claimed, 1))
+    array = np.asarray(predictions)
+    n_samples = np.maximum(_concerned(predicted, truth, wanted), 1)
+    of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), predicted.shape[1], wordings, n_samples)
     intervals = []
     for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
-        of_class = {} if np.isnan(f1.estimate) else {"f1": f1}
-        if (truth == label).any():
-            members = read_answers(source[truth == label], truth[truth == label], n_classes, similarity=similarity)
-            spread = joint_scatter(joint_statistic(members), n_rephrasings, wordings)
-            joint = dict(zip(SCORES, _intervals(spread, SAMPLES_COUNT, tail), strict=True))
-            of_class.update({name: joint[name] for name in ("sensitivity", "consistency")})
+        of_class: dict[str, Interval] = {}
+        own = truth == label
+        if own.any():
+            of_class = score_intervals(
+                array[own], truth[own], n_classes, wordings=wordings, confidence=confidence, similarity=similarity
+            )
+        of_class["f1"] = f1
+        if np.isnan(f1.estimate):
+            del of_class["f1"]
         intervals.append(of_class)
     return intervals
+
+
+def _concerned(predicted: NDArray[Any], truth: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:
+    """How many samples are behind each label's F1: those that have the label or are given it."""
+    return np.array([((predicted == label).any(axis=1) | (truth == label)).sum() for label in labels])
 
 
 def macro_f1_interval(
@@ -238,10 +223,8 @@ def macro_f1_interval(
     many has the same variance. A class with one sample, or none and only answered, shows no scatter: its F1 may be
     anything in [0, 1].
 
-    Measured (benchmarks/coverage_macro.md: 30 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 and 10,
-    two to six classes of 60 to 2 %, macro-F1 .63 to .93): 95 % intervals cover the truth in 94 to 99 % of the cases,
-    and in 98 to 100 % where classes have at most one sample in most data sets. The truth lies beyond the worse end in
-    3.5 % at most, and beyond the better end in 4 %.
+    Measured (benchmarks/coverage_macro.md: 30 cells of 400 data sets, N 20 to 500, Q 5 and 10): 95 % intervals cover
+    the truth in 94 to 99 % of the cases, and in 98 to 100 % where most data sets have at most one sample of a class.
 
     Parameters
     ----------
@@ -269,14 +252,13 @@ def macro_f1_interval(
     estimate = macro_f1(predicted, truth, wanted.tolist())
     if np.isnan(estimate):
         return Interval(np.nan, np.nan, np.nan)
-    # the number of samples behind a class's F1: those that have the label or are given it
-    claimed = np.array([((predicted == label).any(axis=1) | (truth == label)).sum() for label in wanted])
+    concerned = _concerned(predicted, truth, wanted)
     true = np.array([(truth == label).sum() for label in wanted])
     is_known = true >= FEWEST_OF_CLASS
-    share_known = is_known.sum() / (claimed > 0).sum()
+    share_known = is_known.sum() / (concerned > 0).sum()
     if not is_known.any():
         return Interval(estimate, 0.0, 1.0)
-    n_samples = is_known.sum() ** 2 / (1 / claimed[is_known]).sum()
+    n_samples = is_known.sum() ** 2 / (1 / concerned[is_known]).sum()
     statistic = of_groups(macro_statistic(class_f1_statistic(predicted, truth, wanted[is_known])), draws)
     interval = _intervals(scatter(statistic, predicted.shape[1], wordings, n_samples), np.ones(1), tail)[0]
     return Interval(estimate, share_known * interval.low, 1 - share_known * (1 - interval.high))

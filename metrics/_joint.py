@@ -26,14 +26,8 @@ def joint_scores(
 
     Parameters
     ----------
-    predictions : (n_samples, n_rephrasings) int, or (n_samples, n_rephrasings, n_classes) float
-        Class numbers in [0, n_classes), N/A last; or probabilities, where F1 uses the largest.
-    y : (n_samples,) int
-        True labels in [0, n_classes).
-    n_classes : int
-        Number of classes C, N/A included.
-    similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
-        For S, as in `sample_sensitivity`.
+    predictions, y, n_classes, similarity
+        As in `score_intervals`; of probabilities F1 uses the largest.
 
     Returns
     -------
@@ -57,14 +51,9 @@ def joint_scores(
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference predictor's scores; the two arrays are the axes of appendix A's plot.
+    """A reference predictor's scores, as the functions of these names give them.
 
-    Attributes
-    ----------
-    f1, sensitivity, consistency : float
-        As in `joint_scores`.
-    sample_sensitivity, sample_consistency : (n_samples,) float64
-        As returned by the functions of the same names.
+    The two arrays, (n_samples,), are the axes of appendix A's plot.
     """
 
     f1: float
@@ -113,12 +102,10 @@ def reference_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int, *, se
 
     Parameters
     ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers in [0, n_classes), N/A last.
-    y, n_classes
-        As in `joint_scores`.
-    seed : int
-        The same seed gives the same noise.
+    predictions, n_classes, seed
+        As in `noised_predictions`.
+    y : (n_samples,) int
+        True labels in [0, n_classes).
 
     Returns
     -------

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ._inputs import Floats
+
 BLOCK_ENTRIES = 100_000  # measured: 4 times fewer or more costs 10 %, 16 times fewer takes three times as long
 
 
@@ -36,11 +38,7 @@ def row_blocks(n_rows: int, row_size: int, at_least: int = BLOCK_ENTRIES) -> Ite
 
 
 def ratio(numerator: ArrayLike, denominator: ArrayLike) -> NDArray[np.float64]:
-    """Divide, with NaN wherever the denominator is 0, and no warning.
-
-    >>> ratio([1, 0], [2, 0])
-    array([0.5, nan])
-    """
+    """Divide, with NaN wherever the denominator is 0, and no warning."""
     top = np.asarray(numerator, dtype=np.float64)
     bottom = np.asarray(denominator, dtype=np.float64)
     result = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
@@ -48,13 +46,16 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> NDArray[np.float64]:
     return result
 
 
+def mean_of_defined(values: Floats) -> float:
+    """The mean without NaN; NaN if nothing else is left."""
+    defined = values[np.isfinite(values)]
+    return float(defined.mean()) if len(defined) else float("nan")
+
+
 def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
     """Entropy in nats along the last axis, of counts out of n_draws, or of probabilities if that is None.
 
     Exactly 0 if all mass lies on one class, never below 0.
-
-    >>> entropy(np.array([[2, 2], [4, 0]]), 4) / np.log(2)
-    array([1., 0.])
     """
     rows = table.reshape(-1, table.shape[-1])
     nats = np.empty(len(rows))
@@ -69,9 +70,6 @@ def miller_madow(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:
     """The mean bias of the plug-in entropy, in nats: (m - 1) / (2 Q), where m is the number of classes seen.
 
     Miller (1955), *Note on the bias of information estimates*.
-
-    >>> miller_madow(np.array([[2, 2, 0], [4, 0, 0]]), 4)
-    array([0.125, 0.   ])
     """
     return np.asarray((np.count_nonzero(counts, axis=-1) - 1) / (2 * n_draws))
 
@@ -81,9 +79,6 @@ def jackknifed_entropy(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64
 
     Removing a draw of class k changes only the term of k, so each count has one value: a look-up. Zahl (1977),
     *Jackknifing an index of diversity*. Exactly 0 if all draws are of one class.
-
-    >>> jackknifed_entropy(np.array([[2, 2, 0], [4, 0, 0]]), 4).round(3)
-    array([0.863, 0.   ])
     """
     levels = np.arange(n_draws + 1)
     terms = plog(levels / n_draws)

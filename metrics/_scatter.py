@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ._influences import Statistic
+    from ._inputs import Floats
 
     Wordings = Literal["random", "fixed"]
 
@@ -45,13 +46,13 @@ class Scatter:
     """How precise k scores are."""
 
     # An infinite variance means unknown, as from one sample
-    estimates: NDArray[np.float64]
-    variances: NDArray[np.float64]
+    estimates: Floats
+    variances: Floats
     # Degrees of freedom; the plain ones use N - 1 for the samples, however few carry the variance
-    df: NDArray[np.float64]
-    plain_df: NDArray[np.float64]
+    df: Floats
+    plain_df: Floats
     is_thin: NDArray[np.bool_]  # whether so few samples carry the variance that unseen ones decide
-    n_samples: NDArray[np.float64]  # how many samples count
+    n_samples: Floats  # how many samples count
 
 
 def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: ArrayLike | None = None) -> Scatter:
@@ -61,12 +62,12 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
     """
     read_choice(wordings, "wordings", ("random", "fixed"))
     estimates, influences = statistic(None)
-    sizes = np.broadcast_to(np.float64(influences.shape[1]) if n_samples is None else n_samples, estimates.shape)
-    sizes = np.asarray(sizes, dtype=np.float64)
-    correction = np.divide(sizes, sizes - 1, out=np.full(sizes.shape, np.inf), where=sizes > 1)
+    if n_samples is None:
+        n_samples = influences.shape[1]
+    sizes = np.full(estimates.shape, n_samples, dtype=np.float64)
+    correction = np.divide(sizes, sizes - 1, out=np.zeros(sizes.shape), where=sizes > 1)
     squares = np.square(influences).sum(axis=1)
-    # with one sample the influence is 0, and 0 times infinity is not a variance
-    of_samples = np.where(sizes > 1, np.where(sizes > 1, correction, 0) * squares, np.inf)
+    of_samples = np.where(sizes > 1, correction * squares, np.inf)  # one sample shows no scatter
     carriers = _carriers(influences, squares)
     # 2 / (1 / m - 1 / N): the variance of a variance, by its kurtosis N / m
     sample_df = np.clip(2 / np.maximum(1 / np.maximum(carriers, 1e-9) - 1 / sizes, 1e-9), 1, np.maximum(sizes - 1, 1))
@@ -75,7 +76,7 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
     if wordings == "fixed" or n_rephrasings == 1:
         return Scatter(estimates, of_samples, sample_df, plain_df, is_thin, sizes)
     of_wordings, of_both = _over_wordings(statistic, n_rephrasings, influences.shape)
-    of_both *= np.where(sizes > 1, correction, 0)
+    of_both *= correction
     variances = np.maximum(of_samples + of_wordings - of_both, np.maximum(of_samples, of_wordings))
     df, plain_df = (
         _satterthwaite(variances, [(of_samples, of_df), (of_wordings, np.full(sizes.shape, n_rephrasings - 1.0))])
@@ -84,9 +85,7 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
     return Scatter(estimates, variances, df, plain_df, is_thin, sizes)
 
 
-def _satterthwaite(
-    variances: NDArray[np.float64], parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
-) -> NDArray[np.float64]:
+def _satterthwaite(variances: Floats, parts: list[tuple[Floats, Floats]]) -> Floats:
     """Degrees of freedom of a sum of variances, from those of its parts; those of the first part if nothing varies."""
     is_varying = np.isfinite(variances) & (variances > NEGLIGIBLE)
     shares = np.zeros(variances.shape)
@@ -95,23 +94,20 @@ def _satterthwaite(
     return np.asarray(np.divide(1.0, shares, out=parts[0][1].copy(), where=is_varying))
 
 
-def _carriers(influences: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _carriers(influences: Floats, squares: Floats) -> Floats:
     """How many samples carry a variance: from 1, if only one deviates, to N; 0 if none does."""
     fourth = np.power(influences, 4).sum(axis=1)
     return np.asarray(np.divide(np.square(squares), fourth, out=np.zeros(len(squares)), where=squares > NEGLIGIBLE))
 
 
-def _over_wordings(
-    statistic: Statistic, n_rephrasings: int, shape: tuple[int, ...]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _over_wordings(statistic: Statistic, n_rephrasings: int, shape: tuple[int, ...]) -> tuple[Floats, Floats]:
     """V_wordings, and V_both without its factor N / (N - 1), each (k,): one wording at a time, to save memory."""
     left_out = np.empty((n_rephrasings, shape[0]))
     total, squares = np.zeros(shape), np.zeros(shape)
-    first = None
-    for wording in range(n_rephrasings):
+    left_out[0], first = statistic(0)
+    for wording in range(1, n_rephrasings):
         left_out[wording], influences = statistic(wording)
         # squared distances from the first lose no digits if all are nearly equal
-        first = influences if first is None else first
         total += influences - first
         squares += np.square(influences - first)
     factor = (n_rephrasings - 1) / n_rephrasings

@@ -1,6 +1,7 @@
 """Sensitivity: how much an answer changes when the task is rephrased, and between which labels. It needs no labels.
 
-It differs from uncertainty, which is how undecided the model is under one fixed wording.
+It differs from uncertainty, which is how undecided the model is under one fixed wording. Other indices of it are PSS
+and POSIX: how much scores or likelihoods differ between prompts.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._inputs import read_choice, read_counts, read_probabilities
+from ._inputs import read_choice, read_counts, read_log_probabilities, read_probabilities, read_scores
 from ._numerics import entropy, jackknifed_entropy, miller_madow
 from ._similarity import answer_entropy, jackknifed_answer_entropy, read_similarity
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from numpy.typing import ArrayLike, NDArray
+
+    from ._inputs import Floats
 
 
 def sample_sensitivity(
@@ -27,7 +30,7 @@ def sample_sensitivity(
     correction: Literal["miller-madow", "jackknife"] | None = None,
     similarity: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Sensitivity of each sample: the entropy of its answers over the rephrasings.
+    """Sensitivity of each sample: the entropy of its answers over the rephrasings (E25, eq. (3)).
 
         S_tau(x) = -sum_y p_tau(y|x) ln p_tau(y|x) / ln C
 
@@ -38,27 +41,22 @@ def sample_sensitivity(
     normalize : bool
         Divide by ln C, where N/A counts as a class, so that S lies in [0, 1]. False: nats.
     correction : "miller-madow", "jackknife" or None
-        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow add
-        (m - 1) / (2 Q), with m the classes seen; the jackknife, from 2 answers on, corrects more. At Q = 10 the plain
-        value reaches 70 to 77 % of S at infinitely many wordings, Miller and Madow's 79 to 85 %, the jackknife's 86 to
-        91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), measured in benchmarks/coverage.md. Needs counts. A corrected,
-        normalised value may exceed 1; cutting it would bias it again.
+        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow (1955) add
+        (m - 1) / (2 Q), with m the classes seen; the jackknife (Zahl, 1977), from 2 answers on, corrects more. At
+        Q = 10 the plain value reaches 70 to 77 % of S at infinitely many wordings, Miller and Madow's 79 to 85 %, the
+        jackknife's 86 to 91 % (benchmarks/coverage.md). Needs counts. A corrected, normalised value may exceed 1;
+        cutting it would bias it again.
     similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
         How alike two answers are, in [0, 1], if they can be partly alike: ordered labels, sets, texts. A kernel
         (positive semidefinite, 1 for each answer with itself) for all samples, or one per sample: open answers are not
         classes, and are numbered per sample. The entropy is then von Neumann's, -tr K ln K, of K = W / Q over the Q
-        answers; without similarities it equals that of E25 up to rounding. Miller and Madow's correction only applies
-        to classes.
+        answers (Nikitin, Kossen, Gal and Marttinen, *Kernel language entropy*, 2024); without similarities it equals
+        that of E25 up to rounding. Miller and Madow's correction only applies to classes.
 
     Returns
     -------
     (n_samples,) float64
         0: always the same answer. 1: all classes equally often.
-
-    References
-    ----------
-    E25, eq. (3). Miller (1955) and Zahl (1977) for the corrections. Nikitin, Kossen, Gal and Marttinen, *Kernel
-    language entropy*, 2024, for the entropy of a kernel of answers.
 
     Examples
     --------
@@ -81,12 +79,12 @@ def sample_sensitivity(
     if not normalize:
         return nats
     nats /= np.log(table.shape[1])
-    return nats if correction else np.minimum(nats, 1.0)  # uniform rows exceed 1 by rounding
+    if correction is not None:
+        return nats
+    return np.minimum(nats, 1.0)  # uniform rows exceed 1 by rounding
 
 
-def _corrected(
-    table: NDArray[Any], n_rephrasings: int | None, correction: str, kernel: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _corrected(table: NDArray[Any], n_rephrasings: int | None, correction: str, kernel: Floats | None) -> Floats:
     if n_rephrasings is None:
         raise ValueError("correction needs counts (integers): probabilities don't tell how many answers")
     if correction == "miller-madow" and kernel is not None:
@@ -113,9 +111,7 @@ def sensitivity(
 
     Parameters
     ----------
-    counts : (n_samples, n_classes) int or float
-        Integers: counts, from `prediction_counts`. Floats: p_tau, from `prediction_distribution`.
-    normalize, correction, similarity
+    counts, normalize, correction, similarity
         As in `sample_sensitivity`.
 
     Returns
@@ -134,22 +130,12 @@ def sensitivity(
 
 @dataclass(frozen=True)
 class FlipPair:
-    """Two labels that samples change between.
-
-    Attributes
-    ----------
-    first, second : int
-        The labels, the lower number first.
-    n_samples : int
-        Samples whose two most frequent answers these are.
-    share : float
-        n_samples over all samples.
-    """
+    """Two labels that samples change between, the lower number first."""
 
     first: int
     second: int
-    n_samples: int
-    share: float
+    n_samples: int  # samples whose two most frequent answers these are
+    share: float  # n_samples over all samples
 
 
 def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
@@ -159,8 +145,8 @@ def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
 
     Parameters
     ----------
-    counts : (n_samples, n_classes) int or float
-        Integers: counts. Floats: p_tau.
+    counts
+        As in `sample_sensitivity`.
 
     Returns
     -------
@@ -214,3 +200,108 @@ def uncertainty(probabilities: ArrayLike, *, normalize: bool = False) -> NDArray
     read = read_probabilities(probabilities, ndims=(2, 3))
     nats = entropy(read, None)
     return np.minimum(nats / np.log(read.shape[-1]), 1.0) if normalize else nats
+
+
+def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
+    """PSS of each sample: the mean difference between its scores under two prompts (P24).
+
+        S_i = sum_{j<k} |Y(p_j) - Y(p_k)| / (Q (Q - 1) / 2)
+
+    O(Q log Q) per sample, by sorting; equal to the sum over pairs.
+
+    Parameters
+    ----------
+    scores : (n_samples, n_rephrasings) float or bool
+        A score in [0, 1] of each answer, or whether it is right. At least two rephrasings.
+
+    Returns
+    -------
+    (n_samples,) float64
+        In [0, 1]. For right and wrong the maximum is Q / (2 (Q - 1)), for even Q: half right, half wrong.
+
+    Examples
+    --------
+    >>> sample_prompt_sensi_score([[1, 1, 0], [0.2, 0.2, 0.2]])
+    array([0.66666667, 0.        ])
+    """
+    ordered = np.sort(read_scores(scores), axis=1)
+    n = ordered.shape[1]
+    if n < 2:
+        raise ValueError("scores has one rephrasing; PSS compares pairs, so give 2 or more")
+    # the number of pairs that cross a step between neighbours is the scores below times the scores above
+    crossings = np.arange(1.0, n) * np.arange(n - 1.0, 0, -1)
+    return np.asarray(np.diff(ordered, axis=1) @ crossings / (n * (n - 1) / 2))
+
+
+def prompt_sensi_score(scores: ArrayLike) -> float:
+    """PromptSensiScore (P24): the mean of `sample_prompt_sensi_score`. Lower is better.
+
+    Parameters
+    ----------
+    scores : (n_samples, n_rephrasings) float or bool
+        As in `sample_prompt_sensi_score`.
+
+    Returns
+    -------
+    float
+        In [0, 1]. Unlike S_tau it is blind to changes between two wrong labels.
+
+    Examples
+    --------
+    >>> prompt_sensi_score([[True, False], [True, True]])
+    0.5
+    """
+    return float(sample_prompt_sensi_score(scores).mean())
+
+
+def sample_posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> NDArray[np.float64]:
+    """POSIX of each sample (Chatterjee et al., *POSIX: A Prompt Sensitivity Index For Large Language Models*, 2024).
+
+        psi = 1/(Q (Q - 1)) sum_i sum_j |ln P(y_j|x_i) - ln P(y_j|x_j)| / L_{y_j}
+
+    Parameters
+    ----------
+    log_probabilities : (n_samples, n_rephrasings, n_rephrasings) float
+        At [s, i, j]: ln P(y_j|x_i), the log-probability under rephrasing i of the answer given under j.
+    lengths : (n_samples, n_rephrasings) int
+        At [s, j]: the number of tokens of that answer, 1 or more.
+
+    Returns
+    -------
+    (n_samples,) float64
+        0 or more, in nats per token.
+
+    Examples
+    --------
+    One sample, two rephrasings. Answer 0 has -1 under its own prompt and -3 under the other: 2 over two tokens; answer
+    1 has -2 and -5: 3 over one token. The sum is 1 + 3, divided by two ordered pairs:
+
+    >>> sample_posix([[[-1, -5], [-3, -2]]], [[2, 1]])
+    array([2.])
+    """
+    array, tokens = read_log_probabilities(log_probabilities, lengths)
+    n = array.shape[1]
+    own: NDArray[Any] = np.diagonal(array, axis1=1, axis2=2)
+    changes = np.abs(array - own[:, None, :]) / tokens[:, None, :]
+    return np.asarray(changes.sum(axis=(1, 2)) / (n * (n - 1)))
+
+
+def posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> float:
+    """POSIX of a prompt: the mean of `sample_posix`. Lower is better.
+
+    Parameters
+    ----------
+    log_probabilities, lengths
+        As in `sample_posix`.
+
+    Returns
+    -------
+    float
+        0 or more, in nats per token.
+
+    Examples
+    --------
+    >>> posix([[[-1, -5], [-3, -2]], [[-1, -1], [-1, -1]]], [[2, 1], [1, 1]])
+    1.0
+    """
+    return float(sample_posix(log_probabilities, lengths).mean())

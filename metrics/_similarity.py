@@ -17,10 +17,12 @@ from ._numerics import entropy, plog, row_blocks
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from ._inputs import Floats
+
 _ROUNDING = 1e-9  # how far a similarity may miss symmetry, and how far an eigenvalue may be below 0
 
 
-def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int) -> NDArray[np.float64] | None:
+def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int) -> Floats | None:
     """A kernel of similarities (C, C), or one per sample (N, C, C).
 
     Symmetric, in [0, 1], 1 for each answer with itself, positive semidefinite.
@@ -29,11 +31,13 @@ def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int
         return None
     shape = "(n_classes, n_classes), or (n_samples, n_classes, n_classes)"
     array = as_array(similarity, "similarity", (2, 3), shape)
-    wanted = (n_classes, n_classes) if array.ndim == 2 else (n_samples, n_classes, n_classes)
+    wanted: tuple[int, ...] = (n_classes, n_classes)
+    of_size = f"{n_classes} classes"
+    if array.ndim == 3:
+        wanted, of_size = (n_samples, *wanted), f"{n_samples} samples and {of_size}"
     if array.shape != wanted:
-        of_size = f"{n_classes} classes" if array.ndim == 2 else f"{n_samples} samples and {n_classes} classes"
         raise ValueError(f"similarity has shape {array.shape}; with {of_size} it must be {wanted}")
-    kernel: NDArray[np.float64] = array.astype(np.float64, copy=False)
+    kernel: Floats = array.astype(np.float64, copy=False)
     if not np.isfinite(kernel).all() or kernel.min() < 0 or kernel.max() > 1:
         raise ValueError("similarity must hold numbers in [0, 1]")
     of_itself = np.diagonal(kernel, axis1=-2, axis2=-1)
@@ -52,16 +56,10 @@ def _check_eigenvalues(eigenvalues: NDArray[Any]) -> None:
         )
 
 
-def answer_entropy(
-    table: NDArray[Any], n_draws: int | None, similarity: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def answer_entropy(table: NDArray[Any], n_draws: int | None, similarity: Floats | None) -> Floats:
     """Entropy in nats along the last axis of counts out of n_draws, or of shares, using the similarity kernel.
 
     If each sample has its own kernel, samples are the second-to-last axis.
-
-    >>> counts = np.array([[2, 2], [4, 0]])
-    >>> answer_entropy(counts, 4, np.array([[1, 0.5], [0.5, 1]])).round(3)
-    array([0.562, 0.   ])
     """
     if similarity is None:
         return entropy(table, n_draws)
@@ -74,9 +72,7 @@ def answer_entropy(
     return nats.reshape(table.shape[:-1])
 
 
-def _of_rows(
-    shares: NDArray[np.float64], similarities: NDArray[np.float64], owners: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def _of_rows(shares: Floats, similarities: Floats, owners: NDArray[np.intp]) -> Floats:
     """Uses only classes that were answered, at most Q however many exist; each row uses its own kernel."""
     n_given = np.count_nonzero(shares, axis=1)
     nats = np.zeros(len(shares))
@@ -93,9 +89,7 @@ def _of_rows(
     return nats
 
 
-def jackknifed_answer_entropy(
-    counts: NDArray[Any], n_draws: int, similarity: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def jackknifed_answer_entropy(counts: NDArray[Any], n_draws: int, similarity: Floats) -> Floats:
     """As `jackknifed_entropy`, with the kernel: Q H - (Q - 1) times the mean H without one draw; (N, C) -> (N,)."""
     without = np.zeros(len(counts))
     for label in range(counts.shape[1]):

@@ -60,14 +60,8 @@ def find_clusters(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
 
     A class's samples are joined by average linkage on one minus their consistency; the number of clusters is the one
     with the highest silhouette. A cluster counts if it has three members, a mean consistency of .6 within it, and .25
-    less with the rest of the class. In a class with more than 1,000 samples only the first 1,000 are used.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        Without labels there are no classes, and no clusters.
-    labelled : sequence of Sample, optional
-        More labelled samples (all of train), to estimate how reliably a phrase indicates a class.
+    less with the rest of the class. In a class with more than 1,000 samples only the first 1,000 are used. For
+    `labelled` see `find_slices`; without labels there are no classes, and no clusters.
     """
     if not predictions.is_labelled:
         return ()
@@ -120,8 +114,7 @@ def _partition(matrix: Matrix) -> Indices:
 
     distances = 1 - matrix
     np.fill_diagonal(distances, 0)
-    best = np.zeros(len(matrix), dtype=np.int64)
-    best_score = 0.0
+    best, best_score = np.zeros(len(matrix), dtype=np.int64), 0.0
     # Rows that differ only by rounding are one point, and there cannot be more clusters than points.
     n_points = len(np.unique(distances.round(12), axis=0))
     for n_clusters in range(2, min(_MOST_CLUSTERS, len(matrix) - 1, n_points) + 1):
@@ -129,8 +122,7 @@ def _partition(matrix: Matrix) -> Indices:
         numbers = linkage.fit_predict(distances)
         separation = float(silhouette_score(distances, numbers, metric="precomputed"))
         if separation > best_score:
-            best = numbers
-            best_score = separation
+            best, best_score = numbers, separation
     return best
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from psopt.metrics import joint_scores, reference_scores
 from psopt.search_spaces import VIEWS, View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from psopt.diagnosis._slices_by_meaning import Embed
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_CASES = 20  # per view
 _MOST = 3  # wordings, and members: a table cell holds no more
-_SHARES = (0.5, 0.8, 0.9)  # of the total S, for which the number of samples is reported
+_SHARES = {"50%": 0.5, "80%": 0.8, "90%": 0.9}  # of the total S, for which the number of samples is reported
 _ROUNDING = 1e-12  # a sum that misses a share only by rounding has reached it
 
 
@@ -47,15 +48,16 @@ def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
     ids = set(failing.samples)
     members = np.array([index for index, sample in enumerate(predictions.samples) if sample.id in ids])
     unstable = predictions.sensitivities
-    texts = predictions.texts
-    words = distinctive_words(texts, members)
+    texts = [text.casefold() for text in predictions.texts]
+    words = distinctive_words(predictions.texts, members)
     broken = _broken(predictions)[members].sum(axis=0)
     worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]
-    n_shown = [sum(word in texts[index].casefold() for word in words) for index in members]
-    typical = members[np.argsort(-np.array(n_shown), kind="stable")[:_MOST]]
-    total = float(unstable.sum())
+    n_shown = np.zeros(len(members))
+    for word in words:
+        n_shown += [word in texts[index] for index in members]
+    typical = members[np.argsort(-n_shown, kind="stable")[:_MOST]]
     return Evidence(
-        share=float(unstable[members].sum() / total) if total else 0.0,
+        share=float(unstable[members].sum() / (unstable.sum() or 1.0)),
         words=words,
         worst_rephrasings=tuple(worst),
         typical=tuple(predictions.samples[index].id for index in typical),
@@ -85,15 +87,13 @@ def joint_view(predictions: Predictions) -> JointView | None:
     """Return the joint view; None without labels, and if samples were asked under different numbers of rephrasings."""
     if not predictions.is_labelled or not predictions.is_whole:
         return None
-    scores = reference_scores(predictions.array, predictions.truth, predictions.n_classes)
-    references = {name: {measure: getattr(of, measure) for measure in OBJECTIVES} for name, of in scores.items()}
+    references = {
+        name: dict(zip(OBJECTIVES, (scores.f1, scores.sensitivity, scores.consistency), strict=True))
+        for name, scores in reference_scores(predictions.array, predictions.truth, predictions.n_classes).items()
+    }
     if predictions.probabilities is not None:  # these are scored; noise is compared by answers
         references["predictor"] = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
-    return JointView(
-        tuple(predictions.sensitivities.tolist()),
-        tuple(predictions.consistencies.tolist()),
-        references,
-    )
+    return JointView(tuple(predictions.sensitivities.tolist()), tuple(predictions.consistencies.tolist()), references)
 
 
 def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:
@@ -105,12 +105,10 @@ def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:
     {'50%': 1, '80%': 2, '90%': 3}
     """
     ordered = np.sort(np.asarray(sensitivities, dtype=float))[::-1]
-    total = ordered.sum()
-    summed = np.cumsum(ordered)
-    return {
-        f"{100 * share:.0f}%": int(np.searchsorted(summed, share * total - _ROUNDING) + 1) if total else 0
-        for share in _SHARES
-    }
+    if not ordered.any():
+        return dict.fromkeys(_SHARES, 0)
+    total, summed = ordered.sum(), np.cumsum(ordered)
+    return {name: int(np.searchsorted(summed, share * total - _ROUNDING) + 1) for name, share in _SHARES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,59 +159,59 @@ class Diagnosis:
         if not half:
             return ""
         carrying = "1 sample carries" if half == 1 else f"{half} samples carry"
-        if half == most:
-            return f"{carrying} 90 % of the whole S: look at {'it' if half == 1 else 'these'} first."
-        return f"{carrying} half of the whole S, {most} carry 90 %: look at these first."
+        if half < most:
+            return f"{carrying} half of the whole S, {most} carry 90 %: look at these first."
+        these = "it" if half == 1 else "these"
+        return f"{carrying} 90 % of the whole S: look at {these} first."
 
     def of_views(self, views: Sequence[str]) -> Diagnosis:
         """Return only the part of the diagnosis for these views; clusters belong to consistency."""
         if set(views) == set(VIEWS):
             return self
         indices = [index for index, failing in enumerate(self.slices) if failing.view in views]
-        return replace(
-            self,
-            slices=tuple(self.slices[index] for index in indices),
-            evidence=tuple(self.evidence[index] for index in indices) if self.evidence else (),
-            clusters=self.clusters if "consistency" in views else (),
-        )
+        slices = tuple(self.slices[index] for index in indices)
+        facts = tuple(self.evidence[index] for index in indices if self.evidence)
+        if "consistency" in views:
+            return replace(self, slices=slices, evidence=facts)
+        return replace(self, slices=slices, evidence=facts, clusters=())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
-        facts = [asdict(of_slice) for of_slice in self.evidence] or [{}] * len(self.slices)
+        data = asdict(self)
+        facts = data["evidence"] or [{}] * len(self.slices)
         return {
             "groups": [{**failing.to_dict(), **of_slice} for failing, of_slice in zip(self.slices, facts, strict=True)],
-            "blocks": [{**asdict(cluster), "size": len(cluster.samples)} for cluster in self.clusters],
-            "joint": asdict(self.joint) if self.joint else None,
+            "blocks": [{**cluster, "size": len(cluster["samples"])} for cluster in data["clusters"]],
+            "joint": data["joint"],
             "carried": self.carried,
-            "weak": {view: [asdict(case) for case in cases] for view, cases in self.failure_cases.items()},
+            "weak": data["failure_cases"],
         }
 
 
 def diagnose_predictions(
-    predictions: Predictions,
-    *,
-    labelled: Sequence[Sample] = (),
-    embed: Embed | None = None,
+    predictions: Predictions, *, labelled: Sequence[Sample] = (), embed: Embed | None = None
 ) -> Diagnosis:
     """Diagnose predictions by every view that their labels allow.
 
     See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`; for open answers `find_open_slices`.
     """
-    has_classes = predictions.answers.open is None
     views = [view for view in VIEWS if predictions.is_labelled or view == "sensitivity"]
-    if has_classes:
-        slices = [failing for view in views for failing in find_slices(predictions, view, labelled=labelled)]
-        slices += find_slices_by_meaning(predictions, embed=embed)
-    else:
+    if predictions.answers.open is not None:
         views = [view for view in views if view != "consistency"]
-        slices = [*find_open_slices(predictions, views, embed=embed)]
+        return _diagnosis(predictions, views, find_open_slices(predictions, views, embed=embed))
+    of_views = [find_slices(predictions, view, labelled=labelled) for view in views]
+    slices = itertools.chain(*of_views, find_slices_by_meaning(predictions, embed=embed))
+    diagnosis = _diagnosis(predictions, views, tuple(slices))
+    return replace(diagnosis, joint=joint_view(predictions), clusters=find_clusters(predictions, labelled=labelled))
+
+
+def _diagnosis(predictions: Predictions, views: Sequence[View], slices: tuple[FailureSlice, ...]) -> Diagnosis:
+    """What all types of answers have."""
     return Diagnosis(
         {view: _most_severe(predictions, view) for view in views},
-        tuple(slices),
+        slices,
         tuple(evidence(failing, predictions) for failing in slices),
-        joint_view(predictions) if has_classes else None,
-        carried_by(predictions.sensitivities.tolist()),
-        find_clusters(predictions, labelled=labelled) if has_classes else (),
+        carried=carried_by(predictions.sensitivities.tolist()),
     )
 
 
@@ -226,19 +224,19 @@ def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...
         of_class = max(1, _MOST_CASES // len(predictions.labels))
         by_class = [order[truth[order] == label][:of_class] for label in range(len(predictions.labels))]
         order = np.concatenate(by_class)
-    return tuple(_failure_case(predictions, int(index)) for index in order[:_MOST_CASES] if severities[index] > 0)
-
-
-def _failure_case(predictions: Predictions, index: int) -> FailureCase:
-    sample = predictions.samples[index]
-    is_labelled = predictions.is_labelled
-    has_consistency = is_labelled and predictions.answers.has_consistency
-    return FailureCase(
-        id=sample.id,
-        text=sample.text,
-        label=sample.label,
-        sensitivity=float(predictions.sensitivities[index]),
-        consistency=float(predictions.consistencies[index]) if has_consistency else None,
-        right=int(predictions.n_right[index]) if is_labelled else None,
-        answers=predictions.answers_to(index),
+    return tuple(
+        _failure_cases(predictions, [index for index in order[:_MOST_CASES].tolist() if severities[index] > 0])
     )
+
+
+def _failure_cases(predictions: Predictions, indices: Sequence[int]) -> Iterator[FailureCase]:
+    unstable = predictions.sensitivities.tolist()
+    right = alike = [None] * len(unstable)
+    if predictions.is_labelled:
+        right = predictions.n_right.tolist()
+        if predictions.answers.has_consistency:
+            alike = predictions.consistencies.tolist()
+    for index in indices:
+        sample = predictions.samples[index]
+        answers = predictions.answers_to(index)
+        yield FailureCase(sample.id, sample.text, sample.label, unstable[index], alike[index], right[index], answers)

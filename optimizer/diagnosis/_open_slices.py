@@ -50,39 +50,26 @@ def find_open_slices(
     A slice is named by a phrase that indicates a topic or, if none does, by a cluster of texts with similar meaning,
     found without using the answers. The one with most severity above the mean is taken if chance reaches as much with
     any of them in at most 5 % of tasks (`excess_severity`; Bonferroni over the views). Then the samples that show it
-    are removed, and the search repeats. Texts with the same words are one text.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        With open answers.
-    views : sequence of str
-        ``sensitivity`` and, with labels, ``accuracy``.
-    embed : callable, optional
-        Vectors for the texts' meaning; by default latent semantic analysis of the texts themselves.
+    are removed, and the search repeats. Texts with the same words are one text. By default latent semantic analysis of
+    the texts themselves embeds them.
     """
     traits = _Traits.of(predictions.texts, embed)
     if not traits.shown.shape[1]:
         return ()
-    covers = [_Cover(predictions, view, traits, LEVEL / len(views)) for view in views]
-    return tuple(failing for cover in covers for failing in islice(iter(cover.next_slice, None), MOST_SLICES))
+    slices: list[FailureSlice] = []
+    for view in views:
+        cover = _Cover(predictions, view, traits, LEVEL / len(views))
+        slices += islice(iter(cover.next_slice, None), MOST_SLICES)
+    return tuple(slices)
 
 
 @dataclass(frozen=True, eq=False)
 class _Traits:
-    """What texts can share: phrases, then clusters.
-
-    Attributes
-    ----------
-    shown : (n_distinct, n_traits) sparse float
-        Which distinct text shows which trait.
-    distinct : (N,) int
-        The index of each text among the distinct ones.
-    """
+    """What texts can share: phrases, then clusters."""
 
     phrases: tuple[str, ...]
-    shown: sparse.csr_array
-    distinct: NDArray[np.int64]
+    shown: sparse.csr_array  # (n_distinct, n_traits): which distinct text shows which trait
+    distinct: NDArray[np.int64]  # (N,): the index of each text among the distinct ones
 
     @classmethod
     def of(cls, texts: Sequence[str], embed: Embed | None) -> _Traits:
@@ -186,7 +173,9 @@ class _Cover:
 def _clusters(texts: Sequence[str], embed: Embed | None) -> sparse.csr_array:
     """Which text is in which cluster of texts with similar meaning: (n_texts, n_clusters)."""
     n = len(texts)
-    clusters = clusters_of(vectors_of(texts, embed), np.arange(n)) if _LEAST_TEXTS <= n <= _MOST_CLUSTERED else []
+    clusters = []
+    if _LEAST_TEXTS <= n <= _MOST_CLUSTERED:
+        clusters = clusters_of(vectors_of(texts, embed), np.arange(n))
     belongs = np.zeros((n, len(clusters)))
     for number, members in enumerate(clusters):
         belongs[members, number] = 1
@@ -200,19 +189,9 @@ def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector
     of all traits reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993). If severity is
     unrelated to all traits, at least one of them falls below a level in exactly that share of data sets.
 
-    Parameters
-    ----------
-    severities : (N,) float
-    shown : (N, n_traits) sparse float
-        1 where a sample shows a trait.
-
-    Returns
-    -------
-    excess : (n_traits,) float
-        The severity above the mean that a trait's samples carry, over the square root of their number. This makes few
-        samples that fail badly comparable with many that fail a little.
-    p_values : (n_traits,) float
-        In (0, 1].
+    `shown`, (N, n_traits), is 1 where a sample shows a trait. The excess is the severity above the mean that a trait's
+    samples carry, over the square root of their number: few samples that fail badly are comparable with many that fail
+    a little.
     """
     excess = _excess(severities[:, None], shown).ravel()
     rng = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,17 +33,16 @@ class PhraseIndex:
         """Index the phrases that at least `min_texts` texts show, or only the given `phrases`."""
         by_text = [sample_phrases(text) for text in texts]
         if phrases is None:
-            frequency = Counter(phrase for of_text in by_text for phrase in of_text)
+            frequency = Counter(itertools.chain.from_iterable(by_text))
             frequent = (phrase for phrase, n in frequency.items() if n >= min_texts)
             phrases = sorted(frequent, key=_most_specific_first)
         column = {phrase: index for index, phrase in enumerate(phrases)}
-        rows = []
-        columns = []
+        rows: list[int] = []
+        columns: list[int] = []
         for row, of_text in enumerate(by_text):
-            for phrase in of_text:
-                if phrase in column:
-                    rows.append(row)
-                    columns.append(column[phrase])
+            in_text = [column[phrase] for phrase in of_text if phrase in column]
+            columns += in_text
+            rows += [row] * len(in_text)
         shown = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(texts), len(column)))
         return cls(tuple(phrases), shown)
 
@@ -82,7 +82,8 @@ def distinctive_words(texts: Sequence[str], members: NDArray[np.int64] | Sequenc
     inside: Counter[str] = Counter()
     outside: Counter[str] = Counter()
     for index, text in enumerate(texts):
-        (inside if index in member_indices else outside).update(set(words_of(shown_words(text))))
+        counts = inside if index in member_indices else outside
+        counts.update(set(words_of(shown_words(text))))
     n_in = len(member_indices)
     n_out = len(texts) - n_in
     scores = {}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.answers import answers_line
 from psopt.diagnosis._slices import distinct_slices
 from psopt.diagnosis._suspects import Suspects
@@ -25,6 +25,7 @@ from psopt.notebooks import card, data_frame, line, table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     import pandas as pd
     import plotly.graph_objects as go
     from numpy.typing import NDArray
@@ -75,27 +76,31 @@ class PromptReport:
     def __repr__(self) -> str:
         """The scores and the size: answers would fill screens."""
         n_samples, n_rephrasings = self.predictions.array.shape
-        quality = "" if self.scores is None else f", {self.scores.quality_name} {self.scores.f1:.3f}"
-        of = f"{n_samples} samples x {n_rephrasings} rephrasings"
-        return f"<PromptReport {self.prompt.id}: S {self.sensitivity:.3f}{quality}, of {of}>"
+        measures = [f"S {self.sensitivity:.3f}"]
+        if self.scores is not None:
+            measures.append(f"{self.scores.quality_name} {self.scores.f1:.3f}")
+        measures.append(f"of {n_samples} samples x {n_rephrasings} rephrasings")
+        return f"<PromptReport {self.prompt.id}: {', '.join(measures)}>"
 
     def _repr_html_(self) -> str:
         """The measures, the groups of weak samples and the weakest samples, for notebooks."""
-        scores = "" if self.scores is None else self.scores._repr_html_()
+        title = repr(self)[1:-1]
+        parts: list[str] = []
+        if self.scores is not None:
+            title = f"Diagnosis of prompt {self.prompt.id}"
+            parts.append(self.scores._repr_html_())
         groups = [
             (of.topic, of.label, of.predicted, len(of.samples), round(of.severity, 1))
             for of in distinct_slices(self.diagnosis.slices)[:_GROUPS_SHOWN]
         ]
+        if groups:
+            parts.append(table(("group", "label", "taken for", "samples", "severity"), groups))
         weak = [
             (case.id, case.text, case.label, case.sensitivity, answers_line(case.answers))
             for case in self.diagnosis.failure_cases.get("sensitivity", ())[:_SAMPLES_SHOWN]
         ]
-        return card(
-            f"Diagnosis of prompt {self.prompt.id}" if scores else repr(self)[1:-1],
-            scores,
-            table(("group", "label", "taken for", "samples", "severity"), groups) if groups else "",
-            table(("id", "text", "label", "S", "answers"), weak) if weak else line("No answer changes."),
-        )
+        parts.append(table(("id", "text", "label", "S", "answers"), weak) if weak else line("No answer changes."))
+        return card(title, *parts)
 
     def figure(self) -> go.Figure:
         """Return a plotly figure of the samples: S against mean consistency, or a histogram of S."""
@@ -116,40 +121,48 @@ class PromptReport:
         MissingExtraError
             If pandas is not installed.
         """
-        predictions = self.predictions
-        is_open = predictions.answers.open is not None
-        named = {case.id for cases in self.diagnosis.failure_cases.values() for case in cases}
-        named |= {sample for of in self.diagnosis.slices for sample in of.samples}
-        shares = {} if is_open else {f"share_{label}": place for place, label in enumerate(predictions.labels)}
-        right = predictions.share_right if predictions.is_labelled else None
-        alike = predictions.consistencies if right is not None and predictions.answers.has_consistency else None
-        p_tau = np.zeros((0, 0)) if is_open else predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
-        rows = [
-            {
-                "id": sample.id,
-                "text": str(sample.text),
-                "label": sample.label,
-                "sensitivity": float(predictions.sensitivities[index]),
-                "consistency": None if alike is None else float(alike[index]),
-                "share_right": None if right is None else float(right[index]),
-                "answers": predictions.answers_to(index),
-                **{name: float(p_tau[index, place]) for name, place in shares.items()},
-                "share_na": float(predictions.is_na[index].sum() / predictions.asked[index].sum()),
-                "weak": sample.id in named,
-            }
-            for index, sample in enumerate(predictions.samples)
-        ]
+        predictions, samples = self.predictions, self.predictions.samples
+        named = {case.id for case in itertools.chain(*self.diagnosis.failure_cases.values())}
+        named.update(*(failing.samples for failing in self.diagnosis.slices))
+        columns: dict[str, list[Any]] = {
+            "id": [sample.id for sample in samples],
+            "text": [str(sample.text) for sample in samples],
+            "label": [sample.label for sample in samples],
+            "sensitivity": predictions.sensitivities.tolist(),
+            "consistency": [None] * len(samples),
+            "share_right": [None] * len(samples),
+            "answers": [predictions.answers_to(index) for index in range(len(samples))],
+        }
+        if predictions.is_labelled:
+            columns["share_right"] = predictions.share_right.tolist()
+            if predictions.answers.has_consistency:
+                columns["consistency"] = predictions.consistencies.tolist()
+        if predictions.answers.open is None:
+            p_tau = predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
+            columns |= {f"share_{label}": p_tau[:, place].tolist() for place, label in enumerate(predictions.labels)}
+        columns["share_na"] = (predictions.is_na.sum(axis=1) / predictions.asked.sum(axis=1)).tolist()
+        columns["weak"] = [sample.id in named for sample in samples]
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return data_frame(rows, "diagnosis.to_frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""
         n_samples, n_rephrasings = self.predictions.array.shape
-        size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
-        flipped = None if self.flips is None else float(self.flips.mean())
-        wordings = {"rephrasings_diversity": self.predictions.diversity, "flipped": flipped}
-        results = {**self.measured(), **self.diagnosis.to_dict(), "suspects": self.suspects.to_dict()}
-        again = {} if self.reruns is None else {"reruns": self.reruns.to_dict()}
-        return {"prompt": self.prompt.to_dict(), **size, **wordings, **results, **again}
+        flips = self.flips
+        data = {
+            "prompt": self.prompt.to_dict(),
+            "n_samples": n_samples,
+            "n_rephrasings": n_rephrasings,
+            "labelled": self.scores is not None,
+            "rephrasings_diversity": self.predictions.diversity,
+            "flipped": None if flips is None else float(flips.mean()),
+            **self.measured(),
+            **self.diagnosis.to_dict(),
+            "suspects": self.suspects.to_dict(),
+        }
+        if self.reruns is not None:
+            data["reruns"] = self.reruns.to_dict()
+        return data
 
     @property
     def flips(self) -> NDArray[np.bool_] | None:
@@ -162,11 +175,12 @@ class PromptReport:
     @property
     def flips_line(self) -> str:
         """How many samples flip, in words with the sampling interval; empty if unknown."""
-        if self.flips is None:
+        flips = self.flips
+        if flips is None:
             return ""
-        share = 100 * self.flips.mean()
-        interval = mean_interval(self.flips[:, None], wordings="fixed")
-        of = f"{self.flips.sum()} of {len(self.flips)} samples"
+        share = 100 * flips.mean()
+        interval = mean_interval(flips[:, None], wordings="fixed")
+        of = f"{flips.sum()} of {len(flips)} samples"
         percentages = f"{share:.0f} %, 95 % interval {100 * interval.low:.0f}–{100 * interval.high:.0f}"
         others = f"{self.predictions.n_rephrasings - 1} {self.predictions.varied.replace('wordings', 'rewordings')}"
         return f"Flips: {of} ({percentages}) are answered otherwise under some of {others} than under the original"
@@ -180,15 +194,16 @@ class PromptReport:
         """Return the scores as plain JSON data; without labels only those that need none."""
         if self.scores is not None:
             return self.scores.to_dict()
+        measured: dict[str, Any] = {}
+        if self.shares is not None:
+            measured["answer_shares"] = self.shares.answer_shares
+        measured["sensitivity"] = self.sensitivity
+        measured["sensitivity_limit"] = sensitivity_limit(self.predictions)
+        measured["per_family"] = {name: asdict(scores) for name, scores in family_scores(self.predictions).items()}
         readable = readable_sensitivity(self.predictions)
-        shares = {} if self.shares is None else {"answer_shares": self.shares.answer_shares}
-        return {
-            **shares,
-            "sensitivity": self.sensitivity,
-            "sensitivity_limit": sensitivity_limit(self.predictions),
-            "per_family": {name: asdict(family) for name, family in family_scores(self.predictions).items()},
-            **({} if readable is None else {"sensitivity_readable": readable}),
-            "na_rate": self.na_rate,
-            "na_kinds": na_kinds(self.predictions),
-            "na_examples": {kind: asdict(example) for kind, example in na_examples(self.predictions).items()},
-        }
+        if readable is not None:
+            measured["sensitivity_readable"] = readable
+        measured["na_rate"] = self.na_rate
+        measured["na_kinds"] = na_kinds(self.predictions)
+        measured["na_examples"] = {kind: asdict(example) for kind, example in na_examples(self.predictions).items()}
+        return measured

@@ -74,7 +74,7 @@ class FailureSlice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, with the keys of weak_spots.json and of ``diagnose --json``."""
-        return {
+        data: dict[str, Any] = {
             "view": self.view,
             "label": self.label,
             "predicted": self.predicted,
@@ -85,8 +85,10 @@ class FailureSlice:
             "how": self.how,
             "size": len(self.samples),
             "topic": self.topic,
-            **({"contrast": asdict(self.contrast)} if self.contrast else {}),
         }
+        if self.contrast is not None:
+            data["contrast"] = asdict(self.contrast)
+        return data
 
     @property
     def topic(self) -> str:
@@ -101,11 +103,7 @@ Signs = Callable[["Sequence[str]"], "NDArray[np.bool_]"]
 
 
 def find_slices(
-    predictions: Predictions,
-    view: View,
-    *,
-    labelled: Sequence[Sample] = (),
-    signs: Signs | None = None,
+    predictions: Predictions, view: View, *, labelled: Sequence[Sample] = (), signs: Signs | None = None
 ) -> tuple[FailureSlice, ...]:
     """Find what failing samples have in common, the slice that covers most severity first.
 
@@ -113,12 +111,8 @@ def find_slices(
     phrase's other texts would lose if it indicated that class. Then it removes the samples that the phrase explains,
     and repeats. Without labels it covers the severity above the mean, and names no class.
 
-    Parameters
-    ----------
-    labelled : sequence of Sample, optional
-        More labelled samples (all of train), to estimate how reliably a phrase indicates a class.
-    signs : callable, optional
-        Restricts the names of slices to phrases that it accepts as signs of their class.
+    From `labelled`, more labelled samples (all of train), it is estimated how reliably a phrase indicates a class.
+    `signs` restricts the names of slices to phrases that it accepts as signs of their class.
     """
     if not predictions.is_labelled:
         return _unlabelled_slices(predictions)
@@ -129,9 +123,7 @@ def find_slices(
 class _GreedyCover:
     """The state of the greedy cover: the severity that is not covered yet."""
 
-    def __init__(
-        self, predictions: Predictions, view: View, labelled: Sequence[Sample], signs: Signs | None = None
-    ) -> None:
+    def __init__(self, predictions: Predictions, view: View, labelled: Sequence[Sample], signs: Signs | None) -> None:
         self._predictions = predictions
         self._view = view
         self._truth = predictions.truth
@@ -198,7 +190,7 @@ def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
     # Only the excess over the mean: otherwise a phrase of average samples would win by their number alone.
     excess = unstable - unstable.mean()
     slices: list[FailureSlice] = []
-    for _ in range(MOST_SLICES if index.phrases else 0):
+    while index.phrases and len(slices) < MOST_SLICES:
         benefit = np.asarray(index.shown.T @ excess)
         best = int(np.argmax(benefit))
         if benefit[best] < _LEAST_BENEFIT:
@@ -229,11 +221,10 @@ def differ_in_one_word(phrase: str, other: str) -> bool:
     """
     field, phrase = field_and_phrase(phrase)
     other_field, other = field_and_phrase(other)
-    words = phrase.split()
-    others = other.split()
-    if field != other_field or len(words) != len(others) or len(words) < 2:
+    words, others = phrase.split(), other.split()
+    if field != other_field or phrase.startswith("^") != other.startswith("^"):
         return False
-    if phrase.startswith("^") != other.startswith("^"):
+    if len(words) != len(others) or len(words) < 2:
         return False
     return sum(word.strip("^") != another.strip("^") for word, another in zip(words, others, strict=True)) == 1
 

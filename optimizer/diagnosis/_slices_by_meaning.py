@@ -31,27 +31,19 @@ _DIMENSIONS = 50  # 20: 239 samples, .34 alike; 50: 166, .55; 100: 91, .67
 def find_slices_by_meaning(predictions: Predictions, *, embed: Embed | None = None) -> tuple[FailureSlice, ...]:
     """Cluster the failing samples by average linkage on cosine distance; the most severe slice comes first.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        With labels; without them nothing is confused, so there are no slices.
-    embed : callable, optional
-        By default latent semantic analysis of the texts themselves.
+    Without labels nothing is confused, so there are none. By default latent semantic analysis embeds the texts.
     """
     if not predictions.is_labelled:
         return ()
-    texts = predictions.texts
-    vectors = vectors_of(texts, embed)
-    slices = [
-        _slice(predictions, members, direction)
-        for direction, candidates in _directions(predictions)
-        for members in clusters_of(vectors, candidates)
-    ]
+    vectors = vectors_of(predictions.texts, embed)
+    slices: list[FailureSlice] = []
+    for label, predicted, failing in _directions(predictions):
+        slices += [_slice(predictions, members, label, predicted) for members in clusters_of(vectors, failing)]
     return tuple(sorted(slices, key=lambda failing: -failing.severity)[:MOST_SLICES])
 
 
-def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDArray[np.int64]]]:
-    """Failing samples by (class, most frequent other answer)."""
+def _directions(predictions: Predictions) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Classes with the most frequent other answers, and the samples that fail so."""
     truth = predictions.truth
     counts = predictions.counts
     counts[np.arange(len(truth)), truth] = 0
@@ -61,7 +53,7 @@ def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDA
         for predicted in range(predictions.n_classes):
             members = np.flatnonzero(fails & (truth == label) & (taken_for == predicted))
             if len(members) >= _LEAST_MEMBERS:
-                yield (label, predicted), members
+                yield label, predicted, members
 
 
 def vectors_of(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32]:
@@ -80,8 +72,7 @@ def clusters_of(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> lis
     return [cluster for cluster in clusters if len(cluster) >= _LEAST_MEMBERS]
 
 
-def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tuple[int, int]) -> FailureSlice:
-    label, predicted = direction
+def _slice(predictions: Predictions, members: NDArray[np.int64], label: int, predicted: int) -> FailureSlice:
     wrong = predictions.share_wrong[members]
     unstable = predictions.sensitivities[members]
     severities = np.maximum(wrong, unstable)

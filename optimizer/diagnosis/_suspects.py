@@ -1,4 +1,8 @@
-"""Suspects: samples that are always given the same answer, never the label: the label or the model is wrong."""
+"""Which labels to check, and which to add first.
+
+Suspects are always given the same answer, never the label: the label or the model is wrong. Worth a label are samples
+whose answers differ most.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.evaluation import votes
 from psopt.tasks import FREE, shown_words, subset
-from psopt.text import without_markup
+from psopt.text import without_markup, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
     Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
 
 
 # In ten well-known test sets at most 10 % of the labels are wrong, 3.4 % on average (Northcutt, Athalye and Mueller,
@@ -99,43 +106,31 @@ def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
 
     That alone does not separate a wrong label from a stable error of the model. So each suspect also shows a word
     classifier's judgement, and how many samples of its class are suspect. Free answers have no suspects, since many
-    answers may be right.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        Without labels nothing is suspect.
-    labelled : sequence of Sample, optional
-        More labelled samples (all of train), from which the classifier learns.
+    answers may be right, and nothing is suspect without labels. The classifier also learns from `labelled`, more
+    labelled samples (all of train).
     """
     n_samples = len(predictions.samples)
-    open_answers = predictions.answers.open
-    if not predictions.is_labelled or (open_answers is not None and predictions.answers.spec.form == FREE):
+    is_open = predictions.answers.open is not None
+    if not predictions.is_labelled or (is_open and predictions.answers.spec.form == FREE):
         return Suspects(n_samples=n_samples)
     alike = np.flatnonzero(_are_alike_and_wrong(predictions))
     if not len(alike):
         return Suspects(n_samples=n_samples)
-    classes = [str(sample.label) if open_answers is None else "" for sample in predictions.samples]
+    classes = [""] * n_samples
+    by_words: list[bool | None] = [None] * len(alike)
+    if not is_open:
+        classes = [str(sample.label) for sample in predictions.samples]
+        by_words = _by_words(predictions, alike, labelled)
     sizes, n_alike = Counter(classes), Counter(classes[row] for row in alike)
-    by_words = _by_words(predictions, alike, labelled) if open_answers is None else [None] * len(alike)
     suspects = []
     for row, words in zip(alike.tolist(), by_words, strict=True):
         n, size = n_alike[classes[row]], sizes[classes[row]]
         is_rather_the_model = n > max(1, MOST_OF_A_CLASS * size)
+        is_kept_out = not is_rather_the_model if words is None else words
         sample = predictions.samples[row]
-        suspects.append(
-            Suspect(
-                sample.id,
-                str(sample.text),
-                str(sample.label),
-                next(iter(predictions.answers_to(row))),
-                int(predictions.asked[row].sum()),
-                words,
-                n / size,
-                is_rather_the_model,
-                is_kept_out=words if words is not None else not is_rather_the_model,
-            )
-        )
+        answered, n_wordings = next(iter(predictions.answers_to(row).items()))
+        of_sample = sample.id, str(sample.text), str(sample.label), answered, n_wordings
+        suspects.append(Suspect(*of_sample, words, n / size, is_rather_the_model, is_kept_out))
     suspects.sort(key=lambda suspect: (not suspect.by_words, suspect.is_rather_the_model))
     return Suspects(tuple(suspects), n_samples)
 
@@ -156,30 +151,25 @@ def _are_alike_and_wrong(predictions: Predictions) -> Flags:
     return np.asarray((n_asked >= _FEWEST_WORDINGS) & are_read & are_alike & (predictions.n_right == 0))
 
 
-def _by_words(predictions: Predictions, rows: NDArray[np.int64], labelled: Sequence[Sample]) -> list[bool | None]:
+def _by_words(predictions: Predictions, rows: Indices, labelled: Sequence[Sample]) -> list[bool | None]:
     """Whether the words of each row make its answer likelier than its label; None if unknown."""
     likely, _ = _likely_classes(predictions, labelled)
     answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
     of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
-    has_both = ~(np.isnan(of_answer) | np.isnan(own))
-    return [bool(of_answer[place] > own[place]) if has_both[place] else None for place in range(len(rows))]
+    likelier: list[bool | None] = (of_answer > own).tolist()
+    for place in np.flatnonzero(np.isnan(of_answer) | np.isnan(own)):
+        likelier[place] = None
+    return likelier
 
 
-def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> NDArray[np.bool_]:
+def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Flags:
     """Return which samples may be mislabelled: (N,) bool.
 
     Two sources are used: the model that answered, and a word classifier fitted without the sample. A label is suspect
     if the classifier finds another class as likely as is usual for that class, and the sample's own class less likely
     than usual (confident learning: Northcutt, Jiang and Chuang, 2021). It is also suspect if nine of ten answers name
     the same other class, and the classifier, if it can judge, prefers that one too. A false alarm is cheap: the sample
-    is only not shown as an example, and there are many others.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        With labels; without them nothing is suspect.
-    labelled : sequence of Sample, optional
-        More labelled samples (all of train), from which the classifier learns.
+    is only not shown as an example, and there are many others. `labelled` as in `find_suspects`.
     """
     if not predictions.is_labelled:
         return np.zeros(len(predictions.samples), dtype=bool)
@@ -197,14 +187,13 @@ def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ())
     return np.asarray(by_words | (is_sure & ~(likely[rows, answered] <= own)))
 
 
-def _likely_classes(
-    predictions: Predictions, labelled: Sequence[Sample]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _likely_classes(predictions: Predictions, labelled: Sequence[Sample]) -> tuple[Floats, Floats]:
     """How likely each class is for each sample by its words, (N, C), and on average for its own samples, (C,)."""
     own = {sample.id for sample in predictions.samples}
     others = [sample for sample in labelled if sample.id not in own and sample.label in predictions.labels]
-    room = max(0, _MOST_TEXTS - len(predictions.samples))
-    samples = [*predictions.samples, *(subset(others, room, seed=0) if room else ())]
+    samples = [*predictions.samples]
+    if len(samples) < _MOST_TEXTS:
+        samples += subset(others, _MOST_TEXTS - len(samples), seed=0)
     truth = np.array([predictions.labels.index(str(sample.label)) for sample in samples])
     likely = np.full((len(samples), len(predictions.labels)), np.nan)
     words = tuple(without_markup(shown_words(sample.text)) for sample in samples)
@@ -217,9 +206,7 @@ def _likely_classes(
 
 
 @functools.lru_cache(maxsize=4)  # a run repeats this for train in every round
-def _out_of_fold(
-    texts: tuple[str, ...], labels: tuple[int, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _out_of_fold(texts: tuple[str, ...], labels: tuple[int, ...]) -> tuple[Indices, Indices, Floats]:
     """The rows that could be judged, the classes that could be learnt, and each class's probability per row."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -229,14 +216,47 @@ def _out_of_fold(
     sizes = np.bincount(truth)
     rows = np.flatnonzero(sizes[truth] >= _LEAST_OF_A_CLASS)
     classes = np.unique(truth[rows])
-    nothing = np.array([], dtype=np.int64)
+    nothing = np.array([], dtype=np.int64), np.array([], dtype=np.int64), np.zeros((0, 0))
     if len(classes) < 2:
-        return nothing, nothing, np.zeros((0, 0))
+        return nothing
     try:
         words = TfidfVectorizer(sublinear_tf=True).fit_transform([texts[row] for row in rows.tolist()])
     except ValueError:  # no word in any text
-        return nothing, nothing, np.zeros((0, 0))
+        return nothing
     folds = StratifiedKFold(min(_N_FOLDS, int(sizes[classes].min())), shuffle=True, random_state=0)
     # With uneven classes, such as tickets, the complement of a class is more informative than its few texts.
     p = cross_val_predict(ComplementNB(), words, truth[rows], cv=folds, method="predict_proba")
     return rows, classes, np.asarray(p)
+
+
+_NEAR_COPY = 0.8  # of two texts' distinct words: the same threshold as for examples (`psopt.proposals`)
+
+
+@dataclass(frozen=True, slots=True)
+class ToLabel:
+    """A sample that is worth a label."""
+
+    id: str
+    text: str
+    sensitivity: float  # S of its answers, in [0, 1]
+    answer: str  # the majority answer over the wordings
+    agreement: float  # the share of wordings that gave it, in (0, 1]
+
+
+def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
+    """Return at most n samples, highest S first; on a tie, those with the smaller share of the vote.
+
+    A sample that shares four fifths of its words with an earlier one is left out: it would add nothing.
+    """
+    answers, shares, spreads, _ = votes(predictions)
+    first: list[ToLabel] = []
+    taken: list[set[str]] = []
+    for row in np.lexsort((shares, -spreads.round(9))).tolist():
+        if len(first) == n:
+            break
+        sample = predictions.samples[row]
+        words = set(words_of(sample.text))
+        if not any(len(words & earlier) >= _NEAR_COPY * len(words | earlier) for earlier in taken):
+            first.append(ToLabel(sample.id, str(sample.text), float(spreads[row]), answers[row], float(shares[row])))
+            taken.append(words)
+    return first

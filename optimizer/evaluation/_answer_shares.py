@@ -66,14 +66,14 @@ def answer_shares(predictions: Predictions) -> AnswerShares | None:
     n_of_class = np.bincount(truth, minlength=len(predictions.labels))
     of_class = dict(zip(predictions.labels, (n_of_class / len(truth)).tolist(), strict=True))
     most_frequent = int(n_of_class.argmax())
-    is_near = lopsidedness(shares, of_class) >= LOPSIDED and not _surely_gains(
-        predictions, most_frequent, _LEAST_GAINED
-    )
+    near_constant = None
+    if _is_lopsided(shares, of_class) and not _surely_gains(predictions, most_frequent, _LEAST_GAINED):
+        near_constant = most_answered(shares)
     return AnswerShares(
         answer_shares=shares,
         class_shares=of_class,
         constant_f1=float(n_of_class.max() / len(truth)),
-        near_constant=most_answered(shares) if is_near else None,
+        near_constant=near_constant,
         is_guess=_agrees_slightly(predictions, shares, of_class) and not _surely_gains(predictions, most_frequent, 0.0),
     )
 
@@ -93,7 +93,15 @@ def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> f
     """
     label = most_answered(given)
     of_label = of_class.get(label, 0.0)
-    return (given[label] - of_label) / (1 - of_label) if of_label < 1 else 0.0
+    if of_label >= 1:
+        return 0.0
+    return (given[label] - of_label) / (1 - of_label)
+
+
+def _is_lopsided(given: Mapping[str, float], of_class: Mapping[str, float] | None) -> bool:
+    if not of_class:
+        return max(given.values()) >= _MOST_UNLABELLED
+    return lopsidedness(given, of_class) >= LOPSIDED
 
 
 def _surely_gains(predictions: Predictions, most_frequent: int, share: float) -> bool:
@@ -123,7 +131,9 @@ def why_worthless(predictions: Predictions) -> str:
     if shares is None or not shares.is_hollow:
         return ""
     scores = asdict(shares) | {"f1": float(_right(predictions).mean())}
-    return _guess_phrase(scores) if shares.near_constant is None else answered_phrase(scores)
+    if shares.near_constant is not None:
+        return answered_phrase(scores)
+    return _guess_phrase(scores)
 
 
 def _guess_phrase(scores: Mapping[str, Any]) -> str:
@@ -148,7 +158,7 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     label_shares, of_class = scores.get("answer_shares"), scores.get("class_shares")
     if not label_shares:
         return ""
-    if lopsidedness(label_shares, of_class) < LOPSIDED if of_class else max(label_shares.values()) < _MOST_UNLABELLED:
+    if not _is_lopsided(label_shares, of_class):
         guess = _guess_phrase(scores)
         return f"{name} {guess}{_NOTHING}" if guess else ""
     line = f"{name} {answered_phrase(scores)}"
@@ -168,10 +178,6 @@ def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> li
 
 
 def answered_phrase(scores: Mapping[str, Any]) -> str:
-    """Say which answer is most frequent, and how often it is given.
-
-    >>> answered_phrase({"answer_shares": {"Number": 0.94, "Human": 0.06}})
-    'answers Number to 94 % of the texts'
-    """
+    """Say which answer is most frequent, and how often it is given."""
     label = most_answered(scores["answer_shares"])
     return f"answers {label} to {100 * scores['answer_shares'][label]:.0f} % of the texts"

@@ -31,36 +31,31 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
         return _open_line([scores["open"]["measures"] for scores in measured])
     lines = []
     if all("pss" in scores for scores in measured):
-        lines.append(f"PSS {_arrow(100 * scores['pss'] for scores in measured)}")
+        lines.append(f"PSS {_arrow(scores['pss'] for scores in measured)}")
     if of_class := measured[-1].get("class_shares"):
         largest = most_answered(of_class)
         lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")
     if all("ordinal" in scores for scores in measured):
         lines.append(_ordinal_line([scores["ordinal"] for scores in measured]))
     if all("posix" in scores for scores in measured):
-        lines.append(f"POSIX {_arrow((scores['posix'] for scores in measured), '.2f')} nats")
+        lines.append(f"POSIX {_arrow((scores['posix'] for scores in measured), '.2f', 1)} nats")
     return ", ".join(lines)
 
 
-def _arrow(values: Iterable[float | None], form: str = ".1f") -> str:
+def _arrow(values: Iterable[float | None], form: str = ".1f", times: int = 100) -> str:
     """A value, or two with an arrow between; a dash for an undefined one."""
-    return " -> ".join("–" if value is None else f"{value:{form}}" for value in values)
-
-
-def _percent(values: Iterable[float | None]) -> str:
-    return f"{_arrow(None if value is None else 100 * value for value in values)} %"
+    return " -> ".join("–" if value is None else f"{times * value:{form}}" for value in values)
 
 
 def _open_line(measured: Sequence[Mapping[str, float | None]]) -> str:
-    """Measures of open answers.
-
-    >>> _open_line([{"subset accuracy": 0.5}, {"subset accuracy": 0.75}])
-    'subset accuracy 50.0 -> 75.0 %'
-    """
+    """Measures of open answers."""
     parts = []
     for name in measured[0]:
         values = [measures.get(name) for measures in measured]
-        parts.append(f"{name} {_arrow(values, NO_SHARES[name]) if name in NO_SHARES else _percent(values)}")
+        if name in NO_SHARES:
+            parts.append(f"{name} {_arrow(values, NO_SHARES[name], 1)}")
+        else:
+            parts.append(f"{name} {_arrow(values)} %")
     return ", ".join(parts)
 
 
@@ -70,16 +65,14 @@ def _ordinal_line(measured: Sequence[Mapping[str, float | None]]) -> str:
     >>> before = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
     >>> _ordinal_line([before])
     'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
-    >>> _ordinal_line([before, before | {"micro_f1": 0.47}]).partition(",")[0]
-    'exactly right 16.0 -> 47.0 %'
     """
 
     def of(name: str) -> list[float | None]:
         return [scores[name] for scores in measured]
 
     return (
-        f"exactly right {_percent(of('micro_f1'))}, S without the order {_percent(of('nominal_sensitivity'))}, "
-        f"mean distance {_arrow(of('mean_distance'), '.2f')}, quadratic kappa {_arrow(of('quadratic_kappa'), '.2f')}"
+        f"exactly right {_arrow(of('micro_f1'))} %, S without the order {_arrow(of('nominal_sensitivity'))} %, mean "
+        f"distance {_arrow(of('mean_distance'), '.2f', 1)}, quadratic kappa {_arrow(of('quadratic_kappa'), '.2f', 1)}"
     )
 
 
@@ -88,12 +81,12 @@ def note_size(scores: Scores, *, limit: bool = True) -> str:
 
     S grows with Q, and C grows with fewer samples: neither can be compared without N and Q.
     """
-    more = ""
-    if limit and scores.sensitivity_limit is not None:
-        now, limit_value = (f"{100 * value:.1f}" for value in (scores.sensitivity, scores.sensitivity_limit))
-        more = f" S is {now} under these, and about {limit_value} extrapolated to many more."
     varied = "wording" if scores.n_rephrasings == 1 else scores.varied
-    return f"{scores.n_samples} samples x {scores.n_rephrasings} {varied}.{more} {intervals_note(scores)}."
+    sentences = [f"{scores.n_samples} samples x {scores.n_rephrasings} {varied}."]
+    if limit and scores.sensitivity_limit is not None:
+        now, at_limit = 100 * scores.sensitivity, 100 * scores.sensitivity_limit
+        sentences.append(f"S is {now:.1f} under these, and about {at_limit:.1f} extrapolated to many more.")
+    return " ".join([*sentences, f"{intervals_note(scores)}."])
 
 
 def intervals_note(scores: Scores) -> str:

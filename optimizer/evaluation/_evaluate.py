@@ -10,12 +10,7 @@ from psopt.answers import ONE_LABEL
 from psopt.errors import InputError
 from psopt.evaluation._predictions import Predictions
 from psopt.metrics import hard_predictions
-from psopt.models import (
-    NOT_ASKED,
-    can,
-    predict_cells,
-    predict_proba_cells,
-)
+from psopt.models import NOT_ASKED, can, predict_cells, predict_proba_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,20 +37,13 @@ def evaluate(
     """Let a model answer every sample under every rephrasing of a prompt's description.
 
     `anew` asks each column separately: with its own seed, and its own answers in the cache, even where rephrasings are
-    the same.
-
-    Raises InputError if probabilities are asked for, and the model gives none.
+    the same. See also `evaluate_prompts`.
     """
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     if anew:
         prompts = numbered(prompts)
     return evaluate_prompts(
-        model,
-        prompts,
-        samples,
-        on_progress,
-        from_probabilities=from_probabilities,
-        answer_type=answer_type,
+        model, prompts, samples, on_progress, from_probabilities=from_probabilities, answer_type=answer_type
     )
 
 
@@ -86,10 +74,7 @@ def ask_cells(
     *,
     from_probabilities: bool = False,
 ) -> PartialAnswers:
-    """Let a model answer the samples and prompts where `cells`, (N, Q), is True.
-
-    Raises InputError if probabilities are asked for, and the model gives none.
-    """
+    """Let a model answer the samples and prompts where `cells`, (N, Q), is True; see `evaluate_prompts`."""
     texts = [sample.text for sample in samples]
     if not from_probabilities:
         return PartialAnswers(predict_cells(model, prompts, texts, cells, on_progress))
@@ -110,28 +95,29 @@ def predictions_of(
 ) -> Predictions:
     """Return a complete grid of answers under Q prompts as predictions, with what else the model reports about them."""
     texts = [sample.text for sample in samples]
-    metric_scores: NDArray[np.float64] | None = None
-    if answers.probabilities is None and can(model, "has_metric_scores"):
-        metric_scores = model.metric_scores(prompts, texts)
     predictions = Predictions(
         answers.array,
         tuple(samples),
         prompts[0].labels,
         answers.probabilities,
         tuple(prompt.form.family for prompt in prompts),
-        metric_scores,
-        tuple(prompt.description for prompt in prompts),
-        no_labels(model, prompts, texts, answers.array),
-        answer_type,
-        confidence=model.confidences(prompts, texts, answers.array) if can(model, "has_confidences") else None,
+        rephrasings=tuple(prompt.description for prompt in prompts),
+        no_labels=no_labels(model, prompts, texts, answers.array),
+        answers=answer_type,
         parts_read=parts_read(model, samples),
     )
+    if answers.probabilities is None and can(model, "has_metric_scores"):
+        predictions = replace(predictions, metric_scores=model.metric_scores(prompts, texts))
+    if can(model, "has_confidences"):
+        predictions = replace(predictions, confidence=model.confidences(prompts, texts, answers.array))
     return assessed(predictions, model)
 
 
 def parts_read(model: Model, samples: Sequence[Sample]) -> tuple[str, ...]:
     """What a model reads of each sample, where it reads only the beginning of long ones; otherwise empty."""
-    return tuple(model.parts_read([sample.text for sample in samples])) if can(model, "reads_in_part") else ()
+    if not can(model, "reads_in_part"):
+        return ()
+    return tuple(model.parts_read([sample.text for sample in samples]))
 
 
 def assessed(predictions: Predictions, model: Model) -> Predictions:
@@ -139,8 +125,10 @@ def assessed(predictions: Predictions, model: Model) -> Predictions:
     if not can(model, "is_assessed"):
         return predictions
     assessment = model.assess(predictions.array, predictions.samples)
-    scores = predictions.metric_scores if assessment.worths is None else assessment.worths
-    return replace(predictions, metric_scores=scores, same=assessment.same, judge_measures=assessment.measures)
+    predictions = replace(predictions, same=assessment.same, judge_measures=assessment.measures)
+    if assessment.worths is None:
+        return predictions
+    return replace(predictions, metric_scores=assessment.worths)
 
 
 def rephrased_prompts(prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[PromptFormat] = ()) -> list[Prompt]:
@@ -174,8 +162,9 @@ class PartialAnswers:
     def empty(cls, n_samples: int, n_rephrasings: int, n_classes: int | None = None) -> PartialAnswers:
         """Return a grid without any answer; with room for probabilities where the number of classes is given."""
         array = np.full((n_samples, n_rephrasings), NOT_ASKED, dtype=np.int64)
-        probabilities = None if n_classes is None else np.full((*array.shape, n_classes), np.nan)
-        return cls(array, probabilities)
+        if n_classes is None:
+            return cls(array)
+        return cls(array, np.full((*array.shape, n_classes), np.nan))
 
     @property
     def is_answered(self) -> NDArray[np.bool_]:

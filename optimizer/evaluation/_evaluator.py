@@ -30,20 +30,9 @@ Split = Literal["train", "val", "test"]
 class Evaluator:
     """Evaluate all prompts on the same samples and rephrasings (common random numbers), each prompt once.
 
-    Train and val use the search rephrasings, test the held-out ones.
-
-    Parameters
-    ----------
-    from_probabilities : bool
-        Ask the model for probabilities, and score those.
-    budget : Budget, optional
-        Counts what was asked.
-    answer_type : AnswerType
-        The task's: how answers are compared.
-    others : sequence of Evaluator
-        Evaluators of further models, on the same rephrasings and samples: their answers are part of the predictions.
-    over : "worst" or "mean"
-        How the scores of several models are combined.
+    Train and val use the search rephrasings, test the held-out ones. `from_probabilities` asks the model for
+    probabilities, and scores those. `others` evaluate further models, on the same rephrasings and samples: their
+    answers are part of the predictions, and `over` says how the scores of all are combined.
     """
 
     def __init__(
@@ -78,8 +67,8 @@ class Evaluator:
         """The same evaluator with other rephrasings or samples; it asks the same model and uses the same budget."""
         return Evaluator(
             self.model,
-            self.rephrasings if rephrasings is None else rephrasings,
-            self.samples if samples is None else samples,
+            rephrasings or self.rephrasings,
+            samples or self.samples,
             from_probabilities=self.from_probabilities,
             budget=self.budget,
             answer_type=self.answer_type,
@@ -105,14 +94,10 @@ class Evaluator:
     def knows(self, prompt_id: str, split: Split) -> bool:
         """Whether a prompt's whole grid on a split is available."""
         key = (prompt_id, split)
-        return key in self._predictions or (key in self._answers and self._answers[key].is_whole)
+        return key in self._answers and self._answers[key].is_whole
 
     def remember(
-        self,
-        prompt: Prompt,
-        split: Split,
-        array: NDArray[np.int64],
-        probabilities: NDArray[np.float64] | None = None,
+        self, prompt: Prompt, split: Split, array: NDArray[np.int64], probabilities: NDArray[np.float64] | None = None
     ) -> None:
         """Take over answers of an earlier run or another worker, if answers alone are scored.
 
@@ -124,20 +109,15 @@ class Evaluator:
             return
         before = self.partial_answers(prompt, split)
         answers = before.filled(PartialAnswers(array, probabilities))
-        key = (prompt.id, split)
-        self._answers[key] = answers
-        self._n_recalled[key] += int((answers.is_answered & ~before.is_answered).sum())
+        self._answers[prompt.id, split] = answers
+        self._n_recalled[prompt.id, split] += int((answers.is_answered & ~before.is_answered).sum())
 
     def partial_answers(self, prompt: Prompt, split: Split) -> PartialAnswers:
         """Return the answers so far in a prompt's grid on a split; nothing is asked."""
-        key = (prompt.id, split)
-        if key in self._predictions:
-            return PartialAnswers(self._predictions[key].array, self._predictions[key].probabilities)
-        if key not in self._answers:
-            n_classes = len(prompt.labels) + 1 if self.from_probabilities else None
-            n_rephrasings = len(self.rephrasings.on(split)[0])
-            return PartialAnswers.empty(len(self.samples[split]), n_rephrasings, n_classes)
-        return self._answers[key]
+        if (prompt.id, split) in self._answers:
+            return self._answers[prompt.id, split]
+        n_classes = len(prompt.labels) + 1 if self.from_probabilities else None
+        return PartialAnswers.empty(len(self.samples[split]), len(self.rephrasings.on(split)[0]), n_classes)
 
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a prompt's answers on a split, (N, Q), including at least these cells; missing ones are asked.
@@ -153,7 +133,7 @@ class Evaluator:
         missing = cells & ~answers.is_answered
         if missing.any():
             answers = answers.filled(self._ask(prompt, split, missing))
-            self._answers[prompt.id, split] = answers
+        self._answers[prompt.id, split] = answers
         return answers.array.copy()
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
@@ -165,9 +145,9 @@ class Evaluator:
             answers = self.partial_answers(prompt, split)
             own = predictions_of(self.model, prompts, samples, answers, self.answer_type)
             others = tuple(replace(peer.predictions(prompt, split), model=peer.model.name) for peer in self.others)
-            name = self.model.name if others else ""
-            self._predictions[key] = replace(own, model=name, others=others, over=self.over)
-            self._answers.pop(key, None)
+            if others:
+                own = replace(own, model=self.model.name, others=others, over=self.over)
+            self._predictions[key] = own
         return self._predictions[key]
 
     def predictions_so_far(self, prompt: Prompt, split: Split) -> Predictions:
@@ -177,32 +157,30 @@ class Evaluator:
             return self.predictions(prompt, split)
         texts, forms = self.rephrasings.on(split)
         rows = np.flatnonzero(answers.is_answered.any(axis=1))
+        samples = tuple(self.samples[split][row] for row in rows)
         return Predictions(
             answers.array[rows],
-            tuple(self.samples[split][row] for row in rows),
+            samples,
             prompt.labels,
             families=tuple(form.family for form in forms),
             rephrasings=tuple(texts),
             answers=self.answer_type,
-            parts_read=parts_read(self.model, [self.samples[split][row] for row in rows]),
+            parts_read=parts_read(self.model, samples),
         )
 
     def _ask(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> PartialAnswers:
         if self._on_ask is not None:
             self._on_ask(prompt, split)
-        counts_calls = capabilities_of(self.model).counts_calls
-        n_new = 0 if counts_calls else self.n_unkept(prompt, split, cells)
-        if not counts_calls:
-            self.budget.check_room(Need(n_new + self.prior_calls(prompt, split, cells)))
-        answers = ask_cells(
-            self.model,
-            self.rephrased(prompt, split),
-            self.samples[split],
-            cells,
-            self._on_progress,
-            from_probabilities=self.from_probabilities,
-        )
         # Models that are asked through a client count their own calls: an answer may be cached there, or asked twice.
+        counts_calls = capabilities_of(self.model).counts_calls
+        n_new = 0
+        if not counts_calls:
+            n_new = self.n_unkept(prompt, split, cells)
+            self.budget.check_room(Need(n_new + self.prior_calls(prompt, split, cells)))
+        prompts, samples = self.rephrased(prompt, split), self.samples[split]
+        answers = ask_cells(
+            self.model, prompts, samples, cells, self._on_progress, from_probabilities=self.from_probabilities
+        )
         if not counts_calls:
             self.budget.count(made=n_new, cached=int(cells.sum()) - n_new)
         return answers

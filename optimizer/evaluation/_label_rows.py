@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
 
 _GIVEN, _NOT_GIVEN, _NA = range(3)
 _LEAST_WEIGHT = 1e-300  # where all weights are 0 the mean is 0, and nothing adds to it
@@ -25,15 +29,15 @@ _LEAST_WEIGHT = 1e-300  # where all weights are 0 the mean is 0, and nothing add
 class LabelRows:
     """One row for each label of each sample."""
 
-    given: NDArray[np.bool_]  # (N, Q, L): which labels each answer names
-    true: NDArray[np.bool_]  # (N, L): which labels each sample has
+    given: Flags  # (N, Q, L): which labels each answer names
+    true: Flags  # (N, L): which labels each sample has
     # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where it was not asked
-    said: NDArray[np.int64]
-    labels: NDArray[np.int64]  # the row's label
-    samples: NDArray[np.int64]  # the row's sample: rows of one sample are drawn together
+    said: Indices
+    labels: Indices  # the row's label
+    samples: Indices  # the row's sample: rows of one sample are drawn together
 
     @classmethod
-    def of(cls, array: NDArray[np.int64], true: Sequence[str], labels: Sequence[str]) -> LabelRows:
+    def of(cls, array: Indices, true: Sequence[str], labels: Sequence[str]) -> LabelRows:
         """Split a grid of answers, (N, Q), by the sets of correct labels, written as in `Sample.label`."""
         own = [set_written(written) for written in true]
         has_label = np.array([[label in names for label in labels] for names in own], dtype=np.bool_)
@@ -55,13 +59,13 @@ class LabelRows:
     @property
     def consistency(self) -> float | None:
         """C pooled over the labels; None where no sample has any."""
-        return float(consistency(self._p_tau, self.labels)) if len(self.labels) else None
+        return consistency(self._p_tau, self.labels) if len(self.labels) else None
 
     @property
     def consistency_no_self_pairs(self) -> float | None:
         """C without each row's pair with itself; None if no label has two samples."""
-        sizes = np.bincount(self.labels) if len(self.labels) else np.zeros(1)
-        return float(self.contributions.mean()) if sizes.max() > 1 else None
+        largest = np.bincount(self.labels, minlength=1).max()
+        return float(self.contributions.mean()) if largest > 1 else None
 
     @property
     def consistency_of_labels(self) -> dict[int, float]:
@@ -72,7 +76,7 @@ class LabelRows:
         return {int(label): float(of_labels[label]) for label in np.unique(self.labels)}
 
     @property
-    def consistency_of_samples(self) -> NDArray[np.float64]:
+    def consistency_of_samples(self) -> Floats:
         """Mean consistency of each sample with the others of its labels: (N,); 1 if it has no label or is alone."""
         if not len(self.labels):
             return np.ones(self.n_samples)
@@ -82,7 +86,7 @@ class LabelRows:
         return np.where(n_labels > 0, sums / np.maximum(n_labels, 1), 1.0)
 
     @property
-    def contributions(self) -> NDArray[np.float64]:
+    def contributions(self) -> Floats:
         """What each sample contributes to C without self-pairs, (N,): their mean is C, by Hajek's projection."""
         if not len(self.labels):
             return np.ones(self.n_samples)
@@ -92,13 +96,26 @@ class LabelRows:
         return np.asarray(pooled + self.n_samples / len(self.labels) * of_samples)
 
     @property
-    def _p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        cells = self.said != NOT_ASKED
-        counts = prediction_counts(np.where(cells, self.said, self.n_classes), self.n_classes + 1)[:, : self.n_classes]
-        return counts if cells.all() else counts / counts.sum(axis=1, keepdims=True)
+    def _p_tau(self) -> Indices | Floats:
+        return p_tau_where(self.said != NOT_ASKED, self.said, self.n_classes)
 
 
-def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np.bool_]:
+def counts_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices:
+    """How often each class was answered, (N, C), in the cells, (N, Q), that were asked."""
+    # cells that were not asked count as one more class, which is dropped
+    with_unasked = np.where(is_asked, answers, n_classes)
+    return prediction_counts(with_unasked, n_classes + 1)[:, :n_classes]
+
+
+def p_tau_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices | Floats:
+    """The same counts or, if samples were asked under different numbers of rephrasings, each sample's shares."""
+    counts = counts_where(is_asked, answers, n_classes)
+    if is_asked.all():
+        return counts
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def _given_labels(array: Indices, labels: Sequence[str]) -> Flags:
     """Which labels each answer names: (N, Q, L) bool."""
     distinct, place = np.unique(array, return_inverse=True)
     named = np.zeros((len(distinct), len(labels)), dtype=np.bool_)
@@ -109,9 +126,7 @@ def _given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np
     return np.asarray(named[place.reshape(array.shape)])
 
 
-def mean_influences(
-    scores: NDArray[np.float64], weights: NDArray[np.float64] | None = None
-) -> tuple[float, NDArray[np.float64]]:
+def mean_influences(scores: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
     """Return the mean of one number per answer, (N, Q), and each sample's contribution, (N,); contributions sum to 0.
 
     With weights (N, Q) it is a ratio of sums, as micro-F1 over several labels is.
@@ -127,9 +142,7 @@ def mean_influences(
     return mean, np.asarray((weights * (scores - mean)).sum(axis=1) / total)
 
 
-def consistency_contributions(
-    with_others: NDArray[np.float64], labels: NDArray[np.int64]
-) -> tuple[float, NDArray[np.float64]]:
+def consistency_contributions(with_others: Floats, labels: Indices) -> tuple[float, Floats]:
     """Return C without self-pairs, and how far each row's contribution is from it, (M,): Hajek's projection.
 
     `with_others`, (M,), is the mean consistency of each row with the others of its class, or 1 if there are none.

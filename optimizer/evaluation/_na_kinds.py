@@ -68,10 +68,12 @@ def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
     """
     if not rests_on_na(na_rate):
         return ""
+    note = f"S is unreliable: {100 * na_rate:.0f} % of the answers name no label"
+    if not kinds:
+        return note
     counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
-    helps = NO_LABEL_CURES.get(next(iter(kinds), ""), "")
-    listed = f" ({counts})" if counts else ""
-    return f"S is unreliable: {100 * na_rate:.0f} % of the answers name no label{listed}{f'; {helps}' if helps else ''}"
+    most_frequent = next(iter(kinds))
+    return "; ".join(filter(None, [f"{note} ({counts})", NO_LABEL_CURES.get(most_frequent)]))
 
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:
@@ -82,16 +84,16 @@ def na_lines(scores: Mapping[str, Any]) -> list[str]:
     """
     kinds = scores.get("na_kinds", {})
     examples = scores.get("na_examples", {})
-    note = na_note(scores["na_rate"], kinds)
-    lines = [note] if note else []
+    lines = [na_note(scores["na_rate"], kinds)]
     readable = scores.get("sensitivity_readable")
     if readable is not None:
         whole = scores["sensitivity"]
         lines.append(f"S among the answers that were read: {100 * readable:.1f} %, in place of {100 * whole:.1f} %")
     for kind, n in kinds.items():
-        answer = examples.get(kind, {}).get("said")
-        lines.append(f"N/A, {kind}: {n}" + (f", such as {answer!r}" if answer else ""))
-    return lines
+        lines.append(f"N/A, {kind}: {n}")
+        if answer := examples.get(kind, {}).get("said"):
+            lines[-1] += f", such as {answer!r}"
+    return [line for line in lines if line]
 
 
 _LEAST = 2  # readable answers per sample: one alone cannot differ from another
@@ -103,27 +105,19 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
     For each sample with at least two readable answers, p_tau is taken over these alone, without N/A. Its entropy is
     divided by ln C as in S, so the two are comparable. S itself counts N/A as a class, as E25 does.
     """
-    if predictions.answers.open is not None:
-        return _of_open(predictions)
-    n_labels = len(predictions.labels)
-    is_read = predictions.is_read
-    n_read = is_read.sum(axis=1)
-    has_enough = n_read >= _LEAST
-    if is_read[predictions.asked].all() or not has_enough.any():
-        return None
-    if predictions.probabilities is None:
-        mass = predictions.counts[has_enough].astype(np.float64)
-    else:
-        mass = np.where(is_read[has_enough][:, :, None], predictions.probabilities[has_enough], 0.0).sum(axis=1)
-    mass[:, n_labels] = 0.0
-    return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)
-
-
-def _of_open(predictions: Predictions) -> float | None:
     is_read = predictions.is_read
     rows = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
     if is_read[predictions.asked].all() or not len(rows):
         return None
-    same = None if predictions.same is None else np.where(is_read, predictions.same, NOT_ASKED)
-    read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED), same=same).of_samples(rows)
-    return sensitivity(read.p_tau, similarity=read.similarity)
+    if predictions.answers.open is not None:
+        read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED))
+        if predictions.same is not None:
+            read = replace(read, same=np.where(is_read, predictions.same, NOT_ASKED))
+        read = read.of_samples(rows)
+        return sensitivity(read.p_tau, similarity=read.similarity)
+    if predictions.probabilities is None:
+        mass = predictions.counts[rows].astype(np.float64)
+    else:
+        mass = np.where(is_read[rows][:, :, None], predictions.probabilities[rows], 0.0).sum(axis=1)
+    mass[:, len(predictions.labels)] = 0.0
+    return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
     Direction = Literal["maximize", "minimize"]
 
-OBJECTIVES: dict[str, Direction] = {
-    "f1": "maximize",
-    "sensitivity": "minimize",
-    "consistency": "maximize",
-}
+OBJECTIVES: dict[str, Direction] = {"f1": "maximize", "sensitivity": "minimize", "consistency": "maximize"}
 
 
 class Objectives(Protocol):
@@ -58,14 +54,19 @@ def objective_values(scores: Objectives | Mapping[str, Any]) -> dict[str, float]
     >>> objective_values({"f1": 0.8, "sensitivity": 0.1, "consistency": None, "na_rate": 0.0})
     {'f1': 0.8, 'sensitivity': 0.1}
     """
-    values = {name: scores[name] if isinstance(scores, Mapping) else getattr(scores, name) for name in OBJECTIVES}
-    return {name: value for name, value in values.items() if value is not None}
+    if not isinstance(scores, Mapping):
+        scores = {name: getattr(scores, name) for name in OBJECTIVES}
+    return {name: scores[name] for name in OBJECTIVES if scores[name] is not None}
 
 
 def objective_gains(scores: Objectives | Mapping[str, Any]) -> NDArray[np.float64]:
     """Return the defined objectives, all to be maximised: F1, -S and C."""
-    values = objective_values(scores)
-    return np.array([value if OBJECTIVES[name] == "maximize" else -value for name, value in values.items()])
+    return np.array([sign_of(name) * value for name, value in objective_values(scores).items()])
+
+
+def sign_of(objective: str) -> int:
+    """What turns an objective into a gain."""
+    return 1 if OBJECTIVES[objective] == "maximize" else -1
 
 
 SIGNIFICANT = 0.05  # Fisher's convention, matching the 95 % intervals shown next to it
@@ -95,11 +96,7 @@ def compare_paired(
     )
     if first.quality is not None and second.quality is not None:
         differences["f1"] = mean_difference(
-            first.quality,
-            second.quality,
-            first_weights=first.weights,
-            second_weights=second.weights,
-            wordings=wordings,
+            first.quality, second.quality, first_weights=first.weights, second_weights=second.weights, wordings=wordings
         )
     if first.answers.open is not None:
         del differences["consistency"]
@@ -119,9 +116,11 @@ def combined_differences(
     combined = {}
     for name in of_models[0]:
         differences = [of_measures[name] for of_measures in of_models]
-        sign = 1 if OBJECTIVES[name] == "maximize" else -1
-        worst = min(differences, key=lambda paired: sign * paired.difference)
-        combined[name] = worst if over == "worst" else mean_of(differences)
+        if over == "mean":
+            combined[name] = mean_of(differences)
+            continue
+        gains = [sign_of(name) * paired.difference for paired in differences]
+        combined[name] = differences[int(np.argmin(gains))]
     return combined
 
 
@@ -131,13 +130,15 @@ def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
     The standard error of a mean is at most the mean of the standard errors, whatever the correlation (Minkowski), so
     intervals and tests are conservative. It is unknown if any of them is, and thin if any of them is.
     """
-    errors = [paired.standard_error for paired in differences]
+    errors = [paired.standard_error for paired in differences if paired.standard_error is not None]
     freedom = [paired.df for paired in differences if paired.df is not None]
     thin = [paired.thin for paired in differences if paired.thin is not None]
-    middle, low, high = (
-        float(np.mean([getattr(paired, part) for paired in differences])) for part in ("difference", "low", "high")
-    )
-    error = None if None in errors else float(np.mean([error or 0.0 for error in errors]))
+    middle = float(np.mean([paired.difference for paired in differences]))
+    low = float(np.mean([paired.low for paired in differences]))
+    high = float(np.mean([paired.high for paired in differences]))
+    error = None
+    if len(errors) == len(differences):
+        error = float(np.mean(errors))
     mean = PairedDifference(middle, low, high, 1.0, error, min(freedom, default=None), min(thin, default=None))
     return replace(mean, p_value=min(1.0, 2 * min(mean.p_above(), mean.p_below())))
 
@@ -146,8 +147,7 @@ def verdict(measure: str, difference: PairedDifference | None) -> str:
     """``better``, ``worse`` or ``no difference``, at the 5 % level."""
     if difference is None or difference.p_value >= SIGNIFICANT:
         return "no difference"
-    gained = difference.difference > 0
-    return "better" if gained == (OBJECTIVES[measure] == "maximize") else "worse"
+    return "better" if sign_of(measure) * difference.difference > 0 else "worse"
 
 
 def holm(p_values: Sequence[float], alpha: float) -> list[tuple[bool, float]]:

@@ -51,9 +51,8 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     if rule is None:
         return None
     measures: dict[str, float | None] = {}
-    is_asked = predictions.asked
     if kind == LABELS:
-        measures["subset accuracy"] = float(predictions.right[is_asked].mean())
+        measures["subset accuracy"] = float(predictions.right[predictions.asked].mean())
         measures["S of equal sets"] = sensitivity(predictions.p_tau)
     elif kind == NUMBER:
         measures["mean absolute error"] = _mean_absolute_error(predictions)
@@ -62,11 +61,10 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     elif kind == TEXT and predictions.answers.spec.detail == TOKEN_F1:
         measures["exact match"] = _exact_match(predictions)
     quality = predictions.quality
-    if quality is not None and predictions.is_whole and predictions.n_rephrasings > 1:
+    if quality is not None and predictions.has_pairs:
         measures["PSS"] = prompt_sensi_score(quality)
-    return OpenScores(
-        rule.quality_name, {**measures, **_confidence_measures(predictions), **(predictions.judge_measures or {})}
-    )
+    measures |= _confidence_measures(predictions)
+    return OpenScores(rule.quality_name, {**measures, **(predictions.judge_measures or {})})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +87,24 @@ def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
     truth = np.broadcast_to(predictions.truth[:, None], predictions.array.shape)
     is_read = predictions.asked & (predictions.array < len(positions))
     answered, true = predictions.array[is_read], truth[is_read]
-    return OrdinalScores(
-        micro_f1=micro_f1(predictions.array, predictions.truth),
-        nominal_sensitivity=sensitivity(predictions.p_tau),
-        mean_distance=float(np.abs(positions[answered] - positions[true]).mean()) if len(answered) else None,
-        quadratic_kappa=_kappa(true, answered, len(positions)),
-    )
+    nominal = micro_f1(predictions.array, predictions.truth), sensitivity(predictions.p_tau)
+    if not len(answered):
+        return OrdinalScores(*nominal, None, None)
+    distances = np.abs(positions[answered] - positions[true])
+    return OrdinalScores(*nominal, float(distances.mean()), _kappa(true, answered, len(positions)))
 
 
 def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) -> float | None:
     from sklearn.metrics import cohen_kappa_score
 
-    if not len(true):
-        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # with a single label it is 0 / 0, hence NaN
-        kappa = float(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
-    return None if np.isnan(kappa) else kappa
+        return none_if_nan(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
+
+
+def none_if_nan(value: float) -> float | None:
+    """A measure as JSON can hold it."""
+    return None if np.isnan(value) else float(value)
 
 
 def _mean_absolute_error(predictions: Predictions) -> float | None:
@@ -128,21 +127,16 @@ def _band(predictions: Predictions) -> dict[str, float | None]:
 
 
 def _exact_match(predictions: Predictions) -> float:
-    right = [{normal_form(text) for text in references_of(str(sample.label))} for sample in predictions.samples]
-    hits = sum(
-        code >= FIRST_CODE and normal_form(text_of(code)) in forms
-        for forms, codes in zip(right, predictions.array.tolist(), strict=True)
-        for code in codes
-    )
+    hits = 0
+    for sample, codes in zip(predictions.samples, predictions.array.tolist(), strict=True):
+        forms = {normal_form(text) for text in references_of(str(sample.label))}
+        hits += sum(code >= FIRST_CODE and normal_form(text_of(code)) in forms for code in codes)
     return float(hits / predictions.asked.sum())
 
 
 def label_f1(predictions: Predictions) -> dict[str, float | None]:
     """F1 of each of several labels, over all answers; None if a label is neither true nor answered."""
-    return {
-        label: float((right * weights).sum() / weights.sum()) if weights.any() else None
-        for label, right, weights in _class_answers(predictions)
-    }
+    return {label: weighted_mean(right, weights) for label, right, weights in _class_answers(predictions)}
 
 
 def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
@@ -212,21 +206,22 @@ class ClassDifference:
 
 def compare_classes(first: Predictions, second: Predictions) -> list[ClassDifference]:
     """Compare two prompts class by class, on the same samples and rephrasings; empty without classes."""
-    sides = [list(_class_answers(side)) for side in (first, second)]
     differences = []
-    for (label, right, weights), (_, second_right, second_weights) in zip(*sides, strict=True):
+    sides = zip(_class_answers(first), _class_answers(second), strict=True)
+    for (label, right, weights), (_, second_right, second_weights) in sides:
         # a sample that neither has nor is given the label does not affect its F1
         concerned = weights.any(axis=1) | second_weights.any(axis=1)
         n = len(first.members(label))
-        if n and concerned.any():
-            before, after = (_mean(*pair) for pair in ((right, weights), (second_right, second_weights)))
-            paired = mean_difference(
-                right[concerned],
-                second_right[concerned],
-                first_weights=weights[concerned],
-                second_weights=second_weights[concerned],
-            )
-            differences.append(ClassDifference(label, n, before, after, paired))
+        if not n or not concerned.any():
+            continue
+        before, after = weighted_mean(right, weights) or 0.0, weighted_mean(second_right, second_weights) or 0.0
+        paired = mean_difference(
+            right[concerned],
+            second_right[concerned],
+            first_weights=weights[concerned],
+            second_weights=second_weights[concerned],
+        )
+        differences.append(ClassDifference(label, n, before, after, paired))
     return differences
 
 
@@ -254,9 +249,9 @@ def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.f
             yield label, (is_given & is_true).astype(np.float64), weights
 
 
-def _mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    total = weights.sum()
-    return float((scores * weights).sum() / total) if total else 0.0
+def weighted_mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
+    """The weighted mean; None if all weights are 0."""
+    return float((scores * weights).sum() / weights.sum()) if weights.any() else None
 
 
 @functools.cache

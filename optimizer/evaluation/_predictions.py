@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from psopt.answers import (
-    FIRST_CODE,
-    ONE_LABEL,
-    AnswerType,
-    code_of,
-    places_of,
-    similarities_of,
-    text_of,
-    worths_of,
-)
-from psopt.evaluation._label_rows import LabelRows
-from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
+from psopt.answers import FIRST_CODE, ONE_LABEL, AnswerType, code_of, places_of, similarities_of, text_of, worths_of
+from psopt.evaluation._label_rows import LabelRows, counts_where, p_tau_where
+from psopt.metrics import prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
 from psopt.settings import TEXT_FAMILIES, UNCHANGED
 from psopt.tasks import LABELS, set_written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.settings import Over
     from psopt.tasks import Sample
 
+
+T = TypeVar("T")
 
 NA = "N/A"
 """The name of the last class: answers that name no label."""
@@ -82,7 +74,9 @@ class Predictions:
     @property
     def each(self) -> tuple[Predictions, ...]:
         """Each model's answers separately; only these if there is one model."""
-        return (replace(self, others=()), *self.others) if self.others else (self,)
+        if not self.others:
+            return (self,)
+        return (replace(self, others=()), *self.others)
 
     @property
     def texts(self) -> list[str]:
@@ -120,8 +114,10 @@ class Predictions:
         """C, with N/A; for open answers how many different ones a sample can get."""
         if self.answers.open is None:
             return len(self.labels) + 1
-        n_sets = 2 ** len(self.labels) + 1 if self.labels else math.inf
-        return int(max(_FEWEST_CLASSES, min(self.most_different or self.n_rephrasings, n_sets)))
+        n_different = self.most_different or self.n_rephrasings
+        if self.labels:
+            n_different = min(n_different, 2 ** len(self.labels) + 1)  # all sets of labels, and N/A
+        return max(_FEWEST_CLASSES, n_different)
 
     @property
     def is_labelled(self) -> bool:
@@ -177,11 +173,14 @@ class Predictions:
         return bool(self.asked.all())
 
     @property
+    def has_pairs(self) -> bool:
+        """Whether every sample was asked under the same several rephrasings: one alone shows no disagreement."""
+        return self.is_whole and self.n_rephrasings > 1
+
+    @property
     def counts(self) -> NDArray[np.int64]:
         """How often each class was predicted for each sample, (N, C) int; for open answers each different one."""
-        # cells that were not asked count as one more class, which is dropped
-        with_unasked = np.where(self.asked, self.places, self.n_classes)
-        return prediction_counts(with_unasked, self.n_classes + 1)[:, : self.n_classes]
+        return counts_where(self.asked, self.places, self.n_classes)
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
@@ -211,7 +210,9 @@ class Predictions:
     @property
     def weights(self) -> NDArray[np.float64] | None:
         """How much each answer counts in the mean quality, (N, Q); None if all count the same."""
-        return self._open_worths[1] if self.answers.spec.kind == LABELS and self.metric_scores is None else None
+        if self.answers.spec.kind != LABELS or self.metric_scores is not None:
+            return None
+        return self._open_worths[1]
 
     @property
     def quality(self) -> NDArray[np.float64] | None:
@@ -236,8 +237,7 @@ class Predictions:
         """
         if self.probabilities is not None:
             return prediction_distribution(self.probabilities)
-        counts = self.counts
-        return counts if self.is_whole else counts / counts.sum(axis=1, keepdims=True)
+        return p_tau_where(self.asked, self.places, self.n_classes)
 
     @cached_property
     def label_rows(self) -> LabelRows | None:
@@ -322,15 +322,10 @@ class Predictions:
         """The predictions under some of the rephrasings."""
         return replace(
             self,
-            families=tuple(self.families[column] for column in columns) if self.families else (),
-            rephrasings=tuple(self.rephrasings[column] for column in columns) if self.rephrasings else (),
-            no_labels=tuple(
-                replace(missed, rephrasing=place)
-                for place, column in enumerate(columns)
-                for missed in self.no_labels
-                if missed.rephrasing == column
-            ),
-            most_different=self.n_classes if self.answers.open is not None else 0,
+            families=_at(columns, self.families),
+            rephrasings=_at(columns, self.rephrasings),
+            no_labels=tuple(self._no_labels_at("rephrasing", columns)),
+            most_different=self.n_classes,  # S stays normalised as it was
             others=tuple(predictions.under(columns) for predictions in self.others),
             **self._grids((slice(None), columns)),
         )
@@ -340,22 +335,30 @@ class Predictions:
         numbers = np.arange(len(self.samples))[rows]
         return replace(
             self,
-            samples=tuple(self.samples[row] for row in numbers),
-            no_labels=tuple(
-                replace(missed, sample=place)
-                for place, row in enumerate(numbers)
-                for missed in self.no_labels
-                if missed.sample == row
-            ),
-            parts_read=tuple(self.parts_read[row] for row in numbers) if self.parts_read else (),
+            samples=_at(numbers, self.samples),
+            no_labels=tuple(self._no_labels_at("sample", numbers)),
+            parts_read=_at(numbers, self.parts_read),
             others=tuple(predictions.of_samples(rows) for predictions in self.others),
             **self._grids(numbers),
         )
+
+    def _no_labels_at(self, axis: str, numbers: Iterable[int]) -> Iterator[NoLabel]:
+        """The N/A answers to these samples, or under these rephrasings, numbered by their new places."""
+        for place, number in enumerate(numbers):
+            new_place: dict[str, Any] = {axis: place}
+            for missed in self.no_labels:
+                if getattr(missed, axis) == number:
+                    yield replace(missed, **new_place)
 
     def _grids(self, cells: Any) -> dict[str, Any]:
         """A part of each existing grid."""
         grids = {name: getattr(self, name) for name in _GRIDS}
         return {name: grid[cells] for name, grid in grids.items() if grid is not None}
+
+
+def _at(places: Iterable[int], values: Sequence[T]) -> tuple[T, ...]:
+    """The values at these places, if there are any values."""
+    return tuple(values[place] for place in places if values)
 
 
 def what_varies(families: Iterable[str]) -> str:
@@ -365,7 +368,8 @@ def what_varies(families: Iterable[str]) -> str:
     ('wordings', 'changed texts', 'wordings and changed texts')
     """
     varied = set(families)
-    kinds = ["wordings"] if not varied or varied - _OF_TEXTS else []
-    if varied & _OF_TEXTS:
-        kinds.append("changed texts")
-    return " and ".join(kinds)
+    if not varied & _OF_TEXTS:
+        return "wordings"
+    if varied <= _OF_TEXTS:
+        return "changed texts"
+    return "wordings and changed texts"

@@ -16,8 +16,10 @@ from psopt.evaluation._open_scores import (
     label_by_label,
     label_f1,
     label_f1_intervals,
+    none_if_nan,
     open_scores,
     ordinal_scores,
+    weighted_mean,
 )
 from psopt.evaluation._predictions import what_varies
 from psopt.metrics import (
@@ -37,7 +39,7 @@ from psopt.notebooks import card, line, shown_number, table, with_interval
 from psopt.settings import TEXT_FAMILIES, UNCHANGED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
 # A class that a server does not list among its likeliest has probability 0, whose logarithm is not finite. Chosen by
 # hand: it limits any change of an answer's likelihood to 20.7 nats.
 _LEAST_PROBABILITY = 1e-9
-_FEWEST_WORDINGS = 2  # with one wording there is no disagreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +139,22 @@ class Scores:
 
     def __repr__(self) -> str:
         """The measures and the size only: classes and intervals would fill a screen."""
-        n = "" if self.n_samples is None else f", of {self.n_samples} samples x {self.n_rephrasings} rephrasings"
-        measures = ", ".join(f"{name} {shown_number(value)}" for name, _, value in self._measures if value is not None)
-        return f"<Scores: {measures}{n}>"
+        measures = [f"{name} {shown_number(value)}" for name, _, value in self._measures if value is not None]
+        if self.n_samples is not None:
+            measures.append(f"of {self.n_samples} samples x {self.n_rephrasings} rephrasings")
+        return f"<Scores: {', '.join(measures)}>"
 
     def _repr_html_(self) -> str:
         """The measures with their intervals, in total and per class, as shown in notebooks."""
         measures = [(name, with_interval(value, self.ci.get(key))) for name, key, value in self._measures]
         classes = [(label, of.n, of.f1, of.sensitivity, of.consistency) for label, of in self.per_class.items()]
-        constant = f"It always answers {self.constant}: S = 0 and C = 1 are worth nothing." if self.constant else ""
-        lopsided = "" if constant else shares_line(self.to_dict())
-        of_classes = table(("label", "n", "F1", "S", "C"), classes) if classes else ""
-        return card(repr(self)[1:-1], line(constant or lopsided), table(("measure", "value"), measures), of_classes)
+        note = shares_line(self.to_dict())
+        if self.constant:
+            note = f"It always answers {self.constant}: S = 0 and C = 1 are worth nothing."
+        parts = [line(note), table(("measure", "value"), measures)]
+        if classes:
+            parts.append(table(("label", "n", "F1", "S", "C"), classes))
+        return card(repr(self)[1:-1], *parts)
 
     @property
     def _measures(self) -> tuple[tuple[str, str, float | None], ...]:
@@ -228,7 +233,7 @@ def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Sco
         n_samples=len(predictions.samples),
         n_rephrasings=predictions.n_rephrasings,
         sensitivity_limit=sensitivity_limit(predictions),
-        consistency_no_self_pairs=_consistency_no_self_pairs(predictions),
+        consistency_no_self_pairs=_consistency(predictions, self_pairs=False),
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
         posix=None if posix is None else float(posix.mean()),
@@ -238,30 +243,24 @@ def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Sco
 
 
 def _pss_of(predictions: Predictions) -> float | None:
-    if predictions.answers.open is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
+    if predictions.answers.open is not None or not predictions.has_pairs:
         return None
     return prompt_sensi_score(predictions.right)
 
 
-def _consistency(predictions: Predictions) -> float | None:
-    if predictions.label_rows is not None:
-        return predictions.label_rows.consistency
-    return consistency(predictions.p_tau, predictions.truth) if predictions.answers.open is None else None
-
-
-def _consistency_no_self_pairs(predictions: Predictions) -> float | None:
-    if predictions.label_rows is not None:
-        return predictions.label_rows.consistency_no_self_pairs
+def _consistency(predictions: Predictions, *, self_pairs: bool = True) -> float | None:
+    rows = predictions.label_rows
+    if rows is not None:
+        return rows.consistency if self_pairs else rows.consistency_no_self_pairs
     if predictions.answers.open is not None:
         return None
-    return _number(consistency(predictions.p_tau, predictions.truth, self_pairs=False))
+    return none_if_nan(consistency(predictions.p_tau, predictions.truth, self_pairs=self_pairs))
 
 
 def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) -> float | None:
     if predictions.answers.open is None:
         return macro_f1(predictions.array, predictions.truth, labels=range(len(predictions.labels)))
-    of_labels = [scores.f1 for scores in per_class.values() if scores.f1 is not None]
-    return float(np.mean(of_labels)) if of_labels else None
+    return _mean_of([scores.f1 for scores in per_class.values() if scores.f1 is not None])
 
 
 def _constant(predictions: Predictions) -> str | None:
@@ -272,7 +271,7 @@ def _constant(predictions: Predictions) -> str | None:
 
 def sensitivity_limit(predictions: Predictions) -> float | None:
     """Extrapolate S to infinitely many wordings; None for one wording, probabilities or unequal numbers of answers."""
-    if predictions.probabilities is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
+    if predictions.probabilities is not None or not predictions.has_pairs:
         return None
     return sensitivity(predictions.counts, correction="jackknife", similarity=predictions.similarity)
 
@@ -281,10 +280,9 @@ def quality_of(predictions: Predictions) -> float:
     """Return what replaces F1, or F1 itself for one label."""
     if predictions.quality is None:
         return micro_f1(predictions.array, predictions.truth)
-    weights = predictions.weights
-    if weights is None:
+    if predictions.weights is None:
         return float(predictions.quality.mean())
-    return float((predictions.quality * weights).sum() / weights.sum()) if weights.any() else 0.0
+    return weighted_mean(predictions.quality, predictions.weights) or 0.0
 
 
 def _intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
@@ -321,24 +319,21 @@ def _macro_f1_interval(predictions: Predictions) -> Interval | None:
 def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
     if predictions.answers.open is not None:
         return _per_label(predictions, intervals=intervals)
-    p_tau = predictions.p_tau
-    truth = predictions.truth
-    labels = range(len(predictions.labels))
+    truth, labels, unstable = predictions.truth, range(len(predictions.labels)), predictions.sensitivities
     f1 = class_f1(predictions.array, truth, labels=labels)
-    agreement = consistency(p_tau, truth, average=None)
-    similarity = predictions.similarity
+    agreement = consistency(predictions.p_tau, truth, average=None)
     bounds: list[dict[str, Interval]] = [{} for _ in labels]
     if intervals:
+        similarity = predictions.similarity
         bounds = class_intervals(predictions.scored, truth, predictions.n_classes, labels=labels, similarity=similarity)
     scores = {}
     for index, label in enumerate(predictions.labels):
         members = predictions.members(label)
-        n = len(members)
         scores[label] = ClassScores(
-            n=n,
-            f1=_number(f1[index]),
-            sensitivity=sensitivity(p_tau[members], similarity=similarity) if n else None,
-            consistency=_number(agreement[index]) if n else None,
+            n=len(members),
+            f1=none_if_nan(f1[index]),
+            sensitivity=_mean_of(unstable[members]),
+            consistency=none_if_nan(agreement[index]),
             ci={name: interval.bounds for name, interval in bounds[index].items()},
         )
     return scores
@@ -349,15 +344,19 @@ def _per_label(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
     rows = predictions.label_rows
     if rows is None:
         return {}
-    of_labels, f1 = rows.consistency_of_labels, label_f1(predictions)
-    ci = label_f1_intervals(predictions) if intervals else {}
+    of_labels, f1, unstable = rows.consistency_of_labels, label_f1(predictions), predictions.sensitivities
     scores = {}
     for number, label in enumerate(predictions.labels):
         members = predictions.members(label)
-        of_members = float(predictions.sensitivities[members].mean()) if len(members) else None
-        of_f1 = {"f1": ci[label]} if label in ci else {}
-        scores[label] = ClassScores(len(members), f1[label], of_members, of_labels.get(number), of_f1)
+        scores[label] = ClassScores(len(members), f1[label], _mean_of(unstable[members]), of_labels.get(number))
+    if intervals:
+        for label, bounds in label_f1_intervals(predictions).items():
+            scores[label].ci["f1"] = bounds
     return scores
+
+
+def _mean_of(values: Sequence[float] | NDArray[np.float64]) -> float | None:
+    return float(np.mean(values)) if len(values) else None
 
 
 def family_scores(predictions: Predictions) -> dict[str, FamilyScores]:
@@ -379,19 +378,13 @@ def family_scores(predictions: Predictions) -> dict[str, FamilyScores]:
     return scores
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
 def sample_posix_of(predictions: Predictions) -> NDArray[np.float64] | None:
     """Return POSIX of single labels, (N,) in nats per label, at least 0; None without probabilities or for one wording.
 
     The answer of wording j is its most probable class, which may be N/A; a label has length 1.
     """
     probabilities = predictions.probabilities
-    if probabilities is None or predictions.answers.open is not None or not predictions.is_whole:
-        return None
-    if predictions.n_rephrasings < _FEWEST_WORDINGS:
+    if probabilities is None or predictions.answers.open is not None or not predictions.has_pairs:
         return None
     # sums of rounded probabilities may exceed 1
     logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))

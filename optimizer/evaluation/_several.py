@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation._objectives import OBJECTIVES
+from psopt.evaluation._objectives import OBJECTIVES, sign_of
 from psopt.evaluation._scores import ModelScores, score_one_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from psopt.answers import NoLabel
     from psopt.evaluation._predictions import Predictions
     from psopt.evaluation._scores import Scores
     from psopt.settings import Over
@@ -23,8 +24,10 @@ def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
 
     `intervals` adds 95 % intervals over samples and rephrasings; over samples alone for one rephrasing.
     """
+    if not predictions.others:
+        return score_one_model(predictions, intervals=intervals)
     of_models = {answers.model: score_one_model(answers, intervals=intervals) for answers in predictions.each}
-    return combined_scores(of_models, predictions.over) if predictions.others else next(iter(of_models.values()))
+    return combined_scores(of_models, predictions.over)
 
 
 def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
@@ -36,11 +39,11 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
     each = list(of_models.values())
     values: dict[str, float] = {}
     bounds = dict(each[0].ci)
-    for name, way in OBJECTIVES.items():
-        of_each = [value for value in (getattr(scores, name) for scores in each) if value is not None]
-        if len(of_each) < len(each):
+    for name in OBJECTIVES:
+        of_each = [getattr(scores, name) for scores in each]
+        if None in of_each:
             continue
-        worst = int(np.argmin(of_each) if way == "maximize" else np.argmax(of_each))
+        worst = int(np.argmin([sign_of(name) * value for value in of_each]))
         values[name] = of_each[worst] if over == "worst" else float(np.mean(of_each))
         if all(name in scores.ci for scores in each):
             low, high = np.mean([scores.ci[name] for scores in each], axis=0).tolist()
@@ -83,11 +86,14 @@ def pooled(predictions: Predictions) -> Predictions:
         metric_scores=side_by_side("metric_scores"),
         families=sum((answers.families for answers in each), ()),
         rephrasings=sum((answers.rephrasings for answers in each), ()),
-        no_labels=tuple(
-            replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)
-            for place, answers in enumerate(each)
-            for missed in answers.no_labels
-        ),
+        no_labels=tuple(_renumbered(each)),
         same=None,
         confidence=None,
     )
+
+
+def _renumbered(each: Sequence[Predictions]) -> Iterator[NoLabel]:
+    """All models' N/A answers, by their columns in the joint grid."""
+    for place, answers in enumerate(each):
+        for missed in answers.no_labels:
+            yield replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)

@@ -41,7 +41,8 @@ def votes(predictions: Predictions) -> Votes:
     counts = predictions.counts
     if predictions.answers.open is not None:
         most = [next(iter(predictions.answers_to(row).items())) for row in range(n_samples)]
-        answers, shares = [answer for answer, _ in most], np.array([n for _, n in most]) / predictions.n_rephrasings
+        answers = [answer for answer, _ in most]
+        shares = np.array([n for _, n in most]) / predictions.n_rephrasings
     else:
         answers = [predictions.class_names[place] for place in counts.argmax(axis=1)]
         shares = counts.max(axis=1) / counts.sum(axis=1)

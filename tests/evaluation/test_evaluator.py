@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from psopt.errors import BudgetReachedError
-from psopt.evaluation import Evaluator, Grid
+from psopt.evaluation import Evaluator
 from psopt.models import AnswerCache, Capabilities, load_model
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.rephrasings import RephrasingSet
@@ -156,16 +156,3 @@ def test_a_chat_model_is_asked_once_for_each_cell_and_explains_the_whole(
             limited.predictions(prompt, "val")
         assert limited.budget.usage.made == 60
         np.testing.assert_array_equal(limited.partial_answers(prompt, "val").is_answered, HALF)
-        model = in_parts.model
-        rephrased, texts = in_parts.rephrased(prompt, "val"), in_parts.texts("val")
-        fresh: Any = evaluator().model
-        assert Grid.of(fresh, rephrased, texts, HALF).calls == 60
-        assert Grid.of(model, rephrased, texts, HALF).cached == 60
-
-
-def test_a_part_of_a_grid_takes_its_calls_and_tokens_alone(task: Task, keyword_model: Any) -> None:
-    evaluator = evaluator_of(keyword_model, task)
-    prompts, texts = evaluator.rephrased(seed_prompt(task), "val"), evaluator.texts("val")
-    whole, half, rest = (Grid.of(keyword_model, prompts, texts, cells) for cells in (None, HALF, ~HALF))
-    assert (whole.calls, half.calls, rest.calls) == (120, 60, 60)
-    assert half.tokens.middle + rest.tokens.middle == pytest.approx(whole.tokens.middle)
