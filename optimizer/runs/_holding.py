@@ -91,8 +91,8 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
 
 def has_found_nothing(path: Path) -> bool:
     """Whether a folder holds nothing, or only a run without any result."""
-    manifest = _manifest(path)
-    if has_results(path / STUDY) or not (manifest is None or _is_without_result(manifest)):
+    is_a_run = (path / MANIFEST).exists()
+    if has_results(path / STUDY) or (is_a_run and not _is_without_result(json_object(path / MANIFEST))):
         return False
     return all(_is_beginning(path, file.name) or file.name in _KEPT for file in path.iterdir())
 
@@ -110,24 +110,17 @@ def _make_room(path: Path, *, resume: bool) -> None:
 
 def _check_study(path: Path) -> None:
     """Remove a study whose creation was interrupted; refuse a run with results but without their study."""
-    study = path / STUDY
-    manifest = _manifest(path)
-    if manifest is None or (manifest.get("settings") or {}).get("storage"):
+    study, manifest = path / STUDY, json_object(path / MANIFEST)
+    if not (path / MANIFEST).exists() or (manifest.get("settings") or {}).get("storage"):
         return
-    if not study.exists():
-        if not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*")):
-            raise InputError(
-                f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
-                "(answers that were paid for are in the cache)"
-            )
-        return
-    if study_name(study) is None and not has_results(study):
-        _remove(path, _STUDY_FILES)
-
-
-def _manifest(path: Path) -> dict[str, Any] | None:
-    """The content of run.json, empty if it is not a JSON object; None if there is no file."""
-    return json_object(path / MANIFEST) if (path / MANIFEST).exists() else None
+    if study.exists():
+        if study_name(study) is None and not has_results(study):
+            _remove(path, _STUDY_FILES)
+    elif not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*")):
+        raise InputError(
+            f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
+            "(answers that were paid for are in the cache)"
+        )
 
 
 def _is_without_result(manifest: dict[str, Any]) -> bool:
@@ -167,41 +160,32 @@ _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"
 
 def study_name(path: Path) -> str | None:
     """The name of the one study in a file; None if there is none, such as when its creation was interrupted."""
-    try:
-        names = _ask(path, "SELECT study_name FROM studies")
-    except sqlite3.Error:  # opening it as a study reports what is wrong
-        return None
+    names = _ask(path, "SELECT study_name FROM studies") or []
     return str(names[0]) if len(names) == 1 else None
 
 
 def has_results(path: Path) -> bool:
     """Whether a trial was finished; True also if that is not known, as with a file that is damaged or locked."""
-    try:
-        return _ask(path, _FINISHED) not in ([], [0])
-    except sqlite3.Error:
-        return True
+    return _ask(path, _FINISHED) not in ([], [0])
 
 
 def n_evaluated(path: Path) -> int:
     """How many trials are done; 0 if the study is elsewhere."""
-    try:
-        done = _ask(path, _FINISHED)
-    except sqlite3.Error:  # opening it as a study reports what is wrong
-        return 0
-    return int(str(done[0])) if done else 0
+    return int(sum(_ask(path, _FINISHED) or []))
 
 
-def _ask(path: Path, query: str) -> list[object]:
-    """The first column of a query's rows; no rows if there is no file, or its table does not exist yet."""
+def _ask(path: Path, query: str) -> list[Any] | None:
+    """The first column of a query's rows; no rows if there is no file, or its table does not exist yet.
+
+    None for a file that can't be asked: opening it as a study reports what is wrong.
+    """
     if not path.is_file():
         return []
-    with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
-        try:
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
             return [row[0] for row in connection.execute(query)]
-        except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
-                return []
-            raise
+    except sqlite3.Error as error:
+        return [] if "no such table" in str(error) else None
 
 
 class FolderLock:
@@ -220,10 +204,7 @@ class FolderLock:
         return self._descriptor >= 0
 
     def acquire(self) -> None:
-        """Take the lock.
-
-        Raises InputError if another process has it, naming that process, or the folder can't be written.
-        """
+        """Take the lock; raises InputError if the folder can't be written, or another process has it, naming that."""
         while not self._try_to_acquire():
             pass  # the previous holder has removed the file along with the lock
 
@@ -245,11 +226,9 @@ class FolderLock:
             os.close(descriptor)
             return False
         self._descriptor = descriptor
-        holder = json.dumps(
-            {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(" ", "seconds")}
-        ).encode()
+        since = datetime.now(UTC).isoformat(" ", "seconds")
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, holder)
+        os.write(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode())
         return True
 
     def _is_in_place(self, descriptor: int) -> bool:
