@@ -13,7 +13,7 @@ from psopt.answers import reader_for
 from psopt.errors import InputError
 from psopt.models.chat import read_response_format
 from psopt.rephrasings import read_file
-from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
+from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory, fields_of
 from psopt.runs._front_file import picked_prompt
 from psopt.runs._measured import Measured, stated_model
 from psopt.runs._settings import RunSettings
@@ -106,7 +106,7 @@ class PromptSource:
         """The names in braces: those that are columns of the data are its inputs."""
         if self.prompt is None:
             return named_fields(self.named, self.options.format, columns)
-        return _fields_of(self.prompt)
+        return fields_of(self.prompt)
 
     @cached_property
     def settings(self) -> RunSettings | None:
@@ -162,10 +162,6 @@ def _description(text: str) -> str:
     return "\n".join(map(str.rstrip, lines)) if len(lines) > 1 else " ".join(text.split())
 
 
-def _fields_of(prompt: Prompt) -> tuple[str, ...]:
-    return prompt.template.fields if prompt.template else ()
-
-
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
     """Refuse a prompt for other labels, or one that names fields that the samples don't have.
 
@@ -178,7 +174,7 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
         own = ", ".join(prompt.labels)
         raise InputError(f"{named} is for the labels {own}; the data have {', '.join(task.labels)}")
     columns = dict.fromkeys((*task.fields, "text"))
-    for name in _fields_of(prompt):
+    for name in fields_of(prompt):
         if name not in columns:
             raise InputError(
                 f"{named} names the field {name}, and the data have no such column; columns: {', '.join(columns)}"

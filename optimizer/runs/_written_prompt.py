@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.runs._directory import MANIFEST
+from psopt.runs._directory import MANIFEST, fields_of
 from psopt.search_spaces import (
     Prompt,
     filled_template,
@@ -55,7 +55,10 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
     if form == "own" and prompt.template is not None:
         return _as_it_came(prompt, measured)
     if form == "json":
-        return _as_json({**prompt.to_dict(), **({"measured": measured} if measured else {})}, "psopt")
+        data = prompt.to_dict()
+        if measured:
+            data["measured"] = measured
+        return _as_json(data, "psopt")
     if form == "openai":
         return _as_json(open_messages(prompt), "openai")
     if form == "promptfoo":
@@ -98,8 +101,7 @@ def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> st
     Files are compared as they are written, except messages in JSON, each of which is a single line: they are compared
     as they are shown.
     """
-    old = write_prompt(baseline, form)
-    new = write_prompt(prompt, form)
+    old, new = write_prompt(baseline, form), write_prompt(prompt, form)
     texts = (old.text, new.text)
     if new.suffix == ".json" and new.format != "psopt" and prompt.template is not None:
         texts = (f"{render_shown(baseline)}\n", f"{render_shown(prompt)}\n")
@@ -111,14 +113,16 @@ def configuration_of(settings: Mapping[str, Any]) -> Path:
 
     Raises InputError if there was none, or it is no longer there.
     """
-    stated = [Path(str(settings.get(name) or "").partition("#")[0]) for name in ("dataset", "prompt_file")]
-    named = [path for path in stated if path.suffix.lower() in (".yaml", ".yml", ".json")]
-    folder = Path(settings.get("folder") or "")
-    for place in [place for path in named for place in (folder / path, path)]:
-        if promptfoo_config(place) is not None:
-            return place
-    gone = f": {named[0]} is not there, or has no prompts" if named else ""
-    raise InputError(f"the run did not start from a promptfoo configuration{gone}; name one with --into FILE")
+    folder, missing = Path(settings.get("folder") or ""), ""
+    for name in ("dataset", "prompt_file"):
+        path = Path(str(settings.get(name) or "").partition("#")[0])
+        if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+            continue
+        for place in (folder / path, path):
+            if promptfoo_config(place) is not None:
+                return place
+        missing = missing or f": {path} is not there, or has no prompts"
+    raise InputError(f"the run did not start from a promptfoo configuration{missing}; name one with --into FILE")
 
 
 def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> Prompt:
@@ -133,7 +137,7 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
     if prompt.template is None and written.format == "text":
         written = write_prompt(prompt, "openai")
     own = prompt.template
-    inputs = [name for name in own.fields if name in fields] if own else []
+    inputs = [name for name in fields_of(prompt) if name in fields]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"prompt{written.suffix}"
         file.write_bytes(written.text.encode("utf-8"))
@@ -149,6 +153,4 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
 
 def asks_the_same(prompt: Prompt, other: Prompt, texts: Sequence[str]) -> bool:
     """Whether two prompts send the same for these texts, and read answers in the same way."""
-    if prompt.answer != other.answer:
-        return False
-    return all(render(prompt, text) == render(other, text) for text in texts)
+    return prompt.answer == other.answer and all(render(prompt, text) == render(other, text) for text in texts)

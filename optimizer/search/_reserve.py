@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 from psopt.errors import InputError
 from psopt.models import capabilities_of
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
@@ -17,6 +16,7 @@ from psopt.search_spaces import KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
     from psopt.search._search import Search
@@ -54,19 +54,18 @@ class PromptNeed:
         """
         model = evaluator.model
         if not asks_in_chat(model):
-            answered = evaluator.partial_answers(prompt, split).is_answered
-            unasked = np.ones_like(answered) if ignoring_cache else ~answered
-            wanted = unasked if cells is None else unasked & cells
-            n_new = int(wanted.sum()) if ignoring_cache else evaluator.n_unkept(prompt, split, wanted)
+            unasked = ~evaluator.partial_answers(prompt, split).is_answered
+            if cells is not None:
+                unasked &= cells
+            n_new = unasked.size if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
             return cls(n_new + evaluator.prior_calls(prompt, split), TokenRange(), 0, 0.0)
-        all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
-        queries = all_queries if ignoring_cache else model.engine.missing(all_queries)
-        expected = TokenRange()
-        for query in queries:
-            expected += tokens_of_query(query)
-        largest = max(queries, key=most_tokens_in, default=None)
-        most = model.engine.most(largest) if largest else Need()
-        return cls(len(queries), expected, most.tokens, most.cost)
+        queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
+        if not ignoring_cache:
+            queries = model.engine.missing(queries)
+        most = Need()
+        if queries:
+            most = model.engine.most(max(queries, key=most_tokens_in))
+        return cls(len(queries), sum(map(tokens_of_query, queries), TokenRange()), most.tokens, most.cost)
 
 
 class Reserve:
@@ -120,18 +119,16 @@ class Reserve:
         return sum([model.least(prompt, splits) for model in self._models], Need())
 
 
+@dataclass
 class _ModelReserve:
     """What one model still has to be asked at the end; the amount that may be held back is shared among `n_models`."""
 
-    def __init__(
-        self, evaluator: Evaluator, n_left_out: int, n_other_wordings: int, n_probes: int, n_models: int
-    ) -> None:
-        self._evaluator = evaluator
-        self._n_left_out = n_left_out
-        self._n_other_wordings = n_other_wordings
-        self._n_probes = n_probes
-        self._n_models = n_models
-        self._needs: dict[tuple[str, Split, bool], PromptNeed] = {}
+    _evaluator: Evaluator
+    _n_left_out: int
+    _n_other_wordings: int
+    _n_probes: int
+    _n_models: int
+    _needs: dict[tuple[str, Split, bool], PromptNeed] = field(default_factory=dict)
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         needs = [self._of(prompt, split) for split in splits]
@@ -145,28 +142,34 @@ class _ModelReserve:
         to complete one prompt's grid on val: otherwise it could only recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
-        is_new = split == "val" and prompt.id != baseline.id
-        coming = [self._of(prompt, "test")] if is_new else []
-        order = scoring_order(search.state.baseline, search.state.leaders) if search.candidates else []
-        leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
+        leading: list[Prompt] = []
+        knee_prompt = None
+        if search.candidates:
+            order = scoring_order(search.state.baseline, search.state.leaders)
+            leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
+            knee_prompt = knee(search.state.leaders, search.state.baseline).prompt
         front = [self._of(leader, "test") for leader in leading]
+        coming = []
+        if split == "val" and prompt.id != baseline.id:
+            coming.append(self._of(prompt, "test"))
         # A calibrated prompt takes more answers; local models count no tokens, so only the calls show that.
         dearest = max([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), default=None)
-        must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
+        must = [self._of(baseline, "test")]
+        if dearest:
+            must.append(dearest)
         # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee. A single
         # prompt is both.
         if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
             must += front[:1]
         both = tuple(must[:2])
         must += [self._under_other_wordings(need) for need in both]
-        wanted = [need for need in [*front, *coming] if need is not dearest]
-        knee_prompt = knee(search.state.leaders, search.state.baseline).prompt if order else None
-        if knee_prompt:
-            wanted.insert(0, self._of_train(search, knee_prompt))  # for the report's "after"
+        wanted = [self._on_probes(need) for need in both]
         if not search.is_completing:
             must += [self._rest_on_val(leader) for leader in leading[:1]]
-            wanted = [*(self._rest_on_val(leader) for leader in leading[1:]), *wanted]
-        wanted = [*(self._on_probes(need) for need in both), *wanted]
+            wanted += [self._rest_on_val(leader) for leader in leading[1:]]
+        if knee_prompt:
+            wanted.append(self._of_train(search, knee_prompt))  # for the report's "after"
+        wanted += [need for need in [*front, *coming] if need is not dearest]
         held = sum([self._priced(need) for need in must], Need())
         for need in wanted:
             with_it = held + self._priced(need)
@@ -260,9 +263,12 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     if not reserve.is_needed:
         return
     budget = evaluator.budget
-    least = budget.spent + reserve.least(prompt, ("test",) if has_val else ("val", "test"))
+    splits: tuple[Split, ...] = ("val", "test")
+    purpose = "the original prompt on val and the final test"
+    if has_val:
+        splits, purpose = ("test",), "the original prompt's final test"
+    least = budget.spent + reserve.least(prompt, splits)
     of_it = f", of which {budget.spent.calls:,} calls are made" if budget.spent.calls else ""
-    purpose = "the original prompt's final test" if has_val else "the original prompt on val and the final test"
     limits = [
         ("--max-calls", budget.max_calls, least.calls, f"{least.calls}"),
         ("--max-tokens-total", budget.max_tokens, least.tokens, f"{rounded_up(least.tokens):.0f}"),

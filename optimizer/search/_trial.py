@@ -91,14 +91,14 @@ class CandidateTrials:
         result = self._races.run(draw.prompt, rivals, is_shortening=self._state.is_shortening)
         if result.rung is None or self._races.is_whole(result.rung):
             return self._complete(draw, meter, is_audited=result.is_audited)
-        reason = result.stop.reason if result.stop else HELD
         scores = self._races.estimates(draw.prompt, result.rung)
         stopped = StoppedCandidate(
-            draw.trial.number, draw.prompt, draw.edits, scores, result.rung, reason, order=draw.order
+            draw.trial.number, draw.prompt, draw.edits, scores, result.rung, HELD, order=draw.order
         )
-        if result.is_audited:
-            is_wrong = self._would_stand(stopped, rivals)
-            stopped = replace(stopped, audit=WRONG, reason=HELD) if is_wrong else replace(stopped, audit=RIGHT)
+        if result.is_audited and self._would_stand(stopped, rivals):
+            stopped = replace(stopped, audit=WRONG)
+        elif result.stop:
+            stopped = replace(stopped, reason=result.stop.reason, audit=RIGHT if result.is_audited else "")
         return self._stop(draw.trial, stopped, self._violation(stopped, result), meter)
 
     def _complete(self, draw: Draw, meter: EffortMeter, *, is_audited: bool = False) -> Candidate | None:
@@ -160,20 +160,18 @@ class CandidateTrials:
 
     def _may_go_on_after(self, error: BaseException) -> bool:
         """Whether an error may be the candidate's fault: examples of its own that a server refuses, for instance."""
-        is_after_the_baseline = bool(self._state.history.candidates)
-        return (
-            isinstance(error, AnswersMissingError) and is_after_the_baseline and self._failed_in_a_row < _MOST_FAILURES
-        )
+        may_be_its_own = isinstance(error, AnswersMissingError) and self._state.history.candidates
+        return bool(may_be_its_own) and self._failed_in_a_row < _MOST_FAILURES
 
     def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
         """Fail a trial and, unless that is the candidate's fault, queue it for when the search is resumed.
 
         If the storage is unreachable too, that is left to the resumed search.
         """
+        reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
         with self._study.retry_policy.suspended():
             with contextlib.suppress(*OUTAGES):
-                reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
                 _finish(self._study, trial, TrialState.FAIL, FAILED, reason)
-            if try_again and trial.params:
-                with contextlib.suppress(*OUTAGES):
+            with contextlib.suppress(*OUTAGES):
+                if try_again and trial.params:
                     self._study.enqueue_trial(trial.params)
