@@ -83,18 +83,15 @@ class Pace:
         most = lm.requests_per_minute or math.inf
         if rate is not None:
             return cls(min(rate.with_places(lm.concurrency), most), rate.day)
-        return None if math.isinf(most) else cls(most)
+        return cls(most) if lm.requests_per_minute else None
 
     @classmethod
-    def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
-        """The pace of models that are asked equally much, one after the other; None if one is not known.
-
-        `n_free` other models take next to no time.
-        """
+    def of_several(cls, paces: Sequence[Pace | None]) -> Pace | None:
+        """The pace of models that are asked equally much, one after the other; None if one is not known."""
         known_paces = [pace for pace in paces if pace is not None]
         if not known_paces or len(known_paces) < len(paces):
             return None
-        return cls((len(known_paces) + n_free) / sum(1 / pace.per_minute for pace in known_paces), known_paces[0].day)
+        return cls(len(known_paces) / sum(1 / pace.per_minute for pace in known_paces), known_paces[0].day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,9 @@ class CostEstimate:
     @property
     def cost(self) -> float | None:
         """About how many US dollars; None without a price."""
-        return sum(phase.expected.cost for phase in self.phases) if self.price else None
+        if self.price is None:
+            return None
+        return sum(phase.expected.cost for phase in self.phases)
 
     @property
     def calls_expected(self) -> int:
@@ -175,7 +174,9 @@ class CostEstimate:
     @property
     def cost_range(self) -> tuple[float, float] | None:
         """US dollars, low and high; None without a price."""
-        return self._range("cost", self.spread) if self.price else None
+        if self.price is None:
+            return None
+        return self._range("cost", self.spread)
 
     @property
     def minutes_range(self) -> tuple[float, float] | None:
@@ -209,7 +210,9 @@ class CostEstimate:
             for limit, (low, high) in limits
             if limit is not None and limit < high
         ]
-        return min(within) if within and self.candidates else None
+        if not self.candidates:
+            return None
+        return min(within, default=None)
 
     def _trials_for(self, limit: float, total: float) -> int:
         """How many trials a limit on this total pays for: what is not searching is paid first."""

@@ -54,7 +54,9 @@ class Found:
     @property
     def knee_id(self) -> str | None:
         """The id of the front's knee; None where there is no front yet."""
-        return knee(self.front, self.baseline).id if self.baseline and self.front else None
+        if not self.baseline or not self.front:
+            return None
+        return knee(self.front, self.baseline).id
 
 
 def manifest(
@@ -68,8 +70,7 @@ def manifest(
 ) -> dict[str, Any]:
     """Build run.json's content. `test` is null if a run ended before the front was scored on test.
 
-    `before` is the manifest of an interrupted run: seconds are summed over the parts of a run, and earlier findings are
-    kept.
+    `before` is the manifest of an interrupted run, whose seconds are added, and whose earlier findings are kept.
     """
     around = tokens_around(evaluator)
     baseline, rephrasings = found.baseline, evaluator.rephrasings
@@ -178,7 +179,9 @@ def _models_of(evaluator: Evaluator) -> dict[str, Any]:
     for each in evaluator.each:
         if asks_in_chat(each.model):
             answered.update(each.model.answered_by)
-    return {"models": dict(answered.most_common())} if len(answered) > 1 else {}
+    if len(answered) < 2:
+        return {}
+    return {"models": dict(answered.most_common())}
 
 
 def _calls(budget: Budget) -> dict[str, Any]:

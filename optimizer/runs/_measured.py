@@ -57,10 +57,7 @@ class Measured:
 
     @classmethod
     def from_dict(cls, data: Any) -> Measured:
-        """Read it back; fields that a later version has added are ignored.
-
-        Raises InputError if it names no model.
-        """
+        """Read it back, without fields that a later version has added; InputError if it names no model."""
         if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
             raise InputError("its part 'measured' names no model")
         return cls(**{part.name: data[part.name] for part in fields(cls) if part.name in data})
@@ -102,7 +99,9 @@ def answers_of(task: Task) -> dict[str, Any]:
     """What answers are, as it is recorded; empty for a single label."""
     if task.positions:
         return {"answers": ORDINAL, "order": list(task.order)}
-    return {"answers": task.answers} if task.spec.is_open else {}
+    if task.spec.is_open:
+        return {"answers": task.answers}
+    return {}
 
 
 def client_options(lm: LMConfig) -> dict[str, Any]:
@@ -123,6 +122,7 @@ def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dic
 # What stands between a provider and its model if the model is not asked by chat completions
 _OTHERS = ("completion", "embedding", "embeddings", "assistant", "realtime", "image", "moderation", "audio", "speech")
 _PROVIDERS = {"openai": "openai", "azure": "azure", "azureopenai": "azure", "ollama": "openai", "localai": "openai"}
+_BY_CHAT = {"ollama": ("chat", "completion")}  # others: chat and responses
 _SERVERS = {"ollama": "http://localhost:11434/v1", "localai": "http://localhost:8080/v1"}
 # Numbers of a configuration, and the fields of `LMConfig` that they are
 _NUMBERS = {"temperature": "temperature", "max_tokens": "max_tokens", "seed": "request_seed"}
@@ -172,8 +172,7 @@ def _object(value: Any) -> dict[str, Any]:
 def _address(name: str, settings: Mapping[str, Any]) -> tuple[str, str | None] | None:
     """The model as ``--model`` takes it, and its server; None if psopt can't ask it."""
     kind, *parts = name.split(":")
-    asked_by_chat = ("chat", "completion") if kind == "ollama" else ("chat", "responses")
-    if parts and parts[0] in asked_by_chat:
+    if parts and parts[0] in _BY_CHAT.get(kind, ("chat", "responses")):
         parts = parts[1:]
     base = settings.get("apiBaseUrl")
     if not base and settings.get("apiHost"):

@@ -169,7 +169,9 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     macro = shown.get("macro_f1")
     if macro and macro[1] < macro[0]:
         parts.append(f"macro-F1 {_percent(macro[0])} -> {_percent(macro[1])}")
-    return f"Worse with {shown['id']} on test: {', '.join(parts)}." if parts else ""
+    if not parts:
+        return ""
+    return f"Worse with {shown['id']} on test: {', '.join(parts)}."
 
 
 def _loss(loss: Mapping[str, Any]) -> str:

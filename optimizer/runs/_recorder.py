@@ -219,8 +219,9 @@ class RunRecorder:
         if not (self.directory.path / CONTRIBUTIONS).exists():
             return None
         contributions: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
-        is_enough = contributions["prompt"] == chosen.id and contributions.get("most", 0) >= most
-        return contributions if is_enough else None
+        if contributions["prompt"] != chosen.id or contributions.get("most", 0) < most:
+            return None
+        return contributions
 
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what else the report shows: the samples, every prompt tried, and what the chosen one's edits add."""
@@ -293,7 +294,9 @@ def _reason(error: BaseException) -> str:
     """The finish_reason of a run that an error has ended."""
     if isinstance(error, BudgetReachedError):
         return "budget"
-    return "failed" if isinstance(error, Exception) else "interrupted"
+    if isinstance(error, Exception):
+        return "failed"
+    return "interrupted"
 
 
 def _may_quote(settings: Mapping[str, Any]) -> str:

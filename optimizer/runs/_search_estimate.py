@@ -195,7 +195,9 @@ class SearchBasis:
 
     def _candidate_grids(self, n_more: int) -> Span:
         """How many whole grids the candidates amount to."""
-        return whole_grids(n_more, *self.shapes["val"]) if self.races else Span(n_more, n_more, n_more)
+        if not self.races:
+            return Span(n_more, n_more, n_more)
+        return whole_grids(n_more, *self.shapes["val"])
 
     def _first_diagnosis(self, share: float) -> Phase:
         grid = self.grids["train"]
@@ -220,10 +222,7 @@ class SearchBasis:
         return Phase(phase_name, least, mean, most, why)
 
     def _priors(self, n_more: int, front: Span) -> Phase:
-        """What measuring label priors takes: under each wording of val that a candidate is asked under, then of test.
-
-        Candidates that are stopped are asked under two wordings; in the least case, all of them are.
-        """
+        """What measuring label priors takes, under each wording of val that a candidate is asked under, and of test."""
         n_least = n_val = self.shapes["val"][1]
         n_test = self.shapes["test"][1]
         if self.races:

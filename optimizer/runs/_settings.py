@@ -103,7 +103,9 @@ class RunSettings(RunOptions):
     def baseline(self, task: Task) -> Prompt:
         """The prompt that the run starts from: the user's own, otherwise the original prompt of the strategy."""
         prompt = self.prompt or seed_prompt(task, self.strategy, seed=self.seed)
-        return apply_edits(prompt, [CALIBRATE]) if self.lm.calibration == "batch" else prompt
+        if self.lm.calibration == "batch":
+            prompt = apply_edits(prompt, [CALIBRATE])
+        return prompt
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:

@@ -46,10 +46,7 @@ class WrittenPrompt:
 
 
 def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] | None = None) -> WrittenPrompt:
-    """Write a prompt in a form; psopt's JSON includes how it was measured.
-
-    Raises UnknownNameError if there is no such form.
-    """
+    """Write a prompt in a form; psopt's JSON includes how it was measured. UnknownNameError for another form."""
     if form not in _FORMS:
         raise UnknownNameError("form of a prompt", form, _FORMS)
     if form == "own" and prompt.template is not None:
@@ -92,7 +89,9 @@ def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
     if baseline and (directory.path / "prompts" / f"{baseline['id']}.json").is_file():
         return Prompt.from_dict(directory.read_json(f"prompts/{baseline['id']}.json"))
     record = manifest["settings"].get("prompt")
-    return Prompt.from_dict(record) if record else without_additions(prompt)
+    if record:
+        return Prompt.from_dict(record)
+    return without_additions(prompt)
 
 
 def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> str:
@@ -109,10 +108,7 @@ def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> st
 
 
 def configuration_of(settings: Mapping[str, Any]) -> Path:
-    """The promptfoo configuration that a run got its data or its prompt from.
-
-    Raises InputError if there was none, or it is no longer there.
-    """
+    """The promptfoo configuration that a run got its data or its prompt from; InputError if there is none any more."""
     folder, missing = Path(settings.get("folder") or ""), ""
     for name in ("dataset", "prompt_file"):
         path = Path(str(settings.get(name) or "").partition("#")[0])

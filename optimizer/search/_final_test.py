@@ -40,13 +40,8 @@ def _best_in(objective: int, front: Sequence[R]) -> R:
 def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
     """Score candidates on val and test with intervals, in this order, as far as the budget allows.
 
-    Raises BudgetReachedError if the budget does not cover the original prompt.
-
-    Returns
-    -------
-    scored : dict of id to Candidate
-    unpaid : list of Candidate
-        Those whose test the budget no longer covered; a shorter one later in the order may still have been scored.
+    Returns those that were scored, by id, and those whose test the budget no longer covered; a shorter one later in the
+    order may still have been scored. Raises BudgetReachedError if the budget does not cover the original prompt.
     """
     scored: dict[str, Candidate] = {}
     unpaid: list[Candidate] = []
@@ -74,8 +69,9 @@ def nominees(state: SearchState) -> tuple[Candidate, ...]:
     if not state.front:
         return ()
     best, shortest = knee(state.front, state.baseline), state.shortest
-    is_much_better = (best.val.gains[:2] - shortest.val.gains[:2] > GATE_MARGIN).any()
-    order = (best, shortest) if is_much_better else (shortest, best)
+    order = [shortest, best]
+    if (best.val.gains[:2] - shortest.val.gains[:2] > GATE_MARGIN).any():
+        order.reverse()
     return tuple({candidate.id: candidate for candidate in order if candidate.id != state.baseline.id}.values())
 
 

@@ -196,16 +196,10 @@ def pick_one(
 ) -> T:
     """Pick a prompt of a front, or `shortest` or `recommended`, which need not be on it.
 
-    Raises UnknownNameError if `which` names none of these. Raises InputError if a query can't be understood, or no
-    prompt satisfies it.
-
-    Parameters
-    ----------
-    which : str
-        ``knee``, ``recommended`` or ``short`` (the knee if there is none), an objective's name, an id or its beginning,
-        or a query such as ``max F1 with S <= .05``.
-    knee, prompt_id, value : callables
-        Return the knee, a prompt's id, and a prompt's measure on val.
+    `which` is ``knee``, ``recommended`` or ``short`` (the knee if there is none), an objective's name, an id or its
+    beginning, or a query such as ``max F1 with S <= .05``. `value` returns a prompt's measure on val. Raises
+    UnknownNameError if `which` names none of these, InputError if a query can't be understood, or no prompt satisfies
+    it.
     """
     everyone = [prompt for prompt in (*front, shortest) if prompt is not None]
     if " " in which.strip():
@@ -246,5 +240,5 @@ def pick(
 
 
 def _measured(candidate: Candidate, measure: str) -> float:
-    value = candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure)
+    value = candidate.length.get(measure, getattr(candidate.val, measure, None))
     return math.nan if value is None else float(value)

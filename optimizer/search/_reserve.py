@@ -72,18 +72,8 @@ class Reserve:
     """Holds back what scoring on test will take, from the limits of the process that does the scoring.
 
     It is renewed before each evaluation, since the front and its prompts grow: the candidate about to be evaluated may
-    be the one that is recommended. Only this process's own limits count: other workers of a study have their own.
-
-    With several models, each has a reserve of its own, and their sum is held back.
-
-    Parameters
-    ----------
-    n_left_out : int
-        How many single edits of the knee are left out at the end, in addition to each kind of edit.
-    n_other_wordings : int
-        Under how many wordings of another source the original and the recommended prompt are tested.
-    n_probes : int
-        How many of the user's own texts these two prompts answer in addition to the data.
+    be the one that is recommended. Only this process's own limits count: other workers of a study have their own. With
+    several models, each has a reserve of its own, and their sum is held back.
     """
 
     def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_probes: int = 0) -> None:
@@ -124,7 +114,9 @@ class _ModelReserve:
     """What one model still has to be asked at the end; the amount that may be held back is shared among `n_models`."""
 
     _evaluator: Evaluator
-    _n_left_out: int
+    _n_left_out: int  # single edits of the knee that are left out at the end, in addition to each kind of edit
+    # Under how many wordings of another source the original and the recommended prompt are tested, and how many of the
+    # user's own texts they answer
     _n_other_wordings: int
     _n_probes: int
     _n_models: int
@@ -194,10 +186,7 @@ class _ModelReserve:
         return replace(part, calls=left + evaluator.prior_calls(prompt, "val"))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
-        """What a prompt takes under wordings of another source, estimated from what test takes under its own.
-
-        If it is calibrated, this includes measuring its prior under each wording.
-        """
+        """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
         n_samples, n_own = self._test_shape
         return self._part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
 
@@ -246,18 +235,9 @@ class _ModelReserve:
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
     """Refuse limits that are too low to score even the original prompt on val and test.
 
-    Cached answers cost nothing. Tokens are estimated at their maximum, so a limit that passes here is enough.
-
-    Raises InputError, naming the limit and the smallest value that works.
-
-    Parameters
-    ----------
-    prompt : Prompt
-        The original prompt.
-    has_val : bool
-        Whether val has been answered in an earlier part of the run.
-    effort : str
-        The name of the effort whose number of calls is the limit; empty if the user has set the limit.
+    Raises InputError, naming the limit and the smallest value that works. Cached answers cost nothing. Tokens are
+    estimated at their maximum, so a limit that passes here is enough. `has_val` says whether val was answered in an
+    earlier part of the run; `effort` names the effort whose number of calls is the limit, if the user has set none.
     """
     reserve = Reserve(evaluator)
     if not reserve.is_needed:

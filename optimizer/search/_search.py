@@ -35,16 +35,9 @@ _TRIES_FOR_A_NEW_CANDIDATE = 50  # if this many draws and neighbours are all kno
 class Search:
     """A search in an Optuna study. All that it knows is read back from the study, so it continues where the study ends.
 
-    Raises InputError if racing is requested explicitly, and what is compared does not allow it.
-
-    Parameters
-    ----------
-    worker : str
-        A name that no other worker of the study has; empty if no other worker may join.
-    most_own : int, optional
-        Stop after this process has evaluated this many candidates.
-    on_new_best : callable, optional
-        Called when a new candidate becomes the best so far.
+    `worker` is a name that no other worker of the study has; empty if no other worker may join. It stops after this
+    process has evaluated `most_own` candidates, and calls `on_new_best` when a new candidate becomes the best. Raises
+    InputError if racing is requested explicitly, and what is compared does not allow it.
     """
 
     def __init__(

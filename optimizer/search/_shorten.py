@@ -111,15 +111,8 @@ def leave_one_out(
 ) -> list[Contribution]:
     """Leave out each kind of edit, then one by one the edits that the trials so far rate highest; evaluate on val.
 
-    The kinds come first, then the single edits, those with the largest loss first.
-
-    Parameters
-    ----------
-    candidates, pool
-        What the worth of an edit is estimated from (see `edit_worths`), which costs no calls.
-    most : int
-        The most single edits to leave out (bundles are left out together); 0 leaves out nothing, not even kinds. Each
-        prompt costs val x Q answers, unless it was evaluated before.
+    The kinds come first, then at most `most` single edits (bundles are left out together), those with the largest loss
+    first; with 0, nothing is left out. Each prompt costs val x Q answers, unless it was evaluated before.
     """
     if not chosen.edits or most < 1:
         return []

@@ -61,10 +61,7 @@ def shorter_versions(state: SearchState) -> list[Choice]:
 
 
 def _base(state: SearchState) -> Tried:
-    """The prompt to shorten: the shortest that is as good as the best.
-
-    Both are first asked about all samples: on a part of them, many prompts look as good.
-    """
+    """The prompt to shorten: the shortest that is as good as the best, once both were asked about all samples."""
     while True:
         best = state.best
         pair = (best, shortest(state.standing, best, state.is_as_good))
@@ -200,8 +197,7 @@ class CandidateQueue:
         self._state = state
         self._history = state.history
         self._worker = worker
-        seed = state.problem.options.seed
-        self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
+        self._rng = np.random.default_rng([state.problem.options.seed, *worker.encode()])
 
     def put(self, choices: Sequence[Choice]) -> None:
         """Queue candidates; edits that the pool lacks are written to the study first, as one more round."""

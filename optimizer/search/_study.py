@@ -46,9 +46,7 @@ def open_study(
     resume: bool = False,
     tell: Callable[[str], None] | None = None,
 ) -> StoredStudy:
-    """Create a study, or load one to resume it; `tell` is called about outages of its storage.
-
-    Its objectives are those that `answers` define.
+    """Create a study with the objectives of `answers`, or load one to resume it; `tell` is called about outages.
 
     Raises InputError if the storage can't be opened, or already holds a study of this name and `resume` is False.
     """
@@ -116,10 +114,7 @@ def choose_trial(study: StoredStudy, number: int) -> None:
 
 
 def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | None:
-    """Return the number of the trial that is to be used; None in a study without trials.
-
-    Raises KeyError if the storage has no such study.
-    """
+    """Return the number of the trial that is to be used; None without trials. KeyError if there is no such study."""
     number: int | None = storage.get_study_system_attrs(study_id).get(CHOSEN)
     return number
 
@@ -128,10 +123,7 @@ _CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant
 
 
 def read_study(url: str, name: str) -> StoredStudy:
-    """Load a study to look at it; nothing is written to it.
-
-    Raises InputError if there is none, or its storage can't be opened.
-    """
+    """Load a study to look at it, without writing to it; InputError if there is none, or it can't be opened."""
     with storage_at(url) as (storage, policy):
         try:
             storage.get_study_id_from_name(name)
@@ -168,7 +160,9 @@ def candidates_in(study: StoredStudy) -> list[Candidate]:
         prompt = apply_edits(baseline, edits, order)
         if prompt.id == trial.user_attrs.get(PROMPT_ID):  # otherwise one of its edits is not stored yet
             candidates.append(Candidate(trial.number, prompt, edits, _scores(study, trial), order=order))
-    return candidates if any(candidate.id == baseline.id for candidate in candidates) else []
+    if all(candidate.id != baseline.id for candidate in candidates):
+        return []
+    return candidates
 
 
 def _scores(study: optuna.Study, trial: FrozenTrial) -> Scores:

@@ -67,8 +67,8 @@ class CandidateTrials:
     def evaluate(self, draw: Draw) -> Tried | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
-        Raises Exception: any error, after failing the trial. But refused answers, which may be the candidate's own
-        fault, at first only fail its trial.
+        Errors are raised after failing the trial. But refused answers, which may be the candidate's own fault, at first
+        only fail its trial.
         """
         try:
             candidate = self._outcome(draw)
@@ -95,10 +95,10 @@ class CandidateTrials:
         stopped = StoppedCandidate(
             draw.trial.number, draw.prompt, draw.edits, scores, result.rung, HELD, order=draw.order
         )
-        if result.is_audited and self._would_stand(stopped, rivals):
-            stopped = replace(stopped, audit=WRONG)
-        elif result.stop:
-            stopped = replace(stopped, reason=result.stop.reason, audit=RIGHT if result.is_audited else "")
+        if result.is_audited:
+            stopped = replace(stopped, audit=self._audit(stopped, rivals))
+        if result.stop and stopped.audit != WRONG:
+            stopped = replace(stopped, reason=result.stop.reason)
         return self._stop(draw.trial, stopped, self._violation(stopped, result), meter)
 
     def _complete(self, draw: Draw, meter: EffortMeter, *, is_audited: bool = False) -> Candidate | None:
@@ -112,7 +112,7 @@ class CandidateTrials:
         effort = meter.read()
         others = self._state.history.candidates
         if is_audited:
-            candidate = replace(candidate, audit=WRONG if self._would_stand(candidate, others) else RIGHT)
+            candidate = replace(candidate, audit=self._audit(candidate, others))
         baseline = self._state.baseline if others else candidate
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
         with finished_by_others(self._study, trial.number) as finished:
@@ -146,10 +146,10 @@ class CandidateTrials:
         # With an explicit state, a value that is not a number is an error; without it, Optuna just fails the trial.
         self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
 
-    def _would_stand(self, candidate: Tried, others: Sequence[Tried]) -> bool:
-        """Whether a candidate belongs on the front of others."""
+    def _audit(self, candidate: Tried, others: Sequence[Tried]) -> str:
+        """Whether stopping a candidate would have been right: it would not if it belongs on the front of others."""
         front = pareto_front([*others, candidate], self._state.least_f1)
-        return any(member is candidate for member in front)
+        return WRONG if any(member is candidate for member in front) else RIGHT
 
     def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
         """How far a candidate is from being worth its whole grid: 0 or less is feasible, which held ones may be."""

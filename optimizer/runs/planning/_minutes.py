@@ -61,7 +61,9 @@ def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = No
         smallest = Limits(calls=0).least_for(least).calls or 0
         return f"the smallest run takes about {_duration_of_run(smallest, per_minute)}: --max-calls {smallest}"
     line = f"within five minutes: --max-calls {within}"
-    return f"{line} and no --effort" if effort == "full" else line
+    if effort == "full":
+        line += " and no --effort"
+    return line
 
 
 def duration(few: float, many: float) -> str:

@@ -225,14 +225,13 @@ class Planner:
 def limits_of(effort: str, user: Limits) -> tuple[Limits, Limits]:
     """Return the limits to plan for, and those that the run has: the effort's calls, if the user sets none."""
     planned = user.within(effort)
-    return planned, user if user != Limits() else planned
+    if user == Limits():
+        return planned, planned
+    return planned, user
 
 
 def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: SizeOptions) -> RunSettings:
-    """Return the settings with which a run is resumed: what is not set again stays as in its run.json.
-
-    Raises InputError if another effort is asked for.
-    """
+    """A resumed run's settings: what is not set again stays as in its run.json; InputError for another effort."""
     before = RunSettings.from_dict(manifest["settings"])
     if asked.effort not in {None, before.effort}:
         raise InputError(

@@ -86,17 +86,11 @@ N_STEPS = _STEPS * (len(_STATIONS) - 1)
 
 
 def path(asked: Mapping[str, int], available: Mapping[str, int]) -> tuple[Sizes, ...]:
-    """The sizes from the smallest useful ones to `FULL`, step by step, with the user's own in their place.
+    """The sizes from the smallest useful ones to `FULL`, step by step, with the user's own (`asked`) in their place.
 
     The answers per prompt grow by a constant factor from step to step, and wordings now and then, so that as many
-    answers then come from fewer samples. Neither answers (samples x wordings) nor trials ever decrease.
-
-    Parameters
-    ----------
-    asked : mapping of size to number
-        The user's sizes, as `asked_sizes` returns them.
-    available : mapping of size to number
-        The most available: samples of a split, wordings of a file.
+    answers then come from fewer samples. Neither answers (samples x wordings) nor trials ever decrease. `available`
+    holds the most available: samples of a split, wordings of a file.
     """
     steps = [_NOTHING]
     for number in range(N_STEPS):
