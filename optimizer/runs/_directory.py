@@ -56,10 +56,7 @@ def json_object(file: Path) -> dict[str, Any]:
 
 
 class RunDirectory:
-    """A folder that holds one run.
-
-    Files appear completely or not at all: each is written next to its place and moved there.
-    """
+    """A folder that holds one run. Files appear completely or not at all: they are written next to their place."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

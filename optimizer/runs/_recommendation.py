@@ -79,10 +79,7 @@ def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[s
 
 
 def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
-    """Describe the verdict of run.json's `recommended`, why, and which classes have lost.
-
-    `quality` is the name of what takes the place of F1 (`AnswerType.quality_name`).
-    """
+    """Describe the verdict of run.json's `recommended`, why, and which classes have lost; `quality` replaces F1."""
     tests = data["tests"]
     lines = [_sentence(data, tests, quality)]
     if tests and data.get("reason"):

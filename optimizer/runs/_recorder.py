@@ -100,7 +100,7 @@ class RunRecorder:
         return f"give --resume with --dataset {replace(HubName.read(dataset), revision=commit)}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
-        """Record a run that an error has ended; for an error that is not one of ours, its traceback too.
+        """Record a run that an error has ended, with the traceback of an error that is not one of ours.
 
         What can't be written, as on a full disk, is left out: the study has every trial, and the error is what counts.
         """

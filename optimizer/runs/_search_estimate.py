@@ -127,10 +127,7 @@ class SearchBasis:
         return replace(self, grids=grids, shapes=shapes, others=tuple(basis.sized(sizes) for basis in self.others))
 
     def estimate(self, settings: RunSettings, n_done: int = 0) -> CostEstimate:
-        """Count what a run that has scored `n_done` candidates already would still ask.
-
-        Samples and wordings are those of the basis, not of the settings.
-        """
+        """Count what a run that has scored `n_done` candidates would still ask, on the basis's samples and wordings."""
         own = self._of_one_model(settings, n_done)
         if not self.others:
             return own

@@ -80,10 +80,7 @@ def _as_json(data: Any, file_format: str) -> WrittenPrompt:
 
 
 def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
-    """Return the prompt that the run of `prompt` has started from.
-
-    If the run has not written it, it is taken from the run's settings, or is the prompt without its additions.
-    """
+    """Return the prompt that the run of `prompt` has started from: as it is kept, else `prompt` without additions."""
     manifest = directory.read_json(MANIFEST)
     baseline = manifest.get("baseline")
     if baseline and (directory.path / "prompts" / f"{baseline['id']}.json").is_file():

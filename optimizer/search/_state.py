@@ -159,10 +159,7 @@ class History:
 
 
 class SearchState:
-    """What follows from the history of a search, computed on demand; it changes nothing.
-
-    Without races all whole grids are known, and `leaders` are the front.
-    """
+    """What follows from the history of a search, computed on demand; without races, `leaders` are the front."""
 
     def __init__(self, problem: SearchProblem, history: History, races: CandidateRaces) -> None:
         self.problem = problem

@@ -102,10 +102,7 @@ class CandidateTrials:
         return self._stop(draw.trial, stopped, self._violation(stopped, result), meter)
 
     def _complete(self, draw: Draw, meter: EffortMeter, *, is_audited: bool = False) -> Candidate | None:
-        """Score a trial's prompt and record the result; None if others took this worker for dead and failed the trial.
-
-        An audited candidate would have stopped: that would have been wrong if it belongs on the front.
-        """
+        """Score a trial's prompt and record it; None if others took this worker for dead and failed the trial."""
         trial = draw.trial
         predictions = self._problem.evaluator.predictions(draw.prompt, "val")
         candidate = Candidate(trial.number, draw.prompt, draw.edits, score(predictions), order=draw.order)
@@ -129,10 +126,7 @@ class CandidateTrials:
     def _stop(
         self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, meter: EffortMeter
     ) -> StoppedCandidate | None:
-        """Finish a trial with estimates, and with the answers so far; None if others finished it before.
-
-        `violation` is how far it is from being worth its whole grid; a held candidate may be reported as feasible.
-        """
+        """Finish a trial with estimates, and with the answers so far; None if others finished it before."""
         with finished_by_others(self._study, trial.number) as finished:
             record_stopped(trial, stopped, meter.read())
             answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")

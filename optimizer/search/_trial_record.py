@@ -86,10 +86,7 @@ def _set(trial: optuna.Trial, candidate: Tried, attributes: dict[str, Any]) -> N
 
 
 def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) -> str:
-    """Describe in Markdown what a prompt is, what it adds to the original prompt, and where it is weak.
-
-    All text from data is escaped or fenced: it may look like Markdown or HTML.
-    """
+    """Describe a prompt, what it adds, and where it is weak, in Markdown; all text from data is escaped or fenced."""
     parts = [f"# Prompt {candidate.id}", _scores(candidate, baseline, predictions.answers.quality_name)]
     if candidate.val.constant is not None:
         parts.append(

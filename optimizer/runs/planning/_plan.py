@@ -155,10 +155,7 @@ def sized(settings: RunSettings, sizes: Mapping[str, int | None]) -> RunSettings
 
 
 def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettings:
-    """The settings of a run as asked for, with the full size where none is set.
-
-    `facts` are the fields of `RunSettings` that are not options: the prompt, the command line.
-    """
+    """The settings of a run as asked for, full sizes where none is set; `facts` are the fields that are no options."""
     settings = RunSettings(**{each.name: getattr(run, each.name) for each in fields(RunOptions)}, **facts)
     user_sizes = asked_sizes(sizes)
     # S depends on the number of wordings: if only the search's is set, test has as many. A file's number is fixed.
