@@ -34,8 +34,9 @@ class CallPrice:
         """Estimate it from the length of the prompt and what is around it (see `tokens_around`); no model is asked."""
         read = tokens_a_call(prompt, around).middle
         price = _price(model)
-        cost = price and price.of(read * _CALLS, tokens_of_answer(prompt).middle * _CALLS)
-        return cls(round(read), cost)
+        if price is None:
+            return cls(round(read))
+        return cls(round(read), price.of(read * _CALLS, tokens_of_answer(prompt).middle * _CALLS))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""

@@ -86,12 +86,15 @@ class Pace:
         return cls(most) if lm.requests_per_minute else None
 
     @classmethod
-    def of_several(cls, paces: Sequence[Pace | None]) -> Pace | None:
-        """The pace of models that are asked equally much, one after the other; None if one is not known."""
+    def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
+        """The pace of models that are asked equally much, one after the other; None if one is not known.
+
+        `n_free` other models take next to no time.
+        """
         known_paces = [pace for pace in paces if pace is not None]
         if not known_paces or len(known_paces) < len(paces):
             return None
-        return cls(len(known_paces) / sum(1 / pace.per_minute for pace in known_paces), known_paces[0].day)
+        return cls((len(known_paces) + n_free) / sum(1 / pace.per_minute for pace in known_paces), known_paces[0].day)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,9 @@ def _ask(path: Path, query: str) -> list[Any] | None:
         with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
             return [row[0] for row in connection.execute(query)]
     except sqlite3.Error as error:
-        return [] if "no such table" in str(error) else None
+        if "no such table" in str(error):
+            return []
+        return None
 
 
 class FolderLock:

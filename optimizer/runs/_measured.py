@@ -91,7 +91,7 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
         dataset={"name": task.info.name, "sha256": task.info.sha256, **answers_of(task)},
         rephrasings={"sha256": rephrasings.sha256, "n_search": n_search, "n_heldout": n_heldout},
         val=_part("search", len(samples["val"]), n_search, candidate.val),
-        test=candidate.test and _part("heldout", len(samples["test"]), n_heldout, candidate.test),
+        test=_part("heldout", len(samples["test"]), n_heldout, candidate.test),
     )
 
 
@@ -114,7 +114,9 @@ def client_options(lm: LMConfig) -> dict[str, Any]:
     return dict(json.loads(json.dumps(options)))
 
 
-def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dict[str, Any]:
+def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores | None) -> dict[str, Any] | None:
+    if scores is None:
+        return None
     values = {name: getattr(scores, name) for name in _SCORES}
     return {"rephrasings": which, "n_samples": n_samples, "n_rephrasings": n_rephrasings, **values}
 

@@ -135,9 +135,11 @@ class PromptSource:
     @cached_property
     def _task_or_reason(self) -> tuple[Task | None, str | None]:
         try:
-            return self.settings and self.settings.load_task(), None
+            if self.settings is not None:
+                return self.settings.load_task(), None
         except InputError as error:
             return None, str(error)
+        return None, None
 
 
 def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:
@@ -296,4 +298,6 @@ def _run_of(path: Path) -> Path | None:
         return None
     if parent.name != "prompts":
         parent = parent.resolve()
-    return parent.parent if (parent.parent / MANIFEST).is_file() else None
+    if not (parent.parent / MANIFEST).is_file():
+        return None
+    return parent.parent

@@ -135,7 +135,7 @@ class RunRecorder:
             content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
         if found.front:
-            recommended = found.recommendation and found.recommendation.prompt
+            recommended = found.recommendation.prompt if found.recommendation else None
             front = front_file(found.front, found.knee_id, found.shortest, recommended, self._measured)
             self.directory.write_json(FRONT, front)
         if found.shortest:

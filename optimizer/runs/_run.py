@@ -80,8 +80,9 @@ class Run:
 
     def __repr__(self) -> str:
         """Its folder and its recommendation: all its findings would fill screens."""
-        prompt_id = self.recommended.id
-        recommended = "the original prompt" if prompt_id == self.baseline.id else prompt_id
+        recommended = self.recommended.id
+        if recommended == self.baseline.id:
+            recommended = "the original prompt"
         return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {recommended}>"
 
     def _repr_html_(self) -> str:
@@ -174,8 +175,8 @@ class Run:
 
         Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
-        recommendation = self.recommendation
-        return pick(self.front, self.baseline, which, self.short, recommendation and recommendation.prompt)
+        recommended = self.recommendation.prompt if self.recommendation else None
+        return pick(self.front, self.baseline, which, self.short, recommended)
 
 
 def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:

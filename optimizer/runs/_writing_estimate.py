@@ -119,4 +119,5 @@ def _written(
         cost = price.of(0.9 * total, 0.1 * total) if price else 0.0
         return Need(round(calls * times), round(total), cost)
 
-    return Phase(phase_name, *map(need, span), why)
+    least, expected, most = map(need, span)
+    return Phase(phase_name, least, expected, most, why)
