@@ -130,5 +130,5 @@ def pick_entry(
 
 
 def _measured(entry: Mapping[str, Any], measure: str) -> float:
-    value = {**entry["val"], **entry["length"]}[measure]
+    value = entry["length"]["tokens"] if measure == "tokens" else entry["val"][measure]
     return math.nan if value is None else float(value)

@@ -226,7 +226,9 @@ def _of_models(manifest: Mapping[str, Any]) -> list[str]:
         f"{name}: {_changes(before, picked_entry[split]['per_model'][name], quality_name(manifest))}"
         for name, before in baseline[split]["per_model"].items()
     ]
-    of = "the original prompt" if picked_entry["id"] == baseline["id"] else f"original -> {picked_entry['id']}"
+    of = f"original -> {picked_entry['id']}"
+    if picked_entry["id"] == baseline["id"]:
+        of = "the original prompt"
     return [f"With each model on {split}, {of}. {'. '.join(lines)}."]
 
 

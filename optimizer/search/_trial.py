@@ -110,7 +110,9 @@ class CandidateTrials:
         others = self._state.history.candidates
         if is_audited:
             candidate = replace(candidate, audit=self._audit(candidate, others))
-        baseline = self._state.baseline if others else candidate
+        baseline = candidate
+        if others:
+            baseline = self._state.baseline
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
         with finished_by_others(self._study, trial.number) as finished:
             record_trial(trial, candidate, baseline, predictions, effort, self._problem.artifacts)
