@@ -2,7 +2,7 @@
 
 from psopt.search._final_test import nominees, score_on_test, scoring_order, size_lines
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick, pick_one
-from psopt.search._problem import Observer, SearchProblem
+from psopt.search._problem import Observer, Propose, SearchProblem
 from psopt.search._prompt_limits import (
     PromptLimits,
     tokens_a_call,
@@ -33,6 +33,7 @@ __all__ = [
     "DiagnosisSize",
     "Observer",
     "PromptLimits",
+    "Propose",
     "Reserve",
     "Search",
     "SearchProblem",

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from psopt.models import calibrates, can, capabilities_of
-from psopt.proposals import NoVerbatim
+from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import CALIBRATE, ORDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from psopt.evaluation import Evaluator
+    from psopt.diagnosis import Diagnosis
+    from psopt.evaluation import Evaluator, Predictions
     from psopt.models.chat import Budget
     from psopt.proposals.llm import LLMProposer
     from psopt.search._front import Candidate
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Edit, Prompt
-    from psopt.settings import SearchOptions
+    from psopt.settings import HoldBack, SearchOptions
     from psopt.tasks import Task
 
 
 _LONGEST_TEXTS = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
+
+Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack"], "list[Edit]"]
+"""Takes a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back; returns edits."""
 
 
 class Observer:
@@ -64,7 +69,8 @@ class SearchProblem:
     evaluator: Evaluator
     options: SearchOptions
     observer: Observer = field(default_factory=Observer)
-    proposer: LLMProposer | None = None  # a language model that proposes edits in addition to those by rule
+    proposer: LLMProposer | None = None  # a language model that proposes edits in addition to those of `propose`
+    propose: Propose = propose_edits  # proposes edits by rule
     artifacts: Path | None = None  # where the dashboard finds the predictions of trials
 
     @cached_property

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.diagnosis import diagnose_predictions, without_suspects
 from psopt.evaluation import pooled
-from psopt.proposals import propose_edits
 from psopt.rephrasings import is_english
 from psopt.search._sources import Choice, obvious
 from psopt.search.racing import Rung, Schedule
@@ -109,7 +108,7 @@ def _propose(
     problem: SearchProblem, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
 ) -> list[Edit]:
     """Propose edits by rule, and by a language model where there is one."""
-    by_rule = propose_edits(problem.task, prompt, on_train, diagnosis, pool, problem.options.parts.hold_back)
+    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool, problem.options.parts.hold_back)
     if problem.proposer is None or problem.proposer.unfit:
         return by_rule
     problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")
